@@ -162,6 +162,9 @@ def test_a_git_revision_has_its_own_catalogue(run: Run, files: Path) -> None:
             ("catalogue@", "Job", "--object", "job.yaml"), 2, "error: catalogue@: give a git revision", id="no rev"
         ),
         pytest.param(
+            ("catalogue@--output=x", "Job", "--object", "job.yaml"), 2, "give a git revision", id="an option of git"
+        ),
+        pytest.param(
             ("catalogue@HEAD", "Job", "--object", "job.yaml"),
             1,
             "error: cannot read the catalogue of git revision HEAD: fatal: not a git repository",

@@ -99,7 +99,7 @@ def calls_for(
     arguments: Arguments, operation: str | None, filenames: Sequence[str], overrides: Sequence[str]
 ) -> tuple[Interpreter, list[Call]]:
     """Return the interpreter of the object's kind, and the call of the named operation or of all that it answers."""
-    calls = [arguments.call(operation_named(operation))] if operation else arguments.calls()
+    calls = [arguments.call(operation_named(operation))] if operation is not None else arguments.calls()
     interpreter = interpreter_for(GVK.of(calls[0].object), filenames, overrides)
     return interpreter, [call for call in calls if operation or interpreter.is_asked(call.operation)]
 

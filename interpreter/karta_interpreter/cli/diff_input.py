@@ -118,7 +118,7 @@ def side_of(text: str, opened: ExitStack) -> Side:
     if text == STDIN or is_url(text) or Path(text).exists():
         return cache(lambda gvk: _given(gvk, [text]))
     name, at, revision = text.partition("@")
-    if at and not revision:
+    if at and (not revision or revision.startswith("-")):  # git would take it for an option
         raise UsageProblem(f"error: {text}: give a git revision after the @")
     if name != CATALOGUE and not revision:
         _check_kind(name)

@@ -78,10 +78,10 @@ def command(
     answer to the object. Of a KIND of the catalogue, or a FILE with a Karta, it shows which expressions each operation
     reads; without KIND and FILE, those of the definitions in -f. The exit code is 1 when an operation gives an error.
     """
-    asked = operation_named(operation) if operation else None
+    asked = operation_named(operation) if operation is not None else None
     if target and path:
         raise UsageProblem(f"error: give {target} or --object, not both")
-    file = path or (target if target and _is_path(target) else None)
+    file = (target if target and _is_path(target) else None) if path is None else path
     files = [file, given["observed_file"], given["status_file"], *given["references"], *filenames, *overrides]
     check_stdin([each for each in files if each])
     if file is None or (path is None and _is_definition(file)):

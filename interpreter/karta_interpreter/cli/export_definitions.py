@@ -70,12 +70,14 @@ def customization_command(
     definition does is named on stderr with the reason, and Karmada answers it as without a definition; the exit code is
     1 when its kind was asked for.
     """
-    wanted = [operation_named(name.strip()) for name in operations.split(",")] if operations else list(Operation)
+    wanted = (
+        list(Operation) if operations is None else [operation_named(name.strip()) for name in operations.split(",")]
+    )
     chosen = [
         (each, [one for one in operations_for(each, multiple_pod_templates=multiple_pod_templates) if one in wanted])
         for each in definitions_named(kinds, paths)
     ]
-    if operations:
+    if operations is not None:
         _check_answered(chosen, wanted, gate=multiple_pod_templates)
     exported = [(each.gvk, of_kind, _exported(each, of_kind)) for each, of_kind in watched(chosen, "Definitions")]
     made = [each.customization for *_, each in exported if each.customization is not None]

@@ -40,6 +40,17 @@ class HostPort(click.ParamType[Any]):
         return found[1] or found[2], int(found[3])
 
 
+class OutputFolder(click.Path):
+    """A folder to write into; an empty path, as from an unset variable, would be the current one."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's signature
+        """The path; a usage error for an empty one."""
+        return super().convert(value, param, ctx) if value else self.fail("the path is empty", param, ctx)
+
+
 class ObjectName(click.types.StringParamType):
     """The name of an object on an API server; without one its path would be that of all objects."""
 
@@ -103,7 +114,7 @@ def output(*forms: str) -> Callable[[Command], Command]:
 file_option = partial(click.option, type=LATER, metavar="PATH")
 kind_option = partial(click.option, metavar="KIND", multiple=True, shell_complete=complete_kinds)
 operation_option = partial(click.option, metavar="NAME", shell_complete=complete_operations)
-output_dir_option = partial(click.option, "--output-dir", type=click.Path(path_type=Path), metavar="DIR")
+output_dir_option = partial(click.option, "--output-dir", type=OutputFolder(), metavar="DIR")
 
 _KUBECONFIG = "That of karmada-apiserver. Default: that of the pod, $KUBECONFIG or ~/.kube/config."
 _CONTEXT = "Context of the kubeconfig; default: its current one."

@@ -145,6 +145,8 @@ def test_check_lists_what_can_be_exported(run: Run) -> None:
         pytest.param(
             ["Pod", "--operations", "InterpretComponent"], 2, "give --multiple-pod-templates", id="a gate that is off"
         ),
+        pytest.param(["RayCluster", "--operations", ""], 2, "error: operation  is not supported", id="an empty list"),
+        pytest.param(["RayCluster", "--output-dir", ""], 2, "'--output-dir': the path is empty", id="an empty path"),
         pytest.param(["RayCluster", "--output-dir", "job.yaml"], 1, "error: job.yaml: File exists", id="no folder"),
     ],
 )
