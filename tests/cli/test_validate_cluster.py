@@ -79,3 +79,10 @@ def test_a_kubeconfig_that_cannot_be_read_is_one_line(run: Run, tmp_path: Path) 
 
     assert ours.exit_code == 1
     assert (ours.stdout, len(ours.stderr.splitlines())) == ("", 1)
+
+
+def test_an_empty_context_is_the_current_one_and_not_no_cluster(run: Run, tmp_path: Path) -> None:
+    kubeconfig = str(tmp_path / "missing")
+    result = run("validate", _TYPO, "--context", "", env={"KUBECONFIG": kubeconfig, "KUBERNETES_SERVICE_HOST": None})
+
+    assert (result.exit_code, kubeconfig in result.stderr) == (1, True)

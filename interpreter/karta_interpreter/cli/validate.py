@@ -67,13 +67,14 @@ def command(
         raise UsageProblem('error: give definitions: PATH or -f PATH, "-" for stdin')
     check_stdin((*paths, *crd))
     crds = read_crds(crd) if crd else []
-    if kubeconfig or context:
+    has_cluster = kubeconfig is not None or context is not None
+    if has_cluster:
         crds += asyncio.run(_crds_of(kubeconfig, context))
     given = {path: read_definition_files(path) for path in paths}
     findings = [finding for path, each in given.items() for finding in _findings(path, each)]
     findings += combine(each.layer for each in given.values()).findings
     findings += merge(found for each in given.values() for found in each.customizations).findings
-    findings += crd_findings(given.values(), crds) if crds or kubeconfig or context else ()
+    findings += crd_findings(given.values(), crds) if crds or has_cluster else ()
     document = _document(list(given.values()), in_order(findings))
     summary = document["summary"]
     if output == "table":
