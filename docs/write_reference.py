@@ -48,8 +48,8 @@ def settings() -> str:
 # Settings of the server
 
 Each option of `{NAME} serve` is also an environment variable. An option takes precedence over its variable. In the
-variable of an option that may be repeated, colons separate paths, and spaces other values. [The server](server.md) explains
-them; the charts [set them from values](install.md).
+variable of an option that may be repeated, colons separate paths, and spaces other values. [The server](server.md)
+explains them; the charts [set them from values](install.md).
 
 {table(["option and variable", "default", "what"], rows)}"""
 
