@@ -194,6 +194,9 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
     """Write all files, or none: they are moved into the folder when the last one is complete."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for place in (folder / name for name in files):
+            if place.is_dir():  # the files before it would be there already
+                raise Problem(f"error: {place}: Is a directory")
         # In the same folder, as a file can only be moved within one file system at once.
         with TemporaryDirectory(dir=folder, prefix=".unfinished-") as unfinished:
             for name, text in files.items():

@@ -118,10 +118,10 @@ def test_several_kinds_are_written_into_a_folder(run: Run, files: Path) -> None:
 def test_a_file_that_cannot_be_written_leaves_nothing_behind(run: Run, files: Path) -> None:
     (files / "made" / "ray-io-raycluster-v1.yaml").mkdir(parents=True)
 
-    result = run("export", "customization", "RayCluster", "--output-dir", "made")
+    result = run("export", "customization", "JobSet", "RayCluster", "--output-dir", "made")
 
     assert result.exit_code == 1
-    assert result.stderr.startswith("error: ")
+    assert result.stderr == "error: made/ray-io-raycluster-v1.yaml: Is a directory\n"
     assert [file.name for file in (files / "made").iterdir()] == ["ray-io-raycluster-v1.yaml"]
 
 
