@@ -236,14 +236,9 @@ def _suites(paths: Sequence[Path]) -> list[Path]:
 
 
 def _read(suites: Sequence[Path]) -> tuple[list[Case], list[SuiteError]]:
-    cases: list[Case] = []
-    unreadable: list[SuiteError] = []
-    for each in (each for suite in suites for each in scan_suite(suite)):
-        if isinstance(each, SuiteError):
-            unreadable.append(each)
-        else:
-            cases.append(each)
-    return cases, unreadable
+    found = [each for suite in suites for each in scan_suite(suite)]
+    unreadable = [each for each in found if isinstance(each, SuiteError)]
+    return [each for each in found if not isinstance(each, SuiteError)], unreadable
 
 
 def _is_named(case: Case, names: Sequence[str]) -> bool:

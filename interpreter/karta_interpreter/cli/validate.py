@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 
 import click
@@ -107,10 +108,9 @@ def _findings(path: str, given: DefinitionFiles) -> Iterator[Finding]:
 
 
 def _document(given: Sequence[DefinitionFiles], findings: Sequence[Finding]) -> Object:
-    definitions, customizations = (
-        sorted(found, key=lambda each: (each["source"], each["name"]))
-        for found in ([each for one in given for each in read(one)] for read in (_definitions, _customizations))
-    )
+    by_name = itemgetter("source", "name")
+    definitions = sorted((found for each in given for found in _definitions(each)), key=by_name)
+    customizations = sorted((found for each in given for found in _customizations(each)), key=by_name)
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
     return {
         "definitions": definitions,

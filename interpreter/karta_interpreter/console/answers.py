@@ -225,13 +225,13 @@ def _with_old(change: Object, before: JSON) -> Object:
 def _without_change(found: Explanation, operation: Operation) -> Object:
     """The explanation without the changed object, of which the page shows the patch."""
     document: dict[str, JSON] = {"operation": str(operation), "layers": [each.to_json() for each in found.layers]}
-    if found.results is None:
-        document["error"] = found.error
-    if found.results is not None and operation not in _CHANGED:
-        document["results"] = dict(found.results)
-    if found.results is not None and operation is Operation.AGGREGATE_STATUS:
-        document["results"] = {"aggregatedStatus": {"status": found.results["aggregatedStatus"].get("status")}}
-    return document
+    results = found.results
+    if results is None:
+        return {**document, "error": found.error}
+    if operation is Operation.AGGREGATE_STATUS:
+        status = results["aggregatedStatus"].get("status")
+        return {**document, "results": {"aggregatedStatus": {"status": status}}}
+    return document if operation in _CHANGED else {**document, "results": dict(results)}
 
 
 def _path(pointer: str, document: JSON) -> Path:

@@ -31,7 +31,8 @@ OPERATORS: Final[Mapping[str, Callable[[str, str], bool]]] = {
 }
 _CONDITION: Final = f"({'|'.join(FIELDS)})({'|'.join(map(re.escape, OPERATORS))})([^,]*)"
 _NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
-_Test = Callable[[Row], bool]
+_Test = tuple[Callable[[Row], str], Callable[[str, str], bool], str]
+"""A field, an operator, and the value to compare with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Listing:
         if errors:
             raise ApiError(400, "the query cannot be read", errors=errors)
         if chosen.get("externalTypesOnly") == "true":
-            tests.append(lambda row: row.source == API)
+            tests.append((FIELDS["source"], OPERATORS["=="], API))
         return cls(
             tuple(tests),
             chosen.get("sortBy", "name"),
@@ -76,7 +77,7 @@ class Listing:
 
     def page(self, rows: Iterable[Row]) -> tuple[Sequence[Row], int]:
         """The rows of the page, and how many rows there are on all pages."""
-        found = [row for row in rows if all(test(row) for test in self.tests)]
+        found = [row for row in rows if all(test(field(row), value) for field, test, value in self.tests)]
         field = FIELDS[self.sort_by]
         # By name and group as well, so that pages do not overlap where the field is the same.
         found.sort(key=lambda row: (field(row), row.name, row.group), reverse=self.descending)
@@ -126,8 +127,4 @@ def _tests(text: str, errors: list[ProblemError]) -> Iterable[_Test]:
             hint = f"fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}"
             errors.append(ProblemError(parameter="filterBy", detail=detail, hint=hint))
             continue
-        yield _test(FIELDS[match[1]], OPERATORS[match[2]], match[3])
-
-
-def _test(field: Callable[[Row], str], operator: Callable[[str, str], bool], value: str) -> _Test:
-    return lambda row: operator(field(row), value)
+        yield FIELDS[match[1]], OPERATORS[match[2]], match[3]
