@@ -9,20 +9,14 @@ from typing import Final
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 
+from karta_interpreter.console.workload_types import models
 from karta_interpreter.console.workload_types.edge import Asked, Route, read, sent
 from karta_interpreter.console.workload_types.judge import Judge
 from karta_interpreter.console.workload_types.listing import Listing
 from karta_interpreter.console.workload_types.models import (
     ApiError,
-    Categories,
     Choices,
-    Explanations,
     FindingOutput,
-    Interpretation,
-    Priorities,
-    Validation,
-    WorkloadTypeInput,
-    WorkloadTypes,
     invalid,
     owned,
     unavailable,
@@ -78,7 +72,7 @@ class Routes:
         listing = Listing.of(asked.request.query.items())
         rows, total = listing.page((await self.view.rows()).values())
         types = [row.output(self.choices) for row in rows]
-        return sent(WorkloadTypes(types=types, total=total, offset=listing.offset, limit=listing.limit))
+        return sent(models.WorkloadTypes(types=types, total=total, offset=listing.offset, limit=listing.limit))
 
     async def get(self, asked: Asked) -> Response:
         """One type."""
@@ -125,12 +119,12 @@ class Routes:
     async def validate(self, asked: Asked) -> Response:
         """Judge a type as `create` does, and store nothing."""
         _, findings = await self._judged(asked)
-        return sent(Validation(findings=findings))
+        return sent(models.Validation(findings=findings))
 
     async def interpret(self, asked: Asked) -> Response:
         """Answer all operations about an object of a type, each with its explanation."""
         row = await self._row(asked)
-        body = await read(asked, Interpretation, self.body_limit)
+        body = await read(asked, models.Interpretation, self.body_limit)
         entry = self.store.snapshot.entries.get(_kind_of(body, row))
         if entry is None:
             versions = ", ".join(each.gvk.version for each in row.records)
@@ -138,15 +132,15 @@ class Routes:
             raise invalid([finding], "the object cannot be interpreted")
         reader = self.store.reader
         found = await self.judge.explanations(entry.definition, reader, self.options, body, entry.origin)
-        return sent(Explanations(explanations=[dict(each) for each in found]))
+        return sent(models.Explanations(explanations=[dict(each) for each in found]))
 
     async def categories(self, _: Asked) -> Response:
         """The categories."""
-        return sent(Categories(categories=[*self.choices.categories.values()]))
+        return sent(models.Categories(categories=[*self.choices.categories.values()]))
 
     async def priorities(self, _: Asked) -> Response:
         """The priorities."""
-        return sent(Priorities(priorities=[*self.choices.priorities.values()]))
+        return sent(models.Priorities(priorities=[*self.choices.priorities.values()]))
 
     async def openapi(self, _: Asked) -> Response:
         """The description of this API."""
@@ -154,7 +148,7 @@ class Routes:
 
     async def _judged(self, asked: Asked, row: Row | None = None) -> tuple[StoredType, list[FindingOutput]]:
         """The type in a body, and its warnings; raises ApiError with all findings where one is an error."""
-        body = await read(asked, WorkloadTypeInput, self.body_limit)
+        body = await read(asked, models.WorkloadTypeInput, self.body_limit)
         asked.about = f"{body.name}.{body.group}"
         kartas = [_with_name(karta) for karta in body.resource_interfaces]
         findings = await self.judge.findings(body.group, body.name, kartas)
@@ -163,7 +157,7 @@ class Routes:
             raise invalid(findings)
         return StoredType.new(body.group, body.name, body.category_id, body.priority_id, kartas), findings
 
-    def _more_findings(self, body: WorkloadTypeInput, row: Row | None) -> Sequence[FindingOutput]:
+    def _more_findings(self, body: models.WorkloadTypeInput, row: Row | None) -> Sequence[FindingOutput]:
         choices, found = self.choices, []
         for field, given, known in (
             ("categoryId", body.category_id, choices.categories),
@@ -236,7 +230,7 @@ def _with_name(karta: Object) -> Object:
     return {**karta, "metadata": {**metadata, "name": karta_name(gvk)}}
 
 
-def _kind_of(asked: Interpretation, row: Row) -> GVK:
+def _kind_of(asked: models.Interpretation, row: Row) -> GVK:
     """The kind of the object; raises ApiError where it is not of the type."""
     try:
         gvk = GVK.of(asked.object)
