@@ -35,6 +35,7 @@ _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
 """The functions of the library that reduce many values to one."""
 _REMOVED: Final = (AggregateRule.OMIT, AggregateRule.DROP)
 _OF_CLUSTER: Final = (AggregateRule.FIRST, AggregateRule.WORST, AggregateRule.UNION, AggregateRule.DROP)
+_TIMES: Final = frozenset({AggregateRule.LATEST, AggregateRule.EARLIEST})
 _SUMS: Final = (AggregateRule.SUM, AggregateRule.COUNTER)
 _ALWAYS: Final = frozenset({"state_fields", "completing"})
 """The fields that scripts read where they are empty, too."""
@@ -70,6 +71,8 @@ def aggregate(script: Script) -> None:
     }
     fields = {field: value for field, value in fields.items() if field in _ALWAYS or value != "{}"}
     script.features |= fields.keys()
+    if not _TIMES.isdisjoint(rules.values()):
+        script.features.add("time_rules")
     if fields.keys() & {"failing", "transitional", "runs"}:
         script.features.add("meanings")
     if own.get(Status.COMPLETED):

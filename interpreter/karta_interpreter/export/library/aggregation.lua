@@ -10,8 +10,8 @@ local function seconds_of(value)
   if type(value) ~= "string" or #value < 20 or #value > 35 then return nil end
   local year, month, day, hour, minute, second, zone =
     string.match(value, "^(%d%d%d%d)%-(%d%d)%-(%d%d)T(%d%d):([0-5]%d):([0-5]%d%.?%d*)(.*)$")
+  if zone == "Z" or zone == "" then zone = "+00:00" end
   local sign, hours, minutes = string.match(zone or "", "^([+-])(%d%d):?([0-5]%d)$")
-  if zone == "Z" or zone == "" then sign, hours, minutes = "+", "00", "00" end
   if not sign or hours > "23" or year < "0001" or month < "01" or month > "12" or day < "01" or hour > "23" then
     return nil
   end
@@ -28,9 +28,8 @@ local function extreme_time(values, is_earliest)
     if seconds then
       if is_earliest then seconds = -seconds end
       if not known or seconds > known then found, known = value, seconds end
-    elseif value ~= "" then
-      error("a value is not a time such as 2026-01-31T12:00:00Z", 0)
     end
+    if not seconds and value ~= "" then error("a value is not a time such as 2026-01-31T12:00:00Z", 0) end -- with time_rules
   end
   return found
 end
@@ -396,7 +395,6 @@ local function merged_value(kind, path, name, parts)
     if is_end(name) and #values < #parts then return nil end
     return extreme_time(values, string.find(string.lower(name), "^start"))
   end
-  if are_equal then return first end
   return worst_of(parts).value
 end
 

@@ -5,7 +5,7 @@ local function instance_ids(component, obj)
   if #ids > 999 then error("more than 999 results") end
   for _, id in ipairs(ids) do
     if type(id) ~= "string" or id == "" or seen[id] then
-      error(component.name .. ": the instances need different ids, which are strings that are not empty", 0)
+      error(component.name .. ": an instance id must be a string that is not empty and that no other instance has", 0)
     end
     seen[id] = true
   end

@@ -294,9 +294,8 @@ end
 local function identity_of(value)
   if type(value) ~= "table" or value == null then return type(value) .. ":" .. tostring(value) end
   local found = {}
-  for i, key in ipairs(sorted_keys(value)) do
-    found[i] = type(key) .. ":" .. key .. "=" .. identity_of(value[key])
-  end
+  for key, part in pairs(value) do found[#found + 1] = type(key) .. ":" .. key .. "=" .. identity_of(part) end
+  table.sort(found)
   return "{" .. table.concat(found, "\0") .. "}"
 end
 
