@@ -4,6 +4,7 @@ import socket
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import aiohttp
@@ -21,6 +22,7 @@ from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
 from karta_interpreter.sources.snapshot import Snapshot
 from tests.console.test_answers import KARTA, OBJECT
+from tests.waiting import HANG
 
 Run = Callable[..., Result]
 REVIEW = {
@@ -141,6 +143,23 @@ def test_an_object_of_an_unknown_kind_is_a_usage_error(run: Run, tmp_path: Path)
     (tmp_path / "object.yaml").write_text(OBJECT)
     result = run("console", "--object", str(tmp_path / "object.yaml"))
     assert (result.exit_code, "give one with -f" in result.stderr) == (2, True)
+
+
+def test_the_console_does_not_wait_for_the_browser(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened, answered = Event(), Event()
+
+    def browse(url: str) -> bool:
+        assert url == "http://127.0.0.1:1/#token=a"
+        answered.wait(HANG)
+        opened.set()
+        return True
+
+    monkeypatch.setattr("webbrowser.open", browse)
+    monkeypatch.setattr(command_module, "run", lambda _, __, started: started("http://127.0.0.1:1/#token=a"))
+    assert run("console").exit_code == 0
+    assert not opened.is_set()
+    answered.set()
+    assert opened.wait(HANG)
 
 
 def test_without_the_built_page_the_command_ends_with_one_line(

@@ -2,6 +2,7 @@
 
 import webbrowser
 from collections.abc import Sequence
+from threading import Thread
 
 import click
 
@@ -46,7 +47,8 @@ def command(port: int, filenames: tuple[str, ...], path: str | None, *, is_opene
         click.echo(url)
         click.echo("Ctrl-C ends the console", err=True)
         if is_opened:
-            webbrowser.open(url)
+            # In a thread: it waits for a browser in the terminal, and some others, which the console has to answer.
+            Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
     run(Served(lambda: snapshot, texts=texts), port, started)
 
