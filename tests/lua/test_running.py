@@ -142,8 +142,8 @@ def test_text_that_is_no_script(text: str, line: int) -> None:
             "local s = '' for i = 1, 4000 do s = s .. 'a' end return s:find('.-.-.-.-.-b')", "longer than 0",
             id="a pattern that takes forever",
         ),
-        pytest.param("local t = {} while true do t = {t} end", "more than 256 MiB of memory", id="tables"),
-        pytest.param("local s = 'x' while true do s = s .. s end", "more than 256 MiB of memory", id="a string"),
+        pytest.param("local t = {} while true do t = {t} end", "more than 64 MiB of memory", id="tables"),
+        pytest.param("local s = 'x' while true do s = s .. s end", "more than 64 MiB of memory", id="a string"),
         pytest.param(
             "return {" + "o and " * 15_000 + "o}", "type 7 is not bool", id="a chain that takes long to compile",
         ),
@@ -156,8 +156,12 @@ def test_text_that_is_no_script(text: str, line: int) -> None:
 def test_limits(body: str, message: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     # What is too large has time to become so, however busy the computer is; what takes too long need not take it.
     monkeypatch.setattr(worker, "SECONDS", 0.1 if message and "longer" in message else HANG)
+    if message and "memory" in message:
+        monkeypatch.setattr(worker, "MEMORY", 64 * 2**20)  # a quarter of the real one, full as much sooner
+        WORKERS.close()
     with pytest.raises((LuaLimitError, LuaRunError), match=message or "type 0 is not bool"):
         ask(health(body), {"take": lambda _: ()})
+    monkeypatch.undo()
     monkeypatch.setattr(worker, "SECONDS", HANG)
     assert ask(health("return true")) is True
 
