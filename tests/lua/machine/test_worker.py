@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +35,14 @@ def test_a_process_has_little_memory() -> None:
     limits = Path(f"/proc/{process.pid}/limits").read_text()
     process.stop()
     assert f"Max address space         {384 * 2**20}" in limits
+
+
+def test_a_process_imports_little() -> None:
+    """Each import is time that the first calls of a script wait."""
+    program = "import sys, karta_interpreter.lua.machine.service; print(*sys.modules, sep='\\n')"
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    unneeded = {"karta_interpreter.jq", "karta_interpreter.sandbox", "pydantic", "subprocess", "yaml"}
+    assert unneeded.isdisjoint(done.stdout.split())
 
 
 def test_a_script_that_needs_too_much_memory_is_a_limit(pool: Pool) -> None:
