@@ -23,6 +23,7 @@ Answer: TypeAlias = JSON
 FAILED = "<failed>"
 
 _EXPONENT = re.compile(r"(?<=[0-9])e(?=[+-]?[0-9])")
+_LARGE = re.compile(r"[0-9]{17,}")
 
 
 class Ask:
@@ -64,13 +65,29 @@ class Ask:
         found = self._known[text]
         if found.outputs is None:
             raise NoAnswerError(found.error)
+        outputs = found.outputs
         if Reading.EXPONENT in self.readings:
-            return [_with_exponents_of_jq(value) for value in found.outputs], found.texts
-        return found.outputs, found.texts
+            outputs = [_with_exponents_of_jq(value) for value in outputs]
+        if Reading.COMPUTED in self.readings:
+            outputs = [with_digits(value) for value in outputs]
+        return outputs, found.texts
 
 
 def _with_exponents_of_jq(value: JSON) -> JSON:
     return _EXPONENT.sub("E", value) if isinstance(value, str) else value
+
+
+def with_digits(value: JSON) -> JSON:
+    """The value with all digits of the doubles in its texts; gojq writes the shortest ones, and zeros.
+
+    >>> with_digits({"memory": ["4611686018427388000Mi"]})
+    {'memory': ['4611686018427387904Mi']}
+    """
+    if isinstance(value, str):
+        return _LARGE.sub(lambda found: str(int(float(found[0]))), value)
+    if isinstance(value, dict):
+        return {key: with_digits(item) for key, item in value.items()}
+    return [with_digits(item) for item in value] if isinstance(value, list) else value
 
 
 def answer(ask: Callable[[], Answer]) -> Answer:

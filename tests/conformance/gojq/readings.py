@@ -31,7 +31,7 @@ class Reading(StrEnum):
     HOMELESS = "a pod of an instance is an error where the object has none"
     SILENT = "a pod need not name its replica"
     STRUCTURED = "a key that is a list or an object is an error"
-    COMPUTED = "a large whole number that jq computes has no exponent"
+    COMPUTED = "a large whole number that jq computes is written as an integer"
 
 
 SEVERAL = "several of these"
