@@ -15,6 +15,7 @@ from tests.waiting import Clock, turns
 
 BODY, AGE = 10_000, 60.0
 SETTINGS = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, body_limit=BODY, connection_age=0)
+GO_KEEPS, IDLE = 90.0, 120.0
 HEADERS, EXCHANGE = SETTINGS.header_timeout, SETTINGS.exchange_timeout + SETTINGS.call_limit
 MOMENT = 0.1
 """Seconds by the clock of the test, which no machine is too slow for: the deadlines are many seconds long."""
@@ -40,6 +41,17 @@ async def assert_closed(client: Client) -> None:
 
 
 async def test_a_silent_client_is_disconnected(client: Client, clock: Clock) -> None:
+    await clock.advance(IDLE + MOMENT)
+    await assert_closed(client)
+
+
+async def test_a_connection_without_a_request_is_kept_as_long_as_go_keeps_it(client: Client, clock: Clock) -> None:
+    await clock.advance(GO_KEEPS + MOMENT)
+    assert (await client.ask(post(question()))).response["successful"]
+
+
+async def test_headers_that_begin_have_their_own_deadline(client: Client, clock: Clock) -> None:
+    await client.send(b"POST /inter")
     await clock.advance(HEADERS + MOMENT)
     await assert_closed(client)
 

@@ -16,7 +16,7 @@ from karta_interpreter.server.log import log
 from karta_interpreter.server.settings import Settings
 
 # Karmada's client keeps idle connections for 90 s and does not repeat a POST whose connection was closed under it,
-# so it has to be the one that closes.
+# so it has to be the one that closes. It also keeps connections that it has not used yet: another one came free first.
 _KEEP_ALIVE = 120.0
 # A client that is refused before it has sent its body may go on sending for this long, to see the answer.
 _LINGER = 2.0
@@ -48,9 +48,9 @@ class Answers(Protocol):
 class Connection(RequestHandler):
     """A connection with deadlines for all that its client does, except idling between requests.
 
-    One is for its headers, from their first byte, or from connecting. Another one is for its body and for taking the
-    answer; it is checked at intervals, so it may last twice as long. A client that misses one is disconnected. The next
-    answer on an old connection has ``Connection: close``, for a load balancer moves no calls of an open one.
+    One is for its headers, from their first byte. Another one is for its body and for taking the answer; it is checked
+    at intervals, so it may last twice as long. A client that misses one is disconnected. The next answer on an old
+    connection has ``Connection: close``, for a load balancer moves no calls of an open one.
     """
 
     __slots__ = ("_application", "_expected", "_settings", "_timers", "is_old")
@@ -97,7 +97,7 @@ class Connection(RequestHandler):
         super().connection_made(transport)
         if age := self._settings.connection_age:
             self._set("age", age * random.uniform(*_SPREAD), self._grow_old)  # noqa: S311 - no secret
-        self._expect_headers()
+        self._set("headers", _KEEP_ALIVE, self._check_headers, self._request_count)
         self._expect_end()
 
     def connection_lost(self, exc: BaseException | None) -> None:
@@ -119,10 +119,10 @@ class Connection(RequestHandler):
 
     def _expect_headers(self) -> None:
         self._expected = self._request_count
-        self._set("headers", self._settings.header_timeout, self._check_headers)
+        self._set("headers", self._settings.header_timeout, self._check_headers, self._expected)
 
-    def _check_headers(self) -> None:
-        if self._request_count == self._expected:
+    def _check_headers(self, count: int) -> None:
+        if self._request_count == count:
             self._disconnect()
 
     def _expect_end(self) -> None:
