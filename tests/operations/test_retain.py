@@ -78,22 +78,39 @@ def test_the_least_counts_where_there_are_only_bounds(define: Define) -> None:
     assert retained["spec"] == {"template": retained["spec"]["template"], "min": 2}
 
 
-def test_the_counts_of_many_instances_are_read_a_few_times(define: Define, monkeypatch: pytest.MonkeyPatch) -> None:
-    groups = component("group", ".spec.groups[].template", ".spec.groups[].replicas")
+@pytest.mark.parametrize(
+    ("count", "member", "kept", "reads"),
+    [
+        pytest.param(".replicas", {"replicas": 3}, {"replicas": 3}, 2, id="once for each object"),
+        pytest.param(".replicas // .size // 1", {"size": 3}, {"size": 3}, 3, id="once more, as the field is another"),
+        pytest.param(
+            "if .auto then .size else .replicas end // 1", {"auto": True, "size": 3}, {}, 3, id="not in the template"
+        ),
+    ],
+)
+def test_the_counts_of_many_instances_are_read_a_few_times(
+    define: Define,
+    monkeypatch: pytest.MonkeyPatch,
+    count: str,
+    member: dict[str, Any],
+    kept: dict[str, Any],
+    reads: int,
+) -> None:
+    groups = component("group", ".spec.groups[].template", f".spec.groups[] | {count}")
     groups |= {"instanceIdPath": ".spec.groups[].name"}
     groups["podSelector"]["componentInstanceSelector"] = {"idPath": ".metadata.labels.group"}
-    reads: list[Any] = []
+    found: list[Any] = []
 
     def read(*asked: Any) -> Any:
-        reads.append(asked)
+        found.append(asked)
         return scale_locations(*asked)
 
     monkeypatch.setattr(sys.modules[retain_steps.__module__], "scale_locations", read)
     named = [{"name": f"g{number}", "template": template()} for number in range(30)]
-    observed = obj(groups=[{**group, "replicas": 3} for group in named])
+    observed = obj(groups=[{**group, **member} for group in named])
     call = Call(Operation.RETAIN, obj(groups=named), observed=observed)
-    assert interpret(define(groups), call)["retained"] == observed
-    assert len(reads) == 2, "once for each object, and not again for each group"
+    assert interpret(define(groups), call)["retained"] == obj(groups=[{**group, **kept} for group in named])
+    assert len(found) == reads, "and not again for each group"
 
 
 def test_a_false_in_the_template_is_not_unset(define: Define) -> None:

@@ -187,12 +187,13 @@ def united(ours: JSON, theirs: JSON, by: Query | None = None, is_kept: Callable[
         return json.dumps(element if by is None else by.evaluate(element), sort_keys=True)
 
     waiting: dict[str, list[JSON]] = {}
-    for index, element in enumerate(ours or ()):
+    # From the last to the first, so that `pop` takes the first: there may be thousands of elements with one key.
+    for index, element in reversed(list(enumerate(ours or ()))):
         waiting.setdefault(key(element), []).append((index, element))
     found: list[JSON] = []
     for element in theirs:
         same = waiting.get(key(element))
-        _, our = same.pop(0) if same else (0, None)
+        _, our = same.pop() if same else (0, None)
         if is_kept(element):
             found.append(filled(our, element))
         elif our is not None:

@@ -169,6 +169,7 @@ def _retain_scale(definition: Definition, desired: Object, observed: Object) -> 
         return desired
     retained, ours = desired, _scales(definition, desired)
     member = _scales(definition, observed) if ours else {}  # else an error in the member would block its repair
+    elsewhere: dict[Path, JSON] = {}
     for instance, scale in ours.items():
         for place, source in _pairs(scale, member.get(instance)):
             target = _counterpart(place.path, source.path)
@@ -176,16 +177,27 @@ def _retain_scale(definition: Definition, desired: Object, observed: Object) -> 
             # A bound that the template dropped is gone: kept, it could never be lifted again.
             if is_left or (place is scale.count and _leaves_unset(retained, place, target)):
                 value = source.raw(observed)
-                written = retained if value is None else set_value(retained, target, value)
-                # Some fields count only beside certain others.
-                if target == place.path or _is_counted(definition, written, target):
-                    retained = written
-    return retained
+                if target == place.path:
+                    retained = retained if value is None else set_value(retained, target, value)
+                elif value is not None:
+                    elsewhere.setdefault(target, value)
+    return _with_counted(definition, retained, elsewhere)
 
 
-def _is_counted(definition: Definition, obj: Object, place: Path) -> bool:
-    counts = (scale.count for scale in scale_locations(definition, obj))
-    return any(count is not None and count.path == place for count in counts)
+def _with_counted(definition: Definition, template: Object, values: Mapping[Path, JSON]) -> Object:
+    """Return the template with those values that are counts at their places: some fields count only beside others."""
+    if not values:
+        return template
+    written = _written(template, values)
+    counts = {scale.count.path for scale in scale_locations(definition, written) if scale.count}
+    counted = {place: value for place, value in values.items() if place in counts}
+    return written if len(counted) == len(values) else _written(template, counted)
+
+
+def _written(template: Object, values: Mapping[Path, JSON]) -> Object:
+    for place, value in values.items():
+        template = set_value(template, place, value)
+    return template
 
 
 def _counterpart(place: Path, source: Path) -> Path:
