@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import LuaError
+from karta_interpreter.errors import ExportError, LuaError
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.k8s import edit
 from karta_interpreter.karta.annotations import AggregateRule
@@ -181,3 +181,60 @@ def _ruled(rules: Mapping[str, str]) -> Any:
         "metadata": {"name": "toy", "annotations": annotations},
         "spec": {"structureDefinition": {"rootComponent": root}},
     }
+
+
+PHASE = {"phaseDefinition": {"path": ".status.phase"}}
+RATIO = ".status.ready / .status.total"
+
+
+def _expression(expression: str, expected: str) -> Any:
+    return {"statusMappings": {"running": [{"byExpression": {"expression": expression, "expectedResult": expected}}]}}
+
+
+@pytest.mark.parametrize(
+    ("rules", "named", "status", "is_healthy", "reason"),
+    [
+        ({"phaseDefinition": {"path": ".status | .phase"}, "statusMappings": {"running": [{"byPhase": "Up"}]}}, "",
+         {"phase": "Up"}, True, "a path with a pipe takes a line of its own"),
+        ({"conditionsDefinition": {"path": ".status | .conditions"},
+          "statusMappings": {"running": [{"byConditions": [{"type": "Ready", "status": "True"}]}]}}, "",
+         {"conditions": [{"type": "Ready", "status": "True"}]}, True, "conditions as well"),
+        ({**PHASE, "statusMappings": {"failed": [{"byPhase": "Bad"}]}}, "Running, Undefined",
+         {"phase": "Bad"}, False, "what has another status is not Undefined"),
+        ({**PHASE, "statusMappings": {"suspended": [{"byPhase": "Off"}]}}, "Undefined",
+         {"phase": "Off"}, False, "nor is it where the other status counts for nothing"),
+        (_expression("[.status.parts[]?.n]", "1"), "", {"x": 1}, False, "an empty list has the text of no number"),
+        (_expression("[.status.parts[]?.n]", "[1,2]"), "", {"x": 1}, False, "nor that of a longer list"),
+        (_expression("[.status.parts[]?.n]", "[1,2]"), "", {"parts": [{"n": 1}, {"n": 2}]}, True, "a list has a text"),
+        (_expression(RATIO, "1"), "", {"ready": 1, "total": 3}, False, "Lua writes a third otherwise than jq"),
+        (_expression(RATIO, "0.5"), "", {"ready": 1, "total": 2}, True, "a number is the expected one"),
+        (_expression(".status.x", "1"), "", {"x": "1"}, True, "and so is a text of it"),
+        (_expression(".status.x", "1.0"), "", {"x": 1}, False, "no number has another text than jq writes"),
+        (_expression(".status.x", "null"), "", {"y": 1}, True, "the text of null"),
+    ],
+)  # fmt: skip
+def test_a_script_finds_the_status_that_the_karta_finds(
+    rules: Any, named: str, status: Any, is_healthy: bool, reason: str
+) -> None:
+    definition = load_definition(_judged(rules, named))
+    obj = {"apiVersion": "example.io/v1", "kind": "Toy", "metadata": {"name": "x"}, "status": status}
+    script = Script("InterpretHealth", script_of(definition, Operation.INTERPRET_HEALTH), "toy")
+
+    assert interpret(definition, Call(Operation.INTERPRET_HEALTH, obj)) == {"healthy": is_healthy}, reason
+    assert answer([script], object=obj) == {"healthy": is_healthy}, reason
+
+
+@pytest.mark.parametrize("expected", ["[]", "{}", '{"a":[]}', "9007199254740992"])
+def test_a_script_is_rejected_whose_expected_text_lua_cannot_tell_from_another(expected: str) -> None:
+    definition = load_definition(_judged(_expression(".status.x", expected)))
+
+    with pytest.raises(ExportError, match="Lua"):
+        script_of(definition, Operation.INTERPRET_HEALTH)
+
+
+def _judged(rules: Any, healthy: str = "") -> Any:
+    """A definition with rules for its statuses, of which some are named healthy."""
+    karta = _ruled({})
+    karta["spec"]["structureDefinition"]["rootComponent"]["statusDefinition"] = rules
+    karta["metadata"]["annotations"] = {"karta-interpreter.io/healthy-statuses": healthy} if healthy else {}
+    return karta

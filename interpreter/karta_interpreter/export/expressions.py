@@ -126,11 +126,13 @@ class Expressions:
         return ""
 
     def inline(self, query: Query) -> str:
-        """An expression with one output as one of Lua; nothing for one that takes a function."""
+        """Return a path with one output as one expression of Lua; nothing where that takes a function."""
         paths = paths_of(query.node)
         if not paths or len(paths) > 1 or not paths[0].is_single:
             return ""
-        return self._emitter("", traced=False).value(query.node, Value("obj")).text
+        emitter = self._emitter("", traced=False)
+        text = emitter.value(query.node, Value("obj")).text
+        return "" if emitter.lines else text
 
     def has_place(self, query: Query) -> bool:
         """Whether an expression with one output may be read from a place of the object."""

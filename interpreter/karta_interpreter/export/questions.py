@@ -3,10 +3,14 @@
 from collections.abc import Iterator
 from json import loads
 
+from karta_interpreter.errors import ExportError
 from karta_interpreter.export.lua_text import bare, is_key, negated, quoted
 from karta_interpreter.export.pods import Pods, each_component, has_one
 from karta_interpreter.export.script import Script
+from karta_interpreter.export.traits import literal
 from karta_interpreter.jq import Query
+from karta_interpreter.jq.inprocess.values import to_text
+from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
 from karta_interpreter.karta.pods import LONGEST
 from karta_interpreter.karta.status_rules import ConditionsRule, Matcher, Status, StatusRules
@@ -121,7 +125,7 @@ def matched_status(script: Script, wanted: frozenset[Status] = frozenset(Status)
 def _statuses(script: Script, wanted: frozenset[Status]) -> list[str]:
     """Return the lines that make `statuses`, the set of the names of an object's statuses.
 
-    A status that is not wanted is left out where its mapping has no expression, which may fail.
+    A status that is not wanted is left out where its mapping has no expression, which may fail. Undefined needs all.
     """
     rules = script.definition.status
     if rules is None:
@@ -129,7 +133,7 @@ def _statuses(script: Script, wanted: frozenset[Status]) -> list[str]:
     mappings = [
         (status_, matchers)
         for status_, matchers in rules.mappings
-        if status_ in wanted or any(matcher.expression for matcher in matchers)
+        if not wanted.isdisjoint((status_, Status.UNDEFINED)) or any(matcher.expression for matcher in matchers)
     ]
     lines = ["  local statuses = {}"]
     if rules.phase is not None:
@@ -213,10 +217,23 @@ def _answer(expected: str) -> str:
         return f"is_answer({expected}"
     # jq's tostring gives JSON for all but texts: what is no JSON can only be a text, which Lua compares at once.
     try:
-        loads(expected)
+        value = loads(expected)
+        is_json = to_text(value) == expected
     except ValueError:
+        is_json = False
+    if not is_json:
         return f"is_answer({quoted(expected)}"
+    if _has_empty(value):
+        raise ExportError(f"expectedResult `{expected}`: Lua has one value for an empty object and an empty list")
+    if isinstance(value, int | float):
+        literal(value)  # rejects a number that Lua cannot tell from its neighbours
     return f"is_text({quoted(expected)}"
+
+
+def _has_empty(value: JSON) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    return not value or any(map(_has_empty, value.values() if isinstance(value, dict) else value))
 
 
 def health(script: Script) -> None:

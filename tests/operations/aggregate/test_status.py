@@ -481,6 +481,7 @@ def test_a_roll_out_goes_on_while_it_does_in_one_cluster(
         pytest.param(3, [(5, "5", 3), (9, "8", 3)], 2, id="text is compared as a number"),
         pytest.param(3, [(5, "5d6f8", 3)], 2, id="a hash tells no generation"),
         pytest.param(3, [(1, True, 3)], 2, id="neither does a truth value"),
+        pytest.param(1, [(True, 5, True)], 2, id="nor one in the place of the other generations"),
     ],
 )
 def test_observed_generation_is_the_templates(

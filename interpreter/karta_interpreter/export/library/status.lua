@@ -1,6 +1,10 @@
--- Whether an expression has a first result, which is the expected one as text.
+-- Whether an expression has a first result, whose text is the expected JSON. That of an empty object or list never is.
 local function is_text(expected, value, is_there)
-  return is_there and to_text(value) == expected
+  if not is_there then return false end
+  if type(value) == "number" then return value == tonumber(expected) end
+  local is_container = type(value) == "table" and value ~= null
+  if is_container and (next(value) == nil or not string.find(expected, "^[%[{]")) then return false end
+  return to_text(value) == expected
 end
 
 -- As is_text, for a boolean and for a text that is not JSON.

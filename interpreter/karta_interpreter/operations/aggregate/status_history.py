@@ -105,7 +105,7 @@ def _agreed_generation(items: Sequence[StatusItem], current: int | None) -> JSON
     for status in (item.status for item in items):
         observed = observed_generation(status)
         own, of_template = (status.get(field) if isinstance(status, dict) else None for field in BOOKKEEPING)
-        if observed is None or not (isinstance(own, int) and isinstance(of_template, int)):
+        if observed is None or type(own) is not int or type(of_template) is not int:
             return None
         if observed < own or of_template < current:
             return None
