@@ -44,7 +44,7 @@ def test_conditions_become_an_element_that_exists() -> None:
 
     current, failed = _checks({**CONDITIONS, "statusMappings": {"running": ready, "initializing": [{"byPhase": ""}]}})
 
-    condition = "e.?type.orValue('') == 'Ready' && e.?status.orValue('') == 'True'"
+    condition = "e.?type.orValue(null) == 'Ready' && e.?status.orValue(null) == 'True'"
     assert current == f"status.?conditions.orValue([]).exists(e, {condition})"
     assert failed is None  # no status of the definition is a failure
 
@@ -71,16 +71,39 @@ def test_the_annotation_health_is_what_is_current() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "check"),
+    ("expression", "expected", "check"),
     [
-        ("true", "status.?on.orValue(null) in [true, 'true']"),
-        ("Suspended", "status.?on.orValue(null) == 'Suspended'"),
+        (".status.on", "true", "status.?on.orValue(null) in [true, 'true']"),
+        (".status.on", "Suspended", "status.?on.orValue(null) == 'Suspended'"),
+        (".status.on", "2", "status.?on.orValue(null) in [2, '2']"),
+        (".status.on", "2.0", "status.?on.orValue(null) == '2.0'"),
+        (".status.on", "null", "status.?on.orValue(null) in [null, 'null']"),
+        (".status.on // 0", "0", "status.?on.orValue(null) in [null, 0, '0']"),
+        (".status.on // 0", "1", "status.?on.orValue(null) in [1, '1']"),
+        (".status.on == 1", "false", "!(status.?on.orValue(null) == 1)"),
+        (".status.on == 1", "Yes", "false"),
+        (".status.on | length", "0", "size(status.?on.orValue([])) in [0, '0']"),
     ],
 )
-def test_the_text_of_a_value_is_compared(expected: str, check: str) -> None:
-    suspended = [{"byExpression": {"expression": ".status.on", "expectedResult": expected}}]
+def test_the_text_of_a_value_is_compared(expression: str, expected: str, check: str) -> None:
+    suspended = [{"byExpression": {"expression": expression, "expectedResult": expected}}]
 
     assert _checks({**PHASE, "statusMappings": {"suspended": suspended}})[0] == check
+
+
+def test_a_phase_that_is_null_has_the_default() -> None:
+    rules = {"phaseDefinition": {"path": '.status.phase // "New"'}, "statusMappings": {"running": [{"byPhase": "New"}]}}
+
+    assert _checks(rules)[0] == "status.?phase.orValue(null) in [null, 'New']"
+
+
+def test_names_of_fields_and_values_are_written_as_cel_has_them() -> None:
+    names = {"path": ".status.conditions", "typeFieldName": "a-b", "statusFieldName": "in"}
+    rules = {"conditionsDefinition": names, "statusMappings": {"running": [{"byConditions": [
+        {"type": "\U0001f642's", "status": '"\\'}, {"type": ""}]}]}}  # fmt: skip
+    begin = "status.?conditions.orValue([]).exists(e, e[?'a-b'].orValue(null) =="
+
+    assert _checks(rules)[0] == (f"{begin} '\U0001f642\\'s' && e[?'in'].orValue(null) == '\"\\\\') && {begin} '')")
 
 
 @pytest.mark.parametrize(
@@ -91,6 +114,12 @@ def test_the_text_of_a_value_is_compared(expected: str, check: str) -> None:
                 {"byExpression": {"expression": ".status.list[0].on", "expectedResult": "true"}}]}},
             "statusMappings.running.byExpression `.status.list[0].on`: `.status.list[0]` cannot be written in CEL",
             id="field, expression and reason",
+        ),
+        pytest.param(
+            {**PHASE, "statusMappings": {"running": [
+                {"byExpression": {"expression": ".status.list", "expectedResult": "[]"}}]}},
+            "expectedResult `[]`: CEL has no text of objects and lists",
+            id="the text of a list",
         ),
         pytest.param(
             {"phaseDefinition": {"path": ".status.phases | first"}, "statusMappings": {"running": [{"byPhase": "x"}]}},

@@ -19,6 +19,7 @@ from karta_interpreter.export.cel_text import (
     joined,
     literal,
     negation,
+    optional_field,
     truth,
 )
 from karta_interpreter.jq import syntax as ast
@@ -85,6 +86,8 @@ class _Writer(NamedTuple):
             match node:
                 case ast.Call("not", ()):
                     return negation(truth(value))
+                case ast.Call("length", ()) if value.optional and value.default is None:
+                    return Cel(f"size({value.optional}.orValue([]))")  # what is not there has the length 0
                 case ast.Call("any" | "all" as name, (ast.Try(ast.Iterate(ast.Identity())), condition)) | ast.Call(
                     "any" | "all" as name, (ast.Iterate(ast.Identity()), condition)
                 ):
@@ -116,7 +119,7 @@ class _Writer(NamedTuple):
                 raise ExportError(f'the field "{start}" is no name in CEL')
         if not keys:
             return Cel(start)
-        optional = start + "".join(f".?{key}" if is_name(key) else f"[?{literal(key)}]" for key in keys)
+        optional = start + "".join(map(optional_field, keys))
         return Cel(f"{optional}.orValue(null)", optional=optional)
 
     def _alternative(self, node: Node, left: Node, right: Node) -> Cel:

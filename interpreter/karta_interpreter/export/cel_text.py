@@ -62,10 +62,20 @@ def literal(value: object) -> str:
     "['ready', 1, null]"
     """
     if isinstance(value, str):
-        return "'" + json.dumps(value)[1:-1].replace("'", "\\'").replace('\\"', '"') + "'"
+        # Not in ASCII: JSON writes a character beyond 16 bits as two escapes, which CEL rejects.
+        return "'" + json.dumps(value, ensure_ascii=False)[1:-1].replace("'", "\\'").replace('\\"', '"') + "'"
     if isinstance(value, list):
         return f"[{', '.join(map(literal, value))}]"
     return json.dumps(value)
+
+
+def optional_field(key: str) -> str:
+    """Return the access to a field that may be absent.
+
+    >>> optional_field("phase"), optional_field("a-b")
+    ('.?phase', "[?'a-b']")
+    """
+    return f".?{key}" if is_name(key) else f"[?{literal(key)}]"
 
 
 def is_name(text: str) -> bool:

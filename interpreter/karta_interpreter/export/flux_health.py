@@ -5,19 +5,20 @@ Flux reads them in the order inProgress, failed, current; what is none of them i
 """
 
 from collections.abc import Iterable
+from json import loads
 
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export.cel import OBJECT, cel
-from karta_interpreter.export.cel_text import COMPARISON, NOT, OR, Cel, joined, literal, truth
+from karta_interpreter.export.cel_text import COMPARISON, OR, Cel, joined, literal, negation, optional_field, truth
 from karta_interpreter.jq import Query
-from karta_interpreter.k8s.values import Object
+from karta_interpreter.jq.inprocess.values import to_text
+from karta_interpreter.jq.syntax import Literal
+from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status_rules import ConditionMatcher, ConditionsRule, Matcher, Status, StatusRules
 
 _FAILED = (Status.FAILED, Status.DEGRADED)
 _CURRENT = (Status.RUNNING, Status.COMPLETED, Status.SUSPENDED)
-_TEXTS = {"true": "[true, 'true']", "false": "[false, 'false']"}
-"""Values whose text is that of a boolean."""
 
 
 def flux_health(definition: Definition) -> Object:
@@ -51,8 +52,7 @@ def _holds(rules: StatusRules, status: Status, matcher: Matcher) -> Cel:
     if matcher.phase:
         if rules.phase is None:
             raise ExportError(f"statusMappings.{status.lower()}.byPhase: there is no phaseDefinition")
-        phase = _value("phaseDefinition.path", rules.phase)
-        parts.append(Cel(f"{phase.text} == {literal(matcher.phase)}", binds=COMPARISON, boolean=True))
+        parts.append(_is_one(_value("phaseDefinition.path", rules.phase), [matcher.phase]))
     parts += [_condition(rules.conditions, expected) for expected in matcher.conditions]
     if matcher.expression is not None:
         field = f"statusMappings.{status.lower()}.byExpression"
@@ -71,17 +71,39 @@ def _condition(rule: ConditionsRule | None, expected: ConditionMatcher) -> Cel:
         (rule.status_field, expected.status),
         (rule.reason_field, expected.reason),
     )
-    tests = " && ".join(f"e.?{field}.orValue('') == {literal(value)}" for field, value in wanted if value)
+    # A type is compared even if it is empty.
+    given = [(field, value) for number, (field, value) in enumerate(wanted) if value or number == 0]
+    tests = " && ".join(f"e{optional_field(field)}.orValue(null) == {literal(value)}" for field, value in given)
     return Cel(f"{found.optional}.orValue([]).exists(e, {tests})", boolean=True)
 
 
 def _equals(value: Cel, expected: str) -> Cel:
     """Return whether the text of a value is the expected one."""
     if value.boolean:
-        return value if expected == "true" else Cel(f"!{value.within(NOT - 1)}", binds=NOT, boolean=True)
-    if expected in _TEXTS:
-        return Cel(f"{value.within(COMPARISON)} in {_TEXTS[expected]}", binds=COMPARISON, boolean=True)
-    return Cel(f"{value.within(COMPARISON)} == {literal(expected)}", binds=COMPARISON, boolean=True)
+        return {"true": value, "false": negation(value)}.get(expected, Cel("false", boolean=True))
+    return _is_one(value, _choices(expected))
+
+
+def _is_one(value: Cel, choices: list[JSON]) -> Cel:
+    """Return whether a value is one of some; to jq a null is as good as no field, and to CEL it takes no default."""
+    text = value.within(COMPARISON)
+    if isinstance(value.default, Literal):
+        text = f"{value.optional}.orValue(null)"
+        choices = [None, *choices] if to_text(value.default.value) in choices else choices
+    if len(choices) == 1:
+        return Cel(f"{text} == {literal(choices[0])}", binds=COMPARISON, boolean=True)
+    return Cel(f"{text} in {literal(choices)}", binds=COMPARISON, boolean=True)
+
+
+def _choices(expected: str) -> list[JSON]:
+    """Return all values of one text: the text, and what jq writes so."""
+    try:
+        value = loads(expected)
+    except ValueError:
+        return [expected]
+    if isinstance(value, dict | list):
+        raise ExportError(f"expectedResult `{expected}`: CEL has no text of objects and lists")
+    return [value, expected] if to_text(value) == expected and value != expected else [expected]
 
 
 def _written(field: str, query: Query) -> str:
