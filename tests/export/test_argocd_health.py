@@ -210,6 +210,13 @@ def test_what_cannot_be_exported_is_named(running: Any, annotations: dict[str, s
     assert f'{field}: `test("a|b")`: Lua has no regular expressions' in str(rejected.value)
 
 
+def test_an_object_without_a_status_is_healthy_where_the_definition_counts_undefined_as_healthy() -> None:
+    karta = _karta(PHASES, **{"healthy-statuses": "Undefined"})
+
+    assert _judged(karta, {"phase": "?"}) == ("Healthy", "Undefined")
+    assert _judged(karta, {"phase": "Up"}) == ("Progressing", "Running")
+
+
 def test_a_definition_without_statuses_has_no_health() -> None:
     definition = load_definition(_karta(PHASES))
 

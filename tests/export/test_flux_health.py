@@ -64,6 +64,14 @@ def test_statuses_that_the_definition_counts_as_healthy_are_current() -> None:
     assert failed == "status.?phase.orValue(null) == 'Bad'"
 
 
+def test_undefined_is_what_has_no_other_status() -> None:
+    mappings = {"running": [{"byPhase": "Up"}], "failed": [{"byPhase": "Bad"}]}
+
+    current, _ = _checks({**PHASE, "statusMappings": mappings}, **{"healthy-statuses": "Undefined"})
+
+    assert current == "!(status.?phase.orValue(null) == 'Up'\n|| status.?phase.orValue(null) == 'Bad')"
+
+
 def test_the_annotation_health_is_what_is_current() -> None:
     current, _ = _checks({**PHASE, "statusMappings": {}}, health=".status.ok == true")
 

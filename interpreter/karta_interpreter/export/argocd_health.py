@@ -15,7 +15,6 @@ from karta_interpreter.export.script import Script, lua_value
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status_rules import (
-    MATCHING_ORDER,
     ConditionMatcher,
     ConditionsRule,
     Status,
@@ -78,11 +77,11 @@ def argocd_health(definition: Definition) -> ArgoHealth:
 def _verdict(script: Script) -> Iterator[str]:
     """Yield the lines that give the health by the statuses of an object."""
     definition = script.definition
-    mapped = dict(definition.status.mappings) if definition.status else {}
+    mapped = [each for each, _ in definition.status.mappings] if definition.status else []
     named = definition.annotations.healthy_statuses
     trouble = [each for each in _TROUBLE if each in mapped and (named is None or each not in named)]
     suspended = [each for each in _SUSPENDED if each in mapped]
-    healthy = [each for each in MATCHING_ORDER if each in mapped and each in (_AT_WORK if named is None else named)]
+    healthy = [each for each in (*mapped, Status.UNDEFINED) if each in (_AT_WORK if named is None else named)]
     if definition.annotations.observes_generation:
         # A status of an older generation shows a failure alone.
         yield "  if is_stale(obj) then"

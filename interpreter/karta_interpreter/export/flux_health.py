@@ -4,12 +4,12 @@ Flux reads them in the order inProgress, failed, current; what is none of them i
 ``status.observedGeneration`` is not its generation (``pkg/runtime/cel`` of Flux).
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from json import loads
 
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export.cel import OBJECT, cel
-from karta_interpreter.export.cel_text import COMPARISON, OR, Cel, joined, literal, negation, optional_field, truth
+from karta_interpreter.export.cel_text import COMPARISON, NOT, OR, Cel, joined, literal, negation, optional_field, truth
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.values import to_text
 from karta_interpreter.jq.syntax import Literal
@@ -41,9 +41,11 @@ def flux_health(definition: Definition) -> Object:
     return entry if failed == "false" else {**entry, "failed": failed}
 
 
-def _any_of(rules: StatusRules | None, statuses: Iterable[Status]) -> str:
+def _any_of(rules: StatusRules | None, statuses: Collection[Status]) -> str:
     mappings = dict(rules.mappings) if rules else {}
     ways = [_holds(rules, status, matcher) for status in statuses for matcher in mappings.get(status, ()) if rules]
+    if Status.UNDEFINED in statuses:  # what has none of the others
+        ways.append(Cel(f"!({_any_of(rules, mappings)})", NOT, boolean=True))
     return "\n|| ".join(way.within(OR) for way in ways) or "false"
 
 
