@@ -10,6 +10,7 @@ from karta_interpreter import (
     InstanceCountMismatchError,
     Karta,
     PathNotWritableError,
+    PodChanges,
     Workload,
     WorkloadError,
     WriteVerificationError,
@@ -248,6 +249,21 @@ def test_places_that_do_not_hold_what_is_written_are_refused(
     with pytest.raises(error, match=message):
         workload.component("section").update_pod_templates({"a": new, "b": new})
     assert workload.object == before
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pytest.param(".spec.sections[0].template, .spec.sections[0].template", id="one place for both"),
+        pytest.param(".spec.sections[0] | .template, {spec: .template.spec}", id="one is computed from the other's"),
+    ],
+)
+def test_an_instance_that_is_not_named_stays_as_it_is(make: Make, raw: Raw, expression: str) -> None:
+    section = with_templates(make, raw, expression, sections("a", "b")).component("section")
+    with pytest.raises(WriteVerificationError, match="would change for b too; nothing was changed"):
+        section.update_pod_templates({"a": {"spec": {"hostname": "h"}}})
+    with pytest.raises(WriteVerificationError, match="would change for b too; nothing was changed"):
+        section.update_pods({"a": PodChanges(scheduler_name="kai")})
 
 
 @pytest.mark.parametrize(

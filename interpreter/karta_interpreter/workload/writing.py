@@ -149,12 +149,15 @@ class WritePlan:
             raise WriteVerificationError(field.failed(f"fails after the change: {err}")) from err
         if ids != self._ids or len(read) != len(ids):
             raise WriteVerificationError(field.failed("finds other instances after the change; nothing was changed"))
-        for write in self._writes.values():
-            if write.field is field:
-                now = get(changed, field.location(write.position).path)
-                if not equal(read[write.position], now):
-                    reason = f"does not read {field_path(write.place)} back as it was written; nothing was changed"
-                    raise WriteVerificationError(field.failed(reason))
+        writes = {write.position: write for write in self._writes.values() if write.field is field}
+        for position, name in enumerate(ids):
+            write = writes.get(position)
+            # Instances may share a place: then one cannot change alone.
+            if write is None and not equal(read[position], field.outputs[position]):
+                raise WriteVerificationError(field.failed(f"would change for {name} too; nothing was changed"))
+            if write is not None and not equal(read[position], get(changed, field.location(position).path)):
+                reason = f"does not read {field_path(write.place)} back as it was written; nothing was changed"
+                raise WriteVerificationError(field.failed(reason))
 
 
 def check_pods_exist(component: Component, obj: Object, names: Iterable[str]) -> None:
