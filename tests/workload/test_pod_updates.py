@@ -75,6 +75,26 @@ def test_what_changes_nothing_gives_the_same_workload(make: Make, changes: PodCh
     assert workload.component("conductor").update_pods({"": changes}) is workload
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [pytest.param({}, id="no key"), pytest.param({"absent": None}, id="no key to remove")],
+)
+@pytest.mark.parametrize("field", ["labels", "annotations", "node_selector"])
+def test_no_key_adds_no_empty_object(make: Make, field: str, keys: dict[str, None]) -> None:
+    workload = make("Orchestra", {"conductor": {"template": {"spec": BEFORE}}})
+    assert workload.component("conductor").update_pods({"": PodChanges(**{field: keys})}) is workload
+
+
+def test_the_last_key_can_be_removed(make: Make) -> None:
+    template = {"metadata": {"labels": {"app": "x"}}, "spec": BEFORE}
+    changed = (
+        make("Orchestra", {"conductor": {"template": template}})
+        .component("conductor")
+        .update_pods({"": PodChanges(labels={"app": None})})
+    )
+    assert changed.object["spec"]["conductor"]["template"]["metadata"] == {"labels": {}}
+
+
 def test_an_empty_value_clears(make: Make) -> None:
     template = {"spec": {"schedulerName": "kai", "tolerations": [{"key": "a"}], "containers": []}}
     conductor = make("Orchestra", {"conductor": {"template": template}}).component("conductor")

@@ -147,7 +147,7 @@ def _changes(target: _Target, thing: str, given: Mapping[str, JSON]) -> Mapping[
     if thing in _MAPS:
         for value in given.values():
             _check_texts(target, target.checked(value))
-        return {name: partial(patch, change=value) for name, value in given.items()}
+        return {name: partial(_with_keys, change=value) for name, value in given.items()}
     if thing != "containers":
         return target.merging(given)
     return {name: partial(_containers, target=target, changes=target.checked(value)) for name, value in given.items()}
@@ -158,6 +158,11 @@ def _check_texts(target: _Target, values: Mapping[str, JSON]) -> None:
     for key, value in values.items():
         if not isinstance(value, str | None):
             raise WorkloadError(f"{target}: the value of {key} must be a string, not of type {type(value).__name__}")
+
+
+def _with_keys(old: JSON, change: Mapping[str, str | None]) -> JSON:
+    changed = patch(old, change)
+    return changed if changed or old else old  # no key to add or to remove: not even an empty object is added
 
 
 def _containers(old: JSON, target: _Target, changes: Mapping[str, Object]) -> JSON:
