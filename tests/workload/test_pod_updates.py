@@ -121,6 +121,15 @@ def test_pods_that_do_not_exist_are_not_half_made(make: Make) -> None:
         pytest.param(
             PodChanges(containers={"mian": {}}), ComponentNotFoundError, "did you mean main", id="no such container"
         ),
+        *(
+            pytest.param(
+                PodChanges(containers={"main": value}),  # type: ignore[dict-item] # the wrong type is the point
+                WorkloadError,
+                f"the change of main must be an object, not of type {type(value).__name__}",
+                id=f"{type(value).__name__} for a container",
+            )
+            for value in ("image", [], 0, False)
+        ),
         pytest.param(
             PodChanges(scheduler_name=1),  # type: ignore[arg-type] # the wrong type is the point
             WorkloadError,

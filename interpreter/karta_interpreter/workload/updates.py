@@ -165,10 +165,14 @@ def _with_keys(old: JSON, change: Mapping[str, str | None]) -> JSON:
     return changed if changed or old else old  # no key to add or to remove: not even an empty object is added
 
 
-def _containers(old: JSON, target: _Target, changes: Mapping[str, Object]) -> JSON:
+def _containers(old: JSON, target: _Target, changes: Mapping[str, Object | None]) -> JSON:
     containers = old if isinstance(old, list) else []
     names = [name for name in map(name_of, containers) if name is not None]
-    for name in changes:
+    for name, change in changes.items():
         if name not in names:
             raise ComponentNotFoundError(f'{target}: there is no container "{name}"; {did_you_mean(name, names)}')
+        if not isinstance(change, dict | None):
+            raise WorkloadError(
+                f"{target}: the change of {name} must be an object, not of type {type(change).__name__}"
+            )
     return [patch(each, change) if (change := changes.get(name_of(each) or "")) else each for each in containers]
