@@ -300,6 +300,11 @@ def test_a_definition_that_fits_its_crd_has_no_finding(run: Run, files: Path) ->
         pytest.param([_crd(spec=""), _crd()], [], id="another release has it"),
         pytest.param([_crd(spec=""), _crd(spec="size: {}, ")], ["crd-unknown-field"], id="no release has it"),
         pytest.param([_crd(version="v2")], ["crd-version"], id="another version"),
+        pytest.param([_crd(version="v2"), _crd()], [], id="only one release has the version"),
+        pytest.param(
+            [_crd(version="v2"), _crd(spec="")], ["crd-unknown-field"], id="a release without the version hides nothing"
+        ),
+        pytest.param([_crd(version="v2"), _crd(version="v3")], ["crd-version"], id="no release has the version"),
         pytest.param([_crd(kind="Cake")], ["crd-missing"], id="another kind"),
     ],
 )

@@ -193,12 +193,14 @@ def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Find
         hint = f"did you mean {near}?" if near else known
         return [warning("crd-missing", ROOT_KIND, f"there is no CRD for {gvk}", hint)]
     found: list[list[Finding]] = []
+    without: list[Finding] = []
     for crd in own:
         try:
             found.append(check(karta, CustomKind.of(crd, gvk.version).schema))
         except DefinitionError as err:
-            found.append([error("crd-version", (*ROOT_KIND, "version"), str(err))])
-    first, *others = found  # a finding that all CRDs have is among those of the first
+            without.append(error("crd-version", (*ROOT_KIND, "version"), str(err)))
+    # A release without the version contradicts nothing else. What all others find is among those of the first.
+    first, *others = found or [without[:1]]
     return [finding for finding in first if all(_is_among(finding, other) for other in others)]
 
 
