@@ -211,6 +211,12 @@ def test_a_definition_that_fits_the_schema_has_no_finding() -> None:
             id="ids by another field than the key of the list",
         ),
         pytest.param(
+            f"{_SHOP}.instanceIdPath",
+            ".spec.shops | to_entries[] | .key",
+            "error: {path}: this is an integer in the CRD, not a string [crd-wrong-type]",
+            id="ids that are positions in a list",
+        ),
+        pytest.param(
             f"{_SHOP}.scaleDefinition.replicasPath",
             '.spec.shops[] | select(.role == "baker") | .replicas',
             'warning: {path}: .spec.shops[].role is never "baker" in the CRD (did you mean Baker?) [crd-unknown-value]',
@@ -337,6 +343,8 @@ def test_a_contradiction_is_named_with_its_place(path: str, value: object, findi
         pytest.param(".spec.extra.anything.at[0].all", id="the API server keeps unknown fields there"),
         pytest.param(".spec.oven.count // .spec.size", id="an integer or a string may be a count"),
         pytest.param(".spec.roles | to_entries | map(.value.n) | add", id="values of a map"),
+        pytest.param(".spec.shops | to_entries[] | .key + 1", id="the key of a list's entry is its position"),
+        pytest.param(".spec.extra.any | to_entries[] | .key + 1", id="the key of an entry of anything"),
         pytest.param('.spec.roles["any name"].n', id="a name in a map"),
         pytest.param('.metadata.annotations["example.io/size"]', id="an annotation holds a count as text"),
         pytest.param("(.spec.shops // []) | map(.replicas // 1) | add", id="a sum over a list"),
@@ -355,6 +363,26 @@ def test_a_contradiction_is_named_with_its_place(path: str, value: object, findi
 )
 def test_an_expression_that_the_schema_allows_has_no_finding(expression: str) -> None:
     assert _findings(_changed(f"{_OVEN}.scaleDefinition.replicasPath", expression)) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "rules"),
+    [
+        pytest.param("set", [], id="the elements of a set are unique"),
+        pytest.param("atomic", ["crd-instance-id"], id="those of another list may repeat"),
+    ],
+)
+def test_ids_among_few_texts(kind: str, rules: list[str]) -> None:
+    schema = deepcopy(SCHEMA)
+    items = {"type": "string", "enum": ["red", "blue"]}
+    schema["properties"]["spec"]["properties"]["colours"] = {
+        "type": "array",
+        "x-kubernetes-list-type": kind,
+        "items": items,
+    }
+    karta, _ = read_karta(_changed(f"{_SHOP}.instanceIdPath", ".spec.colours[]"))
+    assert karta is not None
+    assert [finding.rule for finding in check(karta, schema)] == rules
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,8 @@ class _Checked:
             for listed in self._quiet(at) if at else ():
                 keys = listed.schema.get("x-kubernetes-list-map-keys")
                 keys = [f".{key}" for key in keys] if isinstance(keys, list) else []
-                is_one_of = shape.values and len(shape.values) < _MANY
+                is_set = not below and listed.schema.get("x-kubernetes-list-type") == "set"
+                is_one_of = shape.values and len(shape.values) < _MANY and not is_set
                 if below in keys or not (keys or is_one_of):
                     continue
                 message = f"{shape.at} is one of {', '.join(shape.values)} in the CRD, so two instances may have one id"

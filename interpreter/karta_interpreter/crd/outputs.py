@@ -225,8 +225,14 @@ def _of_input(name: str, inputs: Shapes, scope: Scope) -> Shapes:
         case "keys":
             return unique((list_of((TEXT if "object" in shape.types else ANY,)),) for shape in inputs)
         case "to_entries":
-            return (list_of((object_of({"key": (TEXT,), "value": _entries(inputs, name, scope)}),)),)
+            keys = unique((_key(shape),) for shape in inputs)
+            return (list_of((object_of({"key": keys, "value": _entries(inputs, name, scope)}),)),)
     return _result(name, inputs)
+
+
+def _key(shape: Shape) -> Shape:
+    """Return the shape of a key of an object, or of a position in a list."""
+    return {frozenset(("object",)): TEXT, frozenset(("array",)): literal(0)}.get(shape.types, ANY)
 
 
 def _result(name: str, inputs: Shapes) -> Shapes:
