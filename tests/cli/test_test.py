@@ -211,3 +211,31 @@ def test_the_difference_is_coloured_where_colours_show(suite: Path) -> None:
     result = CliRunner().invoke(program, ["test"], color=True)
     assert "\x1b[31m-replica: 4\x1b[0m" in result.stdout
     assert "\x1b[32m+replica: 3\x1b[0m" in result.stdout
+
+
+@pytest.mark.parametrize("is_link", [pytest.param(False, id="two spellings"), pytest.param(True, id="a link")])
+def test_a_suite_that_is_named_twice_is_updated_once(run: Callable[..., Result], suite: Path, *, is_link: bool) -> None:
+    first, second = _SUITE.split("---\n")
+    requests = "{resources: {requests: {cpu: 1, memory: 1Gi, example.io/gpu: 1}}}"
+    first = first.replace("containers: []", f"containers: [{requests}]").replace(
+        "{replica: 3}", "{replica: 1, requires: {}}"
+    )
+    second = second.replace("false", "true")
+    third = second.replace("name: failed", "name: running").replace("phase: Failed", "phase: Running")
+    # The first output grows by the length of the second case, so that this is where the third one was.
+    suite.write_text("---\n".join([first, second, third.replace("true", "false")]))
+    other = suite.absolute()
+    if is_link:
+        other = suite.with_name("link.yaml")
+        other.symlink_to(suite)
+
+    assert run("test", "testdata/job.yaml", str(other), "--update").exit_code == 0
+
+    cases = [*yaml.safe_load_all(suite.read_text())]
+    assert [(case["name"], case["output"].get("healthy")) for case in cases] == [
+        ("three replicas", None),
+        ("failed", False),
+        ("running", True),
+    ]
+    summary = json.loads(run("test", "testdata/job.yaml", str(suite.absolute()), "-o", "json").stdout)["summary"]
+    assert summary == {"cases": 3, "passed": 3, "failed": 0, "unreadable": 0}

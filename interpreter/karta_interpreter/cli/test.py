@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import unified_diff
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from textwrap import indent
 from xml.etree import ElementTree as ET
@@ -207,18 +206,21 @@ def command(
 def _updated(report: Report) -> Report:
     """Write the answers of failed cases into their suites; what has no answer, or cannot be written, stays failed."""
     left = []
-    # Outcomes are in the order of their suites, as groupby needs it.
-    for source, outcomes in groupby(report.outcomes, key=lambda outcome: outcome.case.source):
+    # By the file, which links may name twice: once it is written, the lines of its cases are others.
+    files: dict[Path, list[Outcome]] = {}
+    for outcome in report.outcomes:
+        files.setdefault(Path(outcome.case.source).resolve(), []).append(outcome)
+    for place, outcomes in files.items():
+        source = outcomes[0].case.source
         changed = [each for each in outcomes if not each.passed]
         answers = {each.case.line: answer_of(each.case, each.results) for each in changed if each.results is not None}
         left += [each for each in changed if each.results is None]
         if answers:
             # By its bytes: reading it as text would lose the line ends of Windows.
-            old = Path(source).read_bytes().decode()
+            old = place.read_bytes().decode()
             try:
                 text = with_outputs(old, source, answers)
-                place = Path(source).resolve()  # a link stays one
-                write_files(place.parent, {place.name: text})
+                write_files(place.parent, {place.name: text})  # a link stays one
             except (SuiteError, Problem) as error:
                 (error if isinstance(error, Problem) else Problem(f"error: {error}")).show()
                 left += [each for each in changed if each.results is not None]
@@ -232,7 +234,10 @@ def _suites(paths: Sequence[Path]) -> list[Path]:
     if not found:
         places = ", ".join(map(str, paths))
         raise UsageProblem(f'error: {places}: there is no suite; suites are YAML files in folders "testdata"')
-    return list(dict.fromkeys(found))
+    by_place: dict[Path, Path] = {}
+    for suite in found:
+        by_place.setdefault(suite.absolute(), suite)
+    return list(by_place.values())
 
 
 def _read(suites: Sequence[Path]) -> tuple[list[Case], list[SuiteError]]:
