@@ -48,7 +48,9 @@ def to_yaml(value: JSON) -> str:
       a
       b
     """
-    return _dumped(value, _SortedDumper, sort_keys=True, default_flow_style=False).removesuffix("...\n")
+    text = _dumped(value, _SortedDumper, sort_keys=True, default_flow_style=False)
+    # A lone value has the end of the document in a line of its own; a text may end in dots, too.
+    return text.removesuffix("...\n") if text.endswith("\n...\n") else text
 
 
 def to_authored_yaml(value: JSON) -> str:
