@@ -140,11 +140,11 @@ class Component:
 class Definition:
     """The compiled Karta of one kind of workload, with the scripts that take precedence over it.
 
-    ``components`` has the root first and the children in the order of the definition; ``findings`` are the
-    warnings it was loaded with; ``uses_bounded``: some expression runs outside this process. ``manifest``
-    is the Karta as it was loaded, from which another process can make the same definition; ``has_karta`` is false
-    for a kind that only has scripts. Expressions that read ``references`` have to be given their values first
-    (`karta_interpreter.karta.reference_resolver`).
+    ``components`` has the root first and the children in the order of the definition; ``findings`` are the warnings it
+    was loaded with. ``uses_bounded``: some expression runs outside this process; ``is_large``: it has so many that a
+    child process compiles and runs them. ``manifest`` is the Karta as it was loaded, from which another process can
+    make the same definition; ``has_karta`` is false for a kind that only has scripts. Expressions that read
+    ``references`` have to be given their values first (`karta_interpreter.karta.reference_resolver`).
     """
 
     name: str
@@ -154,6 +154,7 @@ class Definition:
     annotations: Annotations = field(default_factory=Annotations)
     source: str = ""
     uses_bounded: bool = False
+    is_large: bool = False
     findings: tuple[Finding, ...] = ()
     # Not compared: another process gets it without the annotation of scripts (`loading.pack`), and answers the same.
     manifest: Object = field(default_factory=dict, compare=False, repr=False)

@@ -48,9 +48,9 @@ def projection_of(definition: Definition, operation: Operation) -> Projection | 
     """Return what the definition's own answer reads of an object; of Retain's two objects the same is read.
 
     It is None if all may be read, or if the answer takes more than the object and expressions that run in this
-    process. Fields that an answer writes count as read.
+    process. Fields that an answer writes count as read. Of a large definition not even this is computed.
     """
-    if definition.uses_bounded or definition.references:
+    if definition.is_large or definition.uses_bounded or definition.references:
         return None
     if definition.scripts.of(operation) or not definition.answers(operation):
         return None

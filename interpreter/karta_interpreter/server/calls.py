@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, TypeAlias
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
@@ -23,7 +23,9 @@ from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared, Scr
 from karta_interpreter.server.isolated_child import TOO_DEEP
 from karta_interpreter.server.load import Load
 from karta_interpreter.server.log import log
+from karta_interpreter.server.long_calls import LONG, LongCalls
 from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.server.question import Question
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
 from karta_interpreter.wire import FastDecoder, Request, decode, encode_failure, encode_results
@@ -34,7 +36,6 @@ _THREADS_OF_ONE_KIND = 4
 """Calls of one slow definition leave threads to those of another one."""
 _SLOW = 0.5
 """Seconds from which Karmada writes a call to its own log (``customized.go``)."""
-_KINDS_NAMED = 20
 _SUCCESS = 200
 _LONGEST_REASON = 500
 # A thread that stops at its deadline returns the slow expression; this is how long the call waits for it.
@@ -48,11 +49,14 @@ class Calls:
     """Answers calls from the snapshot of the moment, and reviews of Kartas.
 
     Plain definitions are answered at once: their work is bounded by the object. Scripts, expressions that could run
-    without end, and large bodies are for other processes. The event loop waits for these, and a thread for expressions.
+    without end, large bodies and definitions, and calls like those that took long are for other processes. The event
+    loop waits for these, and a thread for expressions.
     """
 
-    # An attribute of the class, so that tests can compare with calls that all take the slow path.
+    # Attributes of the class, so that tests can compare with calls that all take the slow path, and set the clocks.
     _reads_by = FastDecoder
+    _clock = staticmethod(time.perf_counter)
+    _processor_time = staticmethod(time.thread_time)
 
     def __init__(self, store: Store, metrics: Metrics, options: Options, load: Load | None = None) -> None:
         self.load = load or Load()
@@ -62,6 +66,7 @@ class Calls:
         self._isolated = IsolatedCalls()
         self._logs_all = log.isEnabledFor(logging.DEBUG)
         self._decodes_for: Snapshot | None = None
+        self._long_calls = LongCalls()
         self._fast_decoder = self._reads_by(lambda _: None)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bounded")
         self._scripts = ScriptCalls()
@@ -83,7 +88,7 @@ class Calls:
             return await (self._awaited(question, seconds) if question else self._in_process(body, seconds))
 
     def answer_soon(self, body: bytes) -> bytes | Awaited | None:
-        """Return what `answer` would, or how to await it; None for a body that is too large for this process."""
+        """Return what `answer` would, or how to await it; None for a call that a child process answers."""
         question = self._read(body)
         if question is None:
             return None
@@ -99,19 +104,32 @@ class Calls:
         self._threads.shutdown(wait=False, cancel_futures=True)
         close_pools()
 
-    def _read(self, body: bytes) -> "_Question | None":
-        """Read a request; None for one that is too large for this process."""
-        started, snapshot = time.perf_counter(), self._store.snapshot
+    def _read(self, body: bytes) -> Question | None:
+        """Read a request; None for one that a child process answers."""
+        started, snapshot = (self._clock(), self._processor_time()), self._store.snapshot
         # A decoder remembers definitions, so it ends with its snapshot; a snapshot never changes, so identity will do.
         if snapshot is not self._decodes_for:
             self._decodes_for, self._fast_decoder = snapshot, self._reads_by(snapshot.find)
+            self._long_calls = LongCalls()
         decoded = self._fast_decoder.read(body)
         if decoded is not None:
-            return _Question(started, decoded.request, snapshot, decoded.definition, not decoded.by_script)
+            is_fast = not decoded.by_script
+            question = Question(*started, len(body), decoded.request, snapshot, decoded.definition, is_fast)
         # Only now: the fast decoder skips what it does not need, so most large bodies are cheap to it.
-        return None if is_large(body) else _Question.of(started, decode(body), snapshot)
+        elif is_large(body):
+            return None
+        else:
+            question = Question.of(*started, len(body), decode(body), snapshot)
+        return None if self._takes_long(question) else question
 
-    def _answer(self, question: "_Question") -> bytes:
+    def _takes_long(self, question: Question) -> bool:
+        """Return whether the event loop would answer nothing else for long."""
+        definition = question.definition
+        if definition is None or question.waits:
+            return False
+        return definition.is_large or self._long_calls.includes(question.key, question.size)
+
+    def _answer(self, question: Question) -> bytes:
         try:
             definition, call = question.known()
             if question.is_fast:
@@ -123,10 +141,21 @@ class Calls:
             answer = self._failure(question, error)
         else:
             self._record(question)
-        self.load.spend(time.perf_counter() - question.started)
+        spent = self._clock() - question.started
+        self.load.spend(spent)
+        if spent >= LONG:
+            self._note_long(question)
         return answer
 
-    async def _awaited(self, question: "_Question", seconds: float) -> bytes:
+    def _note_long(self, question: Question) -> None:
+        # Processor time: a busy machine makes any call wait.
+        seconds = self._processor_time() - question.spent
+        if seconds >= LONG and question.definition and self._long_calls.add(question.key, question.size):
+            name, operation = question.key
+            message = "calls took long: child processes answer those that are half as long or longer"
+            log.warning(message, definition=name, operation=operation, bytes=question.size, seconds=round(seconds, 4))
+
+    async def _awaited(self, question: Question, seconds: float) -> bytes:
         try:
             results = await self._results(question, seconds)
             answer = encode_results(question.request, results)
@@ -136,12 +165,12 @@ class Calls:
         return answer
 
     async def _in_process(self, body: bytes, seconds: float) -> bytes:
-        started, until = time.perf_counter(), time.monotonic() + seconds
-        question: _Question | None = None
+        started, until = self._clock(), time.monotonic() + seconds
+        question: Question | None = None
 
         def prepare(request: Request) -> Prepared:
             nonlocal question
-            question = _Question.of(started, request, self._store.snapshot)
+            question = Question.of(started, 0.0, len(body), request, self._store.snapshot)
             definition = question.served()
             known = known_to(self._store.reader, definition.references)
             return Prepared(definition, known, question.too_slow(seconds))
@@ -157,7 +186,7 @@ class Calls:
             self._record(question)
         return answer
 
-    async def _results(self, question: "_Question", seconds: float) -> Results:
+    async def _results(self, question: Question, seconds: float) -> Results:
         definition, call = question.known()
         until = time.monotonic() + seconds
         try:
@@ -191,7 +220,7 @@ class Calls:
         with deadline(max(until - time.monotonic(), 0.0)):
             return interpret(definition, call, self._options, reader=self._store.reader)
 
-    def _failure(self, question: "_Question", error: Exception) -> bytes:
+    def _failure(self, question: Question, error: Exception) -> bytes:
         request = question.request
         if isinstance(error, InterpretationError):
             code, message = error.code, str(error)
@@ -204,8 +233,8 @@ class Calls:
         self._record(question, code, message)
         return encode_failure(request.uid, code, message)
 
-    def _record(self, question: "_Question", code: int = _SUCCESS, message: str = "") -> None:
-        request, seconds = question.request, time.perf_counter() - question.started
+    def _record(self, question: Question, code: int = _SUCCESS, message: str = "") -> None:
+        request, seconds = question.request, self._clock() - question.started
         # Labels of metrics: what a client invents would make a new series each time.
         known = request.gvk if question.definition else None
         operation = request.operation_name if request.operation_name in _OPERATIONS else ""
@@ -225,52 +254,3 @@ class Calls:
             log.debug("call answered", **about)
         else:
             log.warning("call failed", **about, code=code, reason=message[:_LONGEST_REASON])
-
-
-class _Question(NamedTuple):
-    """A request, and what there was to answer it with when it came.
-
-    ``is_fast``: the request was decoded for the definition's own answer, which needs no waiting.
-    """
-
-    started: float
-    request: Request
-    snapshot: Snapshot
-    definition: Definition | None
-    is_fast: bool = False
-
-    @classmethod
-    def of(cls, started: float, request: Request, snapshot: Snapshot) -> Self:
-        return cls(started, request, snapshot, snapshot.find(request.gvk) if request.gvk else None)
-
-    @property
-    def waits(self) -> bool:
-        """Whether the answer waits for a process, which the event loop cannot do."""
-        if self.is_fast or self.definition is None:
-            return False
-        return self.definition.uses_bounded or self.request.operation_name in self.definition.scripts.operations
-
-    def served(self) -> Definition:
-        """Return the definition to answer with; raises InterpretationError without one, and when there is no call."""
-        request = self.request
-        if request.problem is not None or request.gvk is None:
-            raise request.problem or InterpretationError("the request has no kind", code=400)
-        if self.definition is None:
-            raise InterpretationError(_unknown(request.gvk, self.snapshot.kinds()), code=404)
-        return self.definition
-
-    def known(self) -> tuple[Definition, Call]:
-        """Return the two things that make an answer; raises InterpretationError when one is missing."""
-        definition = self.served()
-        if self.request.call is None:
-            raise InterpretationError("the request has no call", code=400)
-        return definition, self.request.call
-
-    def too_slow(self, seconds: float) -> str:
-        return f"definition {self.served().name}: {self.request.operation_name} took longer than {seconds:.3g} s"
-
-
-def _unknown(gvk: GVK, kinds: list[GVK]) -> str:
-    named = "; ".join(map(str, kinds[:_KINDS_NAMED])) or "none"
-    more = f" and {len(kinds) - _KINDS_NAMED} more" if len(kinds) > _KINDS_NAMED else ""
-    return f"no definition for {gvk}. Known kinds: {named}{more}"

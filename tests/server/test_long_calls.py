@@ -1,0 +1,138 @@
+"""Child processes answer calls for large definitions, and calls like those that took long."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from karta_interpreter.operations import Options, Results
+from karta_interpreter.server import calls
+from karta_interpreter.server.calls import Calls
+from karta_interpreter.server.isolated_calls import IsolatedCalls
+from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.sources.store import Store
+from tests.audit.definitions import GROUP, with_children
+from tests.server.client import question
+from tests.waiting import HANG
+
+SHORT, LONG = 0.01, 0.2
+_OBJECT = {"apiVersion": f"{GROUP}/v1", "kind": "Mill", "metadata": {"name": "x"}}
+
+
+class Clocks:
+    """The clock of the wall and the processor time of the thread, and what every answer adds to both."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.wall = self.processor = 0.0
+        self._passed = self._spent = 0.0
+        self._answer = calls.interpret
+        monkeypatch.setattr(Calls, "_clock", staticmethod(lambda: self._passed))
+        monkeypatch.setattr(Calls, "_processor_time", staticmethod(lambda: self._spent))
+        monkeypatch.setattr(calls, "interpret", self._interpret)
+
+    def _interpret(self, *asked: Any, **beside: Any) -> Results:
+        self._passed, self._spent = self._passed + self.wall, self._spent + self.processor
+        return self._answer(*asked, **beside)
+
+
+@pytest.fixture
+def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
+    return Clocks(monkeypatch)
+
+
+@pytest.fixture
+def isolated(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Return the bodies that child processes have answered."""
+    bodies: list[bytes] = []
+    answer = IsolatedCalls.answer
+
+    async def counted(self: IsolatedCalls, body: bytes, *rest: object) -> bytes:
+        bodies.append(body)
+        return await answer(self, body, *rest)  # type: ignore[arg-type]  # what `answer` takes
+
+    monkeypatch.setattr(IsolatedCalls, "answer", counted)
+    return bodies
+
+
+def _store(folder: Path, children: int) -> Store:
+    (folder / "mill.yaml").write_text(json.dumps(with_children("mill", "Mill", children)))
+    store = Store([folder], catalogue=False)
+    store.load()
+    return store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return _store(tmp_path, 2)
+
+
+@pytest.fixture
+def server(store: Store) -> Iterator[Calls]:
+    made = Calls(store, Metrics(), Options())
+    yield made
+    made.close()
+
+
+def _body(length: int = 0, operation: str = "InterpretReplica") -> bytes:
+    return question("Mill", operation, object={**_OBJECT, "spec": {"note": "x" * length}})
+
+
+async def _ask(server: Calls, body: bytes) -> None:
+    assert json.loads(await server.answer(body, HANG))["response"]["successful"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "times", "after", "expected"),
+    [
+        pytest.param((SHORT, SHORT), 3, _body(8000), 0, id="calls that do not take long"),
+        pytest.param((LONG, SHORT), 3, _body(8000), 0, id="calls that wait for a processor"),
+        pytest.param((LONG, LONG), 1, _body(8000), 0, id="the first one, which compiles the expressions"),
+        pytest.param((LONG, LONG), 2, _body(8000), 1, id="two long calls, and one of their size"),
+        pytest.param((LONG, LONG), 2, _body(5000), 1, id="two long calls, and one more than half as long"),
+        pytest.param((LONG, LONG), 2, _body(1000), 0, id="two long calls, and one less than half as long"),
+        pytest.param((LONG, LONG), 2, _body(8000, "InterpretHealth"), 0, id="two long calls, and another operation"),
+    ],
+)
+async def test_calls_like_those_that_took_long_move_to_a_child_process(
+    server: Calls,
+    clocks: Clocks,
+    isolated: list[bytes],
+    seconds: tuple[float, float],
+    times: int,
+    after: bytes,
+    expected: int,
+) -> None:
+    clocks.wall, clocks.processor = seconds
+    for _ in range(times):
+        await _ask(server, _body(8000))
+    assert not isolated
+    await _ask(server, after)
+    assert len(isolated) == expected
+
+
+async def test_a_new_snapshot_is_measured_anew(
+    server: Calls, store: Store, clocks: Clocks, isolated: list[bytes], tmp_path: Path
+) -> None:
+    clocks.wall = clocks.processor = LONG
+    for _ in range(2):
+        await _ask(server, _body())
+    server._store = _store(tmp_path, 3)  # noqa: SLF001 - as the watch loop replaces a snapshot
+    assert server._store.snapshot is not store.snapshot  # noqa: SLF001
+    await _ask(server, _body())
+    assert not isolated
+
+
+@pytest.mark.parametrize(
+    ("children", "expected"), [pytest.param(149, 0, id="300 expressions"), pytest.param(150, 1, id="302 expressions")]
+)
+async def test_a_child_process_answers_for_a_large_definition(
+    tmp_path: Path, isolated: list[bytes], children: int, expected: int
+) -> None:
+    server = Calls(_store(tmp_path, children), Metrics(), Options())
+    try:
+        await _ask(server, _body())
+    finally:
+        server.close()
+    assert len(isolated) == expected
