@@ -1,6 +1,7 @@
 """InterpretDependency: what a workload's pods need beside it in every cluster."""
 
 from collections.abc import Collection, Iterator
+from typing import Final
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Query
@@ -13,6 +14,9 @@ from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta import Definition
 from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
 from karta_interpreter.karta.pods import pod_templates, template_reads
+
+_LONGEST_NAMESPACE: Final = 253
+"""Kubernetes allows 63 characters, and 253 in the longest of its names."""
 
 
 def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency]:
@@ -35,6 +39,10 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
             place = named[0] if named else namespace
             names = _texts(definition, extra.name, obj)
             found += [Dependency(extra.api_version, extra.kind, place, name) for name in names]
+    # The answer repeats it for each dependency: of 1 MB it would make hundreds of the body of the request.
+    if any(len(place) > _LONGEST_NAMESPACE for place in {each.namespace for each in found}):
+        reason = f"the namespace of a dependency has more than {_LONGEST_NAMESPACE} characters"
+        raise InterpretationError(f"definition {definition.name}: {reason}")
     return list(dict.fromkeys(sorted(found)))  # Karmada itself sorts only what customizations answer
 
 
