@@ -11,6 +11,7 @@ from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.operations.aggregate import merge
 from karta_interpreter.operations.aggregate.member_status import Part
 from tests.both_ways import ask
+from tests.counting import calls
 from tests.operations.conftest import Define, component
 
 ROOT = component("train", ".spec.template", ".spec.replicas // 1")
@@ -667,3 +668,41 @@ def test_without_clusters_an_outcome_may_depend_on_the_spec(define: Define, *, p
     definition = define(root=ROOT, mappings=MAPPINGS | {"completed": [rule]})
     subject = {**template({"succeeded": 3}), "spec": {"paused": paused}}
     assert aggregate(definition, subject)["status"] == {"succeeded": counter}
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        pytest.param("{.status.a: drop, .status.a.b: drop}", {"c": [{"d": 1, "e": 2}]}, id="a field and one below it"),
+        pytest.param("{.status.a.b: drop, .status.a: drop}", {"c": [{"d": 1, "e": 2}]}, id="the other way round"),
+        pytest.param(
+            "{'.status.c[]': drop, '.status.c[].d': drop}",
+            {"a": {"b": 1, "x": 2}, "c": [{"e": 2}]},
+            id="a list keeps its elements",
+        ),
+        pytest.param(
+            "{.status.c.d: drop, '.status.a[].b': drop, .status.a.x.y: drop}",
+            {"a": {"b": 1, "x": 2}, "c": [{"d": 1, "e": 2}]},
+            id="values of other types have nothing to be removed",
+        ),
+    ],
+)
+def test_what_several_rules_remove(define: Define, rules: str, expected: dict[str, Any]) -> None:
+    definition = define(root=ROOT, aggregate=rules)
+    status = {"a": {"b": 1, "x": 2}, "c": [{"d": 1, "e": 2}]}
+    assert aggregate(definition, template(), status)["status"] == expected
+
+
+def test_one_walk_removes_what_all_rules_name(define: Define) -> None:
+    elements = 50
+    statuses = [{"pools": [{"name": f"p{number}", "n": 1} for number in range(elements)]}] * 2
+    items = tuple(StatusItem(f"m{index}", status) for index, status in enumerate(statuses))
+
+    def work(rules: int) -> int:
+        written = ", ".join(f"'.status.pools[].f{number}': drop" for number in range(rules))
+        definition = define(root=ROOT, aggregate=f"{{{written}}}")
+        call = Call(Operation.AGGREGATE_STATUS, template(), items=items)
+        interpret(definition, call)  # compiles the expressions
+        return calls(lambda: interpret(definition, call))
+
+    assert work(40) - work(20) < 20 * elements, "rules and elements add up, and do not multiply"

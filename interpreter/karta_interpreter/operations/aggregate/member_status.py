@@ -1,12 +1,12 @@
 """What each member cluster reports, made ready to be merged."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta import Definition, Status, match_status
-from karta_interpreter.karta.annotations import AggregateRule, PathPattern
+from karta_interpreter.karta.annotations import AggregateRule
 from karta_interpreter.operations.call import StatusItem
 from karta_interpreter.operations.interpret_status import BOOKKEEPING
 
@@ -23,6 +23,9 @@ STATUSES_WORST_FIRST = (
 )
 _RANK = {status: rank for rank, status in enumerate(STATUSES_WORST_FIRST)}
 _REMOVED = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
+
+_Removed: TypeAlias = dict[str | None, "_Removed | None"]
+"""What is removed below a value, by fields and under None by elements; a field that is None is removed itself."""
 
 
 class Report(NamedTuple):
@@ -48,13 +51,14 @@ def reports_of(definition: Definition, template: Object, items: Iterable[StatusI
     as one of its clusters has not reported.
     """
     # Karmada sorts them already; a caller of the command line or of a script may not, and the order decides texts.
-    reports = [_report(definition, template, item) for item in sorted(items, key=lambda item: item.cluster)]
+    removed = _removed(definition)
+    reports = [_report(definition, template, removed, item) for item in sorted(items, key=lambda item: item.cluster)]
     reporting = [report for report in reports if report.status]
     is_completed = reporting and all(Status.COMPLETED in report.matched for report in reporting)
     return reports if is_completed else reporting
 
 
-def _report(definition: Definition, template: Object, item: StatusItem) -> Report:
+def _report(definition: Definition, template: Object, removed: _Removed, item: StatusItem) -> Report:
     if not isinstance(item.status, dict | None):
         message = f"the status of cluster {item.cluster} must be an object, but is {type_name(item.status)}"
         raise InterpretationError(message, code=400)
@@ -67,20 +71,32 @@ def _report(definition: Definition, template: Object, item: StatusItem) -> Repor
     known = metadata if isinstance(metadata, dict) else {}
     metadata = {**known, "generation": item.status.get("generation")}
     matched = match_status(definition, {**template, "metadata": metadata, "status": status}).matched
-    for path, rule in definition.annotations.aggregate.items():
-        if rule in _REMOVED:
-            status = _without(status, path[1:])
-    return Report(item.cluster, status, matched, tuple(sorted(_RANK[each] for each in matched)))
+    severity = tuple(sorted(_RANK[each] for each in matched))
+    return Report(item.cluster, _without(status, removed) if removed else status, matched, severity)
 
 
-def _without(value: JSON, path: PathPattern) -> JSON:
-    if not path:
+def _removed(definition: Definition) -> _Removed:
+    removed: _Removed = {}
+    for (_, *path), rule in definition.annotations.aggregate.items():
+        if rule in _REMOVED and path and path[-1] is not None:  # a list keeps its elements
+            _add(removed, path)
+    return removed
+
+
+def _add(removed: _Removed, path: Sequence[str | None]) -> None:
+    step, *rest = path
+    if not rest:
+        removed[step] = None
+    elif (below := removed.setdefault(step, {})) is not None:
+        _add(below, rest)
+
+
+def _without(value: JSON, removed: _Removed) -> JSON:
+    """Return a value without all that is removed, by one walk: there may be many rules, clusters and elements."""
+    if isinstance(value, list):
+        below = removed.get(None)
+        return [_without(element, below) for element in value] if below else value
+    if not isinstance(value, dict):
         return value
-    step, rest = path[0], path[1:]
-    if step is None:
-        return [_without(element, rest) for element in value] if isinstance(value, list) else value
-    if not isinstance(value, dict) or step not in value:
-        return value
-    if rest:
-        return {**value, step: _without(value[step], rest)}
-    return {key: kept for key, kept in value.items() if key != step}
+    kept = ((key, part, removed.get(key, {})) for key, part in value.items())
+    return {key: _without(part, below) if below else part for key, part, below in kept if below is not None}
