@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.operations import Options, Results
+from karta_interpreter.operations import Options, Results, interpret
 from karta_interpreter.server import calls
 from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.isolated_calls import IsolatedCalls
@@ -27,14 +27,13 @@ class Clocks:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.wall = self.processor = 0.0
         self._passed = self._spent = 0.0
-        self._answer = calls.interpret
         monkeypatch.setattr(Calls, "_clock", staticmethod(lambda: self._passed))
         monkeypatch.setattr(Calls, "_processor_time", staticmethod(lambda: self._spent))
         monkeypatch.setattr(calls, "interpret", self._interpret)
 
     def _interpret(self, *asked: Any, **beside: Any) -> Results:
         self._passed, self._spent = self._passed + self.wall, self._spent + self.processor
-        return self._answer(*asked, **beside)
+        return interpret(*asked, **beside)
 
 
 @pytest.fixture
