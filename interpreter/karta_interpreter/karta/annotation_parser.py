@@ -159,7 +159,7 @@ def parse_outcomes(annotation: AnnotationText) -> Mapping[str, str]:
     outcomes: dict[str, str] = {}
     ends = _final_conditions(annotation.karta)
     for condition, announcement in annotation.yaml(dict).items():
-        unmapped = [name for name in (condition, announcement) if name not in ends]
+        unmapped = [name for name in (condition, announcement) if not isinstance(name, str) or name not in ends]
         for name in unmapped:
             hint = f'map {{type: {name}, status: "True"}} to one of them'
             annotation.error(f"no status mapping makes {name} completed or failed", hint)
@@ -170,13 +170,13 @@ def parse_outcomes(annotation: AnnotationText) -> Mapping[str, str]:
     return outcomes
 
 
-def _final_conditions(karta: Karta) -> list[str]:
+def _final_conditions(karta: Karta) -> frozenset[str]:
     """Return the types of the conditions that mean, when they are true, that the workload has completed or failed."""
     status = karta.spec.structure_definition.root_component.status_definition
     if status is None:
-        return []
+        return frozenset()
     matchers = (*status.status_mappings.completed, *status.status_mappings.failed)
-    return [each.type for matcher in matchers for each in matcher.by_conditions if each.status == "True"]
+    return frozenset(each.type for matcher in matchers for each in matcher.by_conditions if each.status == "True")
 
 
 def parse_lua(annotation: AnnotationText) -> Scripts:
