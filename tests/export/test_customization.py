@@ -91,6 +91,26 @@ def test_a_script_rejects_a_pod_spec_that_is_no_object(pairs: list[Pair], operat
         answer([pair.script], object=obj, replicas=2)
 
 
+def test_a_script_rejects_a_sum_of_replicas_that_karmada_cannot_hold(pairs: list[Pair]) -> None:
+    template = {"template": {"spec": {"containers": [{"name": "main"}]}}}
+    replicas = {"Master": template, "Worker": {**template, "replicas": 2147483647}}
+    job = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {},
+        "spec": {"pytorchReplicaSpecs": replicas},
+    }
+    (pair,) = (
+        each
+        for each in pairs
+        if each.operation is Operation.INTERPRET_REPLICA and each.definition.gvk.kind == "PyTorchJob"
+    )
+
+    assert pair.expected(Call(pair.operation, job)).results is None
+    with pytest.raises(LuaError, match="the replicas add up to more than 2147483647"):
+        answer([pair.script], object=job)
+
+
 @pytest.mark.parametrize("elastic", ["replicatedjob/hot", "replicatedjob/hot, replicatedjob/warm", "replicatedjob"])
 def test_a_script_changes_the_instances_that_are_elastic(pairs: list[Pair], elastic: str) -> None:
     jobset = next(pair.definition for pair in pairs if pair.definition.gvk.kind == "JobSet")
@@ -230,6 +250,17 @@ def test_a_script_is_rejected_whose_expected_text_lua_cannot_tell_from_another(e
 
     with pytest.raises(ExportError, match="Lua"):
         script_of(definition, Operation.INTERPRET_HEALTH)
+
+
+def test_a_script_is_rejected_that_would_write_an_empty_object() -> None:
+    karta = _ruled({})
+    actions = {"suspendActions": [{"path": ".spec.hold", "value": '{"on": true}'}]}
+    actions["resumeActions"] = [{"path": ".spec.hold", "value": "{}"}]
+    karta["spec"]["structureDefinition"]["rootComponent"]["suspendDefinition"] = actions
+    karta["metadata"]["annotations"] = {}
+
+    with pytest.raises(ExportError, match=r"resumeActions, `\.spec\.hold`: Lua has one value for"):
+        script_of(load_definition(karta), Operation.RETAIN)
 
 
 def _judged(rules: Any, healthy: str = "") -> Any:

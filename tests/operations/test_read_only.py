@@ -6,6 +6,7 @@ import pytest
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.requirements import Counting
+from karta_interpreter.k8s.values import MOST_REPLICAS
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import DEFAULT_OPTIONS, Call, Operation, Options
 from tests import both_ways
@@ -38,6 +39,13 @@ def test_replica_adds_pods_and_takes_the_largest_requests(define: Define) -> Non
     )
     answer = ask(define(MASTER, WORKER), Operation.INTERPRET_REPLICA, subject)
     assert answer == {"replica": 4, "requires": {"resourceRequest": {"cpu": "4", "memory": "8Gi"}}}
+
+
+def test_replica_rejects_a_sum_that_karmada_cannot_hold(define: Define) -> None:
+    subject = obj(master={"template": requests()}, worker={"template": requests(), "replicas": MOST_REPLICAS})
+
+    with pytest.raises(InterpretationError, match="add up to 2147483648, more than 2147483647"):
+        ask(define(MASTER, WORKER), Operation.INTERPRET_REPLICA, subject)
 
 
 def test_replica_ignores_what_is_scaled_to_zero_unless_all_is(define: Define) -> None:

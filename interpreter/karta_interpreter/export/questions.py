@@ -7,10 +7,9 @@ from karta_interpreter.errors import ExportError
 from karta_interpreter.export.lua_text import bare, is_key, negated, quoted
 from karta_interpreter.export.pods import Pods, each_component, has_one
 from karta_interpreter.export.script import Script
-from karta_interpreter.export.traits import literal
+from karta_interpreter.export.traits import has_empty, literal
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.values import to_text
-from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
 from karta_interpreter.karta.pods import LONGEST
 from karta_interpreter.karta.status_rules import ConditionsRule, Matcher, Status, StatusRules
@@ -223,17 +222,11 @@ def _answer(expected: str) -> str:
         is_json = False
     if not is_json:
         return f"is_answer({quoted(expected)}"
-    if _has_empty(value):
+    if has_empty(value):
         raise ExportError(f"expectedResult `{expected}`: Lua has one value for an empty object and an empty list")
     if isinstance(value, int | float):
         literal(value)  # rejects a number that Lua cannot tell from its neighbours
     return f"is_text({quoted(expected)}"
-
-
-def _has_empty(value: JSON) -> bool:
-    if not isinstance(value, dict | list):
-        return False
-    return not value or any(map(_has_empty, value.values() if isinstance(value, dict) else value))
 
 
 def health(script: Script) -> None:

@@ -6,11 +6,12 @@ lists and at computed places it has the functions that match the elements of the
 
 from collections.abc import Iterable, Mapping
 
+from karta_interpreter.errors import ExportError
 from karta_interpreter.export.lua_text import key_text, laid_out, negated, quoted, table_of
 from karta_interpreter.export.paths import Guarded, guarded_paths, plain_path
 from karta_interpreter.export.pods import bounds_of, has_lone_count, has_plain_count, lone_component, lone_pod_sets
 from karta_interpreter.export.script import Script, lua_value
-from karta_interpreter.export.traits import hint_of
+from karta_interpreter.export.traits import has_empty, hint_of
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.reads import sources
 from karta_interpreter.k8s.values import JSON
@@ -192,7 +193,12 @@ def _queue(script: Script) -> list[str]:
     for part in definition.components:
         resumed = {action.path: action.value for action in part.resume}
         for query in dict.fromkeys(action.path for action in (*part.suspend, *part.resume)):
-            lines += _calls(script, "keep_place", query, "switch", lua_value(resumed.get(query)))
+            value = resumed.get(query)
+            if has_empty(value):  # Karmada drops it where a script makes it
+                raise ExportError(
+                    f"resumeActions, `{query.text}`: Lua has one value for an empty object and an empty list"
+                )
+            lines += _calls(script, "keep_place", query, "switch", lua_value(value))
     added: dict[bool, list[str]] = {True: [], False: []}
     for fields in definition.queued:
         name = f"queued {_last_field(fields.query)}"

@@ -10,6 +10,7 @@ from karta_interpreter.jq.inprocess.emitter import Singles
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import terms_of
+from karta_interpreter.k8s.values import JSON
 
 _LARGEST: Final = 2**53  # all numbers of Lua are float64
 _ORDERS_OF_JQ: Final = ("<", ">", "<=", ">=")
@@ -44,6 +45,17 @@ def literal(value: object) -> str:
         case int() | float() if abs(value) < _LARGEST:
             return str(int(value)) if value == int(value) else repr(value)
     raise ExportError(f"the number {value} has more digits than numbers of Lua")
+
+
+def has_empty(value: JSON) -> bool:
+    """Return whether a value has an empty object or list, which are the same in Lua.
+
+    >>> has_empty({"a": [1, []]}), has_empty({"a": ""})
+    (True, False)
+    """
+    if not isinstance(value, dict | list | tuple):
+        return False
+    return not value or any(map(has_empty, value.values() if isinstance(value, dict) else value))
 
 
 def joined_path(whole: str, keys: str) -> str:

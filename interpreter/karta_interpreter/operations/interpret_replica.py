@@ -4,7 +4,7 @@ from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.fields import namespace as namespace_of
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.requirements import REQUIREMENTS_READ, PodRequirements, merge_requirements, pod_requirements
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.k8s.values import JSON, MOST_REPLICAS
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.pods import PodSet, pod_sets, template_reads
 from karta_interpreter.operations.call import Call, Options, Results
@@ -21,7 +21,10 @@ def interpret_replica(definition: Definition, call: Call, options: Options) -> R
     requirements = merge_requirements([_requirements(definition, pods, options) for pods in asking])
     namespace = namespace_of(call.object) if options.resource_quota_estimate else ""
     requires = requirements.to_json(namespace=namespace, priority_class=options.resource_quota_estimate)
-    return {"replica": sum([pods.replicas for pods in sets]), "requires": requires}
+    total = sum([pods.replicas for pods in sets])
+    if total > MOST_REPLICAS:
+        raise InterpretationError(f"the replicas add up to {total}, more than {MOST_REPLICAS}")
+    return {"replica": total, "requires": requires}
 
 
 def interpret_component(definition: Definition, call: Call, options: Options) -> Results:

@@ -157,6 +157,7 @@ local function replicas_and_requirements(sets)
     sum = sum + set.replicas
     if set.replicas > 0 then running[#running + 1] = set end
   end
+  if sum > 2147483647 then error("the replicas add up to more than 2147483647", 0) end
   for i, set in ipairs(running[1] and running or sets) do
     local own = requirements(set.spec) or {}
     all[i] = {name = "c", resources = {requests = own.resourceRequest}}
