@@ -116,6 +116,13 @@ def test_the_count_that_is_written_can_be_given(run: Run) -> None:
     assert "  revised.spec.replicas\n  - 10\n  + 5\n" in result.stdout
 
 
+def test_the_count_is_one_that_karmada_can_ask_for(run: Run) -> None:
+    result = _diff(run, "karta.yaml", "karta.yaml", "--object", "job.yaml", "--desired-replica", "2147483648")
+
+    assert result.exit_code == 2
+    assert "not a whole number from 0 to 2147483647" in result.stderr
+
+
 def _git(*arguments: str) -> None:
     author = ("-c", "user.name=a", "-c", "user.email=a@example.io")
     subprocess.run(["git", *author, *arguments], check=True, capture_output=True)
@@ -138,11 +145,15 @@ def test_a_git_revision_has_its_own_catalogue(run: Run, files: Path) -> None:
     result = _diff(run, "JobSet@HEAD", "JobSet", "--object", "jobset.yaml")
     same = _diff(run, "catalogue@HEAD", "catalogue@HEAD", "--object", "jobset.yaml")
     others = _diff(run, "JobSet@HEAD", "JobSet@HEAD", "--object", "job.yaml")
+    unknown = _diff(run, "JobSte@HEAD", "JobSet", "--object", "jobset.yaml")
 
     assert result.exit_code == 1
     assert "InterpretReplica" in result.stdout
     assert (same.exit_code, same.stdout) == (0, "")
     assert (others.exit_code, others.stdout) == (0, "")
+    assert others.stderr.splitlines()[0] == "warning: neither side has a definition for example.io/v1, Kind=Job"
+    assert (unknown.exit_code, unknown.stdout) == (2, "")
+    assert "did you mean JobSet?" in unknown.stderr
 
 
 @pytest.mark.parametrize(

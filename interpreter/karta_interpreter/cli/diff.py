@@ -19,7 +19,7 @@ from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import one_line, written
 from karta_interpreter.findings import count, format_path
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, NOTHING, Object, field_path
+from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, NOTHING, Object, field_path
 from karta_interpreter.operations import Call, Operation
 from karta_interpreter.suites.comparison import Difference, compare
 
@@ -49,7 +49,7 @@ _REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from c
 @_side("--from", "before", help="The definition before.")
 @_side("--to", "after", help="The definition after.")
 @file_option("--object", "paths", multiple=True, required=True, help=_OBJECTS)
-@click.option("--desired-replica", type=Number(0), metavar="N", help=_REPLICAS)
+@click.option("--desired-replica", type=Number(0, MOST_REPLICAS), metavar="N", help=_REPLICAS)
 @output("table", "yaml", "json", "markdown")
 def command(before: str, after: str, paths: tuple[str, ...], desired_replica: int | None, output: str) -> None:
     """Show where two definitions answer differently about the same objects.
@@ -68,12 +68,15 @@ def command(before: str, after: str, paths: tuple[str, ...], desired_replica: in
 
         questions = read_questions(paths, replicas)
         changes = [change for question in questions if (change := _change(sides, question)).differences]
+        unknown = [gvk for gvk in dict.fromkeys(each.gvk for each in questions) if not any(side(gvk) for side in sides)]
     if output == "table":
         click.echo("".join(map(_text, changes)), nl=False)
     elif output == "markdown":
         click.echo("".join(_markdown(changes, questions)), nl=False)
     else:
         click.echo(written([_record(change) for change in changes], output), nl=False)
+    for gvk in unknown:
+        click.echo(f"warning: neither side has a definition for {gvk}", err=True)
     differ = "answers differ" if len(changes) != 1 else "answer differs"
     click.echo(f"{count(len(questions), 'question')}: {len(changes)} {differ}", err=True)
     if changes:
@@ -84,7 +87,7 @@ def _one_more(side: Side, obj: Object) -> int:
     interpreter = side(GVK.of(obj))
     outcome = interpreter and ask(interpreter, Call(Operation.INTERPRET_REPLICA, obj))
     counted = outcome.results.get("replica") if outcome and outcome.results else 0
-    return counted + 1 if isinstance(counted, int) else 1
+    return min(counted + 1, MOST_REPLICAS) if isinstance(counted, int) else 1
 
 
 def _change(sides: tuple[Side, Side], question: Question) -> Change:

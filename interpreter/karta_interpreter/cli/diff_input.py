@@ -120,9 +120,10 @@ def side_of(text: str, opened: ExitStack) -> Side:
     name, at, revision = text.partition("@")
     if at and (not revision or revision.startswith("-")):  # git would take it for an option
         raise UsageProblem(f"error: {text}: give a git revision after the @")
-    if name != CATALOGUE and not revision:
-        _check_kind(name)
-    find = partial(_at_revision, _checked_out(revision, opened)) if revision else partial(_given, paths=[])
+    folder = _checked_out(revision, opened) if revision else None
+    if name != CATALOGUE:
+        _check_kind(name, folder)
+    find = partial(_at_revision, folder) if folder else partial(_given, paths=[])
     return cache(lambda gvk: find(gvk) if _is_about(name, gvk) else None)
 
 
@@ -130,8 +131,11 @@ def _is_about(name: str, gvk: GVK) -> bool:
     return name.lower() in (CATALOGUE, *gvk.names)
 
 
-def _check_kind(name: str) -> None:
+def _check_kind(name: str, folder: Path | None) -> None:
+    """Raise UsageProblem for a kind that neither the embedded catalogue has, nor the one in a folder."""
     known = [entry.definition.gvk for entry in load_catalogue().entries]
+    if folder:
+        known += [GVK(*path.parts[-4:-1]) for path in folder.glob("*/*/*/karta.yaml")]
     if not any(_is_about(name, gvk) for gvk in known):
         hint = did_you_mean(name, sorted({gvk.kind for gvk in known}))
         raise UsageProblem(f"error: {name} is no file, no kind of the catalogue and not catalogue[@REVISION]; {hint}")
