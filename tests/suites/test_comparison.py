@@ -3,7 +3,7 @@
 import pytest
 
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.suites.comparison import EXCLUDE, compared, differences
+from karta_interpreter.suites.comparison import EXCLUDE, compared, differences, result_in_words_of
 
 _GPU = {"nodeClaim": {"nodeSelector": {"gpu": "a100"}}, "resourceRequest": {"cpu": "1"}}
 
@@ -105,3 +105,55 @@ def test_what_is_shown_differs_only_where_the_comparison_does(
     name: str, expected: JSON, actual: JSON, shown: tuple[JSON, JSON]
 ) -> None:
     assert compared(name, expected, actual) == shown
+
+
+_WORKER = {"name": "worker", "replicas": 2, "replicaRequirements": {"resourceRequest": {"cpu": "0.5"}}}
+_HEAD = {"name": "head", "replicas": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "actual", "words"),
+    [
+        pytest.param(
+            "requires",
+            {"resourceRequest": {"cpu": "0.5", "memory": "1Gi"}},
+            {"resourceRequest": {"cpu": "500m", "memory": "2Gi"}},
+            {"resourceRequest": {"cpu": "0.5", "memory": "2Gi"}},
+            id="a quantity that is met keeps its spelling",
+        ),
+        pytest.param(
+            "requires",
+            {"namespace": "1.0", "resourceRequest": {"cpu": EXCLUDE}},
+            {"namespace": "1", "resourceRequest": {"cpu": "1"}},
+            {"namespace": "1", "resourceRequest": {"cpu": EXCLUDE}},
+            id="other texts are no quantities",
+        ),
+        pytest.param(
+            "components",
+            [_WORKER, _HEAD],
+            [_HEAD, {**_WORKER, "replicas": 3, "replicaRequirements": {"resourceRequest": {"cpu": "500m"}}}],
+            [{**_WORKER, "replicas": 3}, _HEAD],
+            id="components keep their order",
+        ),
+        pytest.param(
+            "components",
+            [{**_WORKER, "replicaRequirements": EXCLUDE}, _HEAD],
+            [_HEAD, {"name": "new", "replicas": 1}, {**_WORKER, "replicas": 3}],
+            [{**_WORKER, "replicas": 3, "replicaRequirements": EXCLUDE}, _HEAD, {"name": "new", "replicas": 1}],
+            id="what is excluded stays with its component",
+        ),
+        pytest.param(
+            "dependencies",
+            [{"kind": "Secret", "name": "b"}, {"kind": "Secret", "name": "gone"}],
+            [{"kind": "Secret", "name": "a"}, {"kind": "Secret", "name": "b"}],
+            [{"kind": "Secret", "name": "b"}, {"kind": "Secret", "name": "a"}],
+            id="a dependency that is gone",
+        ),
+        pytest.param("components", None, [_HEAD], [_HEAD], id="nothing was expected"),
+        pytest.param("requires", {"resourceRequest": {"cpu": "1"}}, None, None, id="there is nothing any more"),
+        pytest.param("revisedObject", {"cpu": "0.5"}, {"cpu": "500m"}, {"cpu": "500m"}, id="no quantities in objects"),
+    ],
+)
+def test_a_result_in_the_words_of_what_was_expected(name: str, expected: JSON, actual: JSON, words: JSON) -> None:
+    assert result_in_words_of(name, expected, actual) == words
+    assert differences(name, words, actual) == ()

@@ -9,9 +9,10 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from operator import attrgetter
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.errors import QuantityError
+from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.patch import changes
 from karta_interpreter.k8s.quantity import Quantity
 from karta_interpreter.k8s.values import JSON, NOTHING, Path, field_path
@@ -81,6 +82,44 @@ def in_words_of(expected: JSON, actual: JSON) -> JSON:
     if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         return [in_words_of(*pair) for pair in zip(expected, actual, strict=True)]
     return expected if _same(expected, actual) else actual
+
+
+def result_in_words_of(name: str, expected: JSON, actual: JSON) -> JSON:
+    """Return a result in the words of its expectation, as `in_words_of`, and where both mean the same by `compare`.
+
+    >>> result_in_words_of("requires", {"resourceRequest": {"cpu": "0.5"}}, {"resourceRequest": {"cpu": "500m"}})
+    {'resourceRequest': {'cpu': '0.5'}}
+    """
+    if name in _IDENTITIES and isinstance(expected, list) and isinstance(actual, list):
+        # In any order, so each is paired by what it is about, and those of the expectation keep their order.
+        known = {_identity(name, each): each for each in expected}
+        places = {identity: place for place, identity in enumerate(known)}
+        found = sorted(actual, key=lambda each: places.get(_identity(name, each), len(places)))
+        return [_in_words_of(known.get(_identity(name, each)), each) for each in found]
+    return _in_words_of(expected, actual) if name in _NORMALISE else in_words_of(expected, actual)
+
+
+_IDENTITIES: Final = {"components": ("name",), "dependencies": ("apiVersion", "kind", "namespace", "name")}
+"""The fields that distinguish the elements of a result."""
+
+
+def _identity(name: str, element: JSON) -> tuple[str, ...]:
+    return tuple(str(get(element, (field,))) for field in _IDENTITIES[name])
+
+
+def _in_words_of(expected: JSON, actual: JSON) -> JSON:
+    """Return requirements, or an element that has some, in the words of the expectation; quantities by their value."""
+    words = in_words_of(expected, actual)
+    for path in (("resourceRequest",), ("replicaRequirements", "resourceRequest")):
+        before, now = get(expected, path), get(words, path)
+        if isinstance(before, dict) and isinstance(now, dict):
+            met = {name: before[name] for name in now if name in before and _is_met(before[name], now[name])}
+            words = set_value(words, path, {**now, **met})
+    return words
+
+
+def _is_met(expected: JSON, actual: JSON) -> bool:
+    return _same(_quantity(expected), _quantity(actual))
 
 
 def _written(value: JSON) -> JSON:

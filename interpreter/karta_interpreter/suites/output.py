@@ -10,7 +10,7 @@ from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.operations import Results
-from karta_interpreter.suites.comparison import in_words_of
+from karta_interpreter.suites.comparison import result_in_words_of
 from karta_interpreter.suites.suite import Case
 
 _KEY: Final = re.compile(r"output\s*:")
@@ -24,7 +24,7 @@ def answer_of(case: Case, results: Results) -> Object:
     What is excluded stays excluded, and a value that is met keeps its spelling.
     """
     names = [name for name in case.expected if name in results] or [*results]
-    return {name: in_words_of(case.expected.get(name), results[name]) for name in names}
+    return {name: result_in_words_of(name, case.expected.get(name), results[name]) for name in names}
 
 
 def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
