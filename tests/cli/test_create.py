@@ -117,6 +117,26 @@ def test_one_of_several(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "code", "text"),
+    [
+        pytest.param(
+            "Mill", 2, "several CRDs have the kind Mill: Mill.example.io, Mill.example.org;", id="which group"
+        ),
+        pytest.param("mill.example.org", 0, "name: example-org-mill-v1", id="one of the groups"),
+        pytest.param("Mill.example.com", 2, "there is no CRD for the kind Mill.example.com", id="no such group"),
+    ],
+)
+def test_groups_that_share_a_kind(run: Run, kind: str, code: int, text: str) -> None:
+    mill = CRD.format(kind="Mill")
+    crds = f"{mill}---\n{mill.replace('example.io', 'example.org')}"
+
+    result = run("create", "karta", "--crd", "-", "--kind", kind, stdin=crds)
+
+    assert result.exit_code == code
+    assert text in result.output
+
+
+@pytest.mark.parametrize(
     ("options", "code", "message"),
     [
         pytest.param((), 2, "error: choose one with --kind: Bakery, Mill", id="which of two"),

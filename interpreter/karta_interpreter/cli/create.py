@@ -33,7 +33,9 @@ def command() -> None:
 
 @command.command("karta")
 @file_option("--crd", required=True, help='File, folder, URL or "-" with the CRD of the kind.')
-@click.option("--kind", metavar="KIND", help="The kind to draft for, among CRDs of several.")
+@click.option(
+    "--kind", metavar="KIND", help="The kind to draft for, among CRDs of several; KIND.GROUP where groups share it."
+)
 @click.option("--version", metavar="VERSION", help="Its version; default: the stored one.")
 def karta_command(crd: str, kind: str | None, version: str | None) -> None:
     """Draft a Karta from a CRD's OpenAPI schema.
@@ -53,15 +55,20 @@ def karta_command(crd: str, kind: str | None, version: str | None) -> None:
 
 
 def _crd(crds: list[Object], kind: str | None) -> Object:
-    kinds = {str(edit.get(crd, ("spec", "names", "kind"))): crd for crd in crds}
+    names = [(str(edit.get(crd, ("spec", "names", "kind"))), str(edit.get(crd, ("spec", "group")))) for crd in crds]
+    kinds = sorted({name for name, _ in names})
     if kind is None and len(crds) == 1:
         return crds[0]
     if kind is None:
-        raise UsageProblem(f"error: choose one with --kind: {', '.join(sorted(kinds))}")
-    found = {name.lower(): crd for name, crd in kinds.items()}.get(kind.lower())
-    if found is None:
+        raise UsageProblem(f"error: choose one with --kind: {', '.join(kinds)}")
+    spelled = [(name.lower(), f"{name}.{group}".lower()) for name, group in names]
+    found = [index for index, each in enumerate(spelled) if kind.lower() in each]
+    if not found:
         raise UsageProblem(f"error: there is no CRD for the kind {kind}; {did_you_mean(kind, kinds)}")
-    return found
+    if len(found) > 1:
+        several = ", ".join(sorted(".".join(names[index]) for index in found))
+        raise UsageProblem(f"error: several CRDs have the kind {kind}: {several}; name its group, or give one file")
+    return crds[found[0]]
 
 
 def draft_text(draft: Draft, title: str) -> str:
