@@ -164,6 +164,44 @@ def test_one_set_of_pods_is_the_root_s(spec: Any, expected: dict[str, Any]) -> N
             id="a list whose entries have no name, times the count of the whole",
         ),
         pytest.param(
+            fields(
+                **{
+                    "pool-groups": {
+                        "type": "array",
+                        "x-kubernetes-list-map-keys": ["pool-name"],
+                        "items": fields(
+                            **{
+                                "pool-name": STRING,
+                                "worker-sets": items(name=STRING, replicas=INTEGER, template=TEMPLATE),
+                            }
+                        ),
+                    }
+                }
+            ),
+            [
+                (
+                    "worker-set",
+                    r'.spec["pool-groups"][] | .["pool-name"] as $a | .["worker-sets"][].name | "\($a)-\(.)"',
+                    '.spec["pool-groups"][]["worker-sets"][].template',
+                    '.spec["pool-groups"][] | .["worker-sets"][] | .replicas // 1',
+                )
+            ],
+            id="names that need brackets, within a list",
+        ),
+        pytest.param(
+            fields(pools={"type": "object", "additionalProperties": items(replicas=INTEGER, template=TEMPLATE)}),
+            [
+                (
+                    "pool",
+                    ".spec.pools // {} | to_entries[] | .key as $a | .value "
+                    r'| . // [] | keys[] | tostring | "\($a)-\(.)"',
+                    ".spec.pools[][].template",
+                    ".spec.pools[] | .[] | .replicas // 1",
+                )
+            ],
+            id="a map of lists",
+        ),
+        pytest.param(
             fields(a=fields(worker=fields(template=TEMPLATE)), b=fields(worker=fields(template=TEMPLATE))),
             [
                 ("worker", None, ".spec.a.worker.template", None),

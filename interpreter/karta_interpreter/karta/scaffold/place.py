@@ -54,8 +54,10 @@ class Place:
 
         >>> Place(("spec", "groups", Entries(key="name"), "pod-template")).jq
         '.spec.groups[]["pod-template"]'
+        >>> Place((Entries(), "pod-template")).jq
+        '.[]["pod-template"]'
         """
-        return "".join(_step(step) for step in self.steps) or "."
+        return _path("".join(_step(step) for step in self.steps))
 
     @property
     def ids(self) -> str:
@@ -72,7 +74,7 @@ class Place:
         way = ""
         for step in self.steps:
             if isinstance(step, Entries):
-                found.append((way or ".", step))
+                found.append((_path(way), step))
             way = "" if isinstance(step, Entries) else way + _step(step)
         *outer, last = found
         # Letters suffice: `pods` looks for pods in four lists within each other at most.
@@ -87,12 +89,17 @@ def _step(step: Step) -> str:
     return f".{step}" if _PLAIN.fullmatch(step) else f"[{json.dumps(step)}]"
 
 
+def _path(steps: str) -> str:
+    """Return steps as a path; without a dot before it, a bracket would begin a list."""
+    return steps if steps.startswith(".") else f".{steps}"
+
+
 def _level(way: str, entries: Entries, letter: str) -> str:
     if entries.is_map:
         return f"{way} // {{}} | to_entries[] | .key as ${letter} | .value"
     if entries.key is None:
         return f"{way} // [] | keys[] as ${letter} | .[${letter}]"
-    return f"{way}[] | {_step(entries.key)} as ${letter}"
+    return f"{way}[] | {_path(_step(entries.key))} as ${letter}"
 
 
 def _ids(way: str, entries: Entries) -> str:
