@@ -193,8 +193,10 @@ def test_one_set_of_pods_is_the_root_s(spec: Any, expected: dict[str, Any]) -> N
             [
                 (
                     "pool",
-                    ".spec.pools // {} | to_entries[] | .key as $a | .value "
-                    r'| . // [] | keys[] | tostring | "\($a)-\(.)"',
+                    (
+                        ".spec.pools // {} | to_entries[] | .key as $a | .value "
+                        r'| . // [] | keys[] | tostring | "\($a)-\(.)"'
+                    ),
                     ".spec.pools[][].template",
                     ".spec.pools[] | .[] | .replicas // 1",
                 )
