@@ -182,13 +182,22 @@ def test_another_form_is_not_written_to(make: Make) -> None:
         pytest.param({"kind": "Job"}, "would change kind", id="another kind"),
         pytest.param({"status": {}}, "would change status", id="what is reported"),
         pytest.param({"metadata": {"name": "other"}}, "would change metadata.name", id="another name"),
-        pytest.param({"metadata": {"name": "toy"}}, "would change metadata.uid", id="another object"),
+        pytest.param({"metadata": {"name": "toy", "namespace": "a"}}, "would change metadata.uid", id="another object"),
+        pytest.param(
+            {"metadata": {"name": "toy", "namespace": "b", "uid": "1"}},
+            "would change metadata.namespace",
+            id="another namespace",
+        ),
+        pytest.param(
+            {"metadata": {"name": "toy", "uid": "1"}}, "would change metadata.namespace", id="a namespace left out"
+        ),
     ],
 )
 def test_a_pod_stays_the_object_it_is(make: Make, new: dict[str, Any], message: str) -> None:
-    workload = make("Pod", {"nodeName": "n"}, metadata={"name": "toy", "uid": "1"}, status={"phase": "Running"})
+    metadata = {"name": "toy", "namespace": "a", "uid": "1"}
+    workload = make("Pod", {"nodeName": "n"}, metadata=metadata, status={"phase": "Running"})
     with pytest.raises(PathNotWritableError, match=message):
-        workload.root.update_pod_templates({"": {"metadata": {"name": "toy", "uid": "1"}, "spec": {}, **new}})
+        workload.root.update_pod_templates({"": {"metadata": metadata, "spec": {}, **new}})
 
 
 def test_a_pod_can_be_changed_otherwise(make: Make) -> None:

@@ -14,7 +14,8 @@ from karta_interpreter.k8s.values import JSON, Object, Path, field_path, parts_o
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-IDENTITY: tuple[Path, ...] = (("apiVersion",), ("kind",), ("status",), ("metadata", "name"), ("metadata", "uid"))
+_METADATA = ("name", "namespace", "uid")
+IDENTITY: tuple[Path, ...] = (("apiVersion",), ("kind",), ("status",), *(("metadata", field) for field in _METADATA))
 """What a change of pods must leave alone: which object it is, and what is reported about it."""
 
 
