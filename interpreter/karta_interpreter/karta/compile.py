@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from itertools import islice
 from typing import Final, TypeAlias
 
 import orjson
@@ -36,7 +37,7 @@ def compile_definition(
     components = tuple(_component(karta.name, component, compiled) for _, component in structure.components)
     status = None if root.status_definition is None else _status(root.status_definition, compiled)
     references = tuple(_reference(reference, _compiler(karta.name)) for reference in structure.references)
-    queries = tuple(_queries((components, status, annotations, references)))
+    parts = (components, status, annotations, references)
     is_queued = annotations.queue_labels and any(component.suspend for component in components)
     return Definition(
         name=karta.name,
@@ -46,8 +47,8 @@ def compile_definition(
         annotations=annotations,
         source=source,
         # Selectors and pod groups hold texts about pods, no `Query`: none of Karmada's requests runs them.
-        uses_bounded=any(not query.is_plain for query in queries),
-        is_large=len(queries) > _MOST_QUERIES,
+        uses_bounded=any(not query.is_plain for query in _queries(parts)),
+        is_large=any(islice(_queries(parts), _MOST_QUERIES, None)),
         findings=tuple(findings),
         scripts=annotations.lua,
         gang=karta.spec.gang,
