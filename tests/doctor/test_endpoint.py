@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.doctor import connection, endpoint
+from karta_interpreter.doctor import connection
 from karta_interpreter.doctor.connection import Address
 from karta_interpreter.doctor.endpoint import examine_endpoint, judge_connection, judge_exchange, judge_tls
 from karta_interpreter.doctor.result import Level, Result
@@ -28,15 +28,11 @@ OLD = {"begin": -40 * DAY, "end": timedelta(hours=-1)}
 TIMEOUT = int(HANG)
 
 
-@pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A slow machine is no finding."""
-    monkeypatch.setattr(connection, "SECONDS", HANG)
-    monkeypatch.setattr(endpoint, "_SLOW", HANG)
+pytestmark = pytest.mark.usefixtures("patient")
 
 
 @pytest.fixture
-def _brief(_patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def _brief(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001 - it changes what `patient` has set
     """There is nothing to wait for."""
     monkeypatch.setattr(connection, "SECONDS", 0.3)
 

@@ -25,6 +25,8 @@ from tests.doctor.karmada import (
 )
 from tests.doctor.servers import HOST, interpreter, serving
 
+pytestmark = pytest.mark.usefixtures("patient")
+
 NAME = "karta-interpreter.karmada-system.svc"
 AUTHORITY = Authority()
 OURS = "karta-interpreter"

@@ -6,11 +6,11 @@ connections are those of the operating system and of OpenSSL; `karta_interpreter
 
 import socket
 import ssl
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException
+from time import perf_counter
 from typing import cast
 from urllib.parse import quote, urlsplit
 
@@ -168,7 +168,7 @@ def ask(address: Address, target: str, body: bytes | None = None) -> Reply:
         client = HTTPConnection(address.server_name, address.port)
         client.sock = connection
         headers = {"Accept": "application/json, */*", "Content-Type": "application/json", "Connection": "close"}
-        started = time.perf_counter()
+        started = perf_counter()
         try:
             client.request("GET" if body is None else "POST", target, body, headers)
             response = client.getresponse()
@@ -178,7 +178,7 @@ def ask(address: Address, target: str, body: bytes | None = None) -> Reply:
             raise ConnectionError(f"the answer is not HTTP: {type(error).__name__}") from error
         if len(content) > _MAX_ANSWER:
             raise ConnectionError("the answer is longer than any of ours")
-        return Reply(response.status, content, time.perf_counter() - started)
+        return Reply(response.status, content, perf_counter() - started)
 
 
 def _unverified() -> ssl.SSLContext:

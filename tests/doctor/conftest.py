@@ -1,0 +1,11 @@
+import pytest
+
+from karta_interpreter.doctor import connection
+from tests.waiting import HANG
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow machine is no finding: calls take no time, and connections may take long."""
+    monkeypatch.setattr(connection, "SECONDS", HANG)
+    monkeypatch.setattr(connection, "perf_counter", lambda: 0.0)
