@@ -102,11 +102,8 @@ def _pods(spec: model.SpecDefinition, compiled: _Compiled) -> definition.PodDefi
 
 
 def _actions(actions: Sequence[model.SuspendAction], compiled: _Compiled) -> tuple[definition.SuspendAction, ...]:
-    texts = (action.value if isinstance(action.value, str) else json.dumps(action.value) for action in actions)
-    return tuple(
-        definition.SuspendAction(compiled(action.path), action_value(action), text)
-        for action, text in zip(actions, texts, strict=True)
-    )
+    valued = ((action.path, action_value(action)) for action in actions)
+    return tuple(definition.SuspendAction(compiled(path), value, json.dumps(value)) for path, value in valued)
 
 
 def _query(text: str | None, compiled: _Compiled) -> Query | None:

@@ -40,7 +40,7 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
             names = _texts(definition, extra.name, obj)
             found += [Dependency(extra.api_version, extra.kind, place, name) for name in names]
     # The answer repeats it for each dependency: of 1 MB it would make hundreds of the body of the request.
-    if any(len(place) > _LONGEST_NAMESPACE for place in {each.namespace for each in found}):
+    if any(len(each.namespace) > _LONGEST_NAMESPACE for each in found):
         reason = f"the namespace of a dependency has more than {_LONGEST_NAMESPACE} characters"
         raise InterpretationError(f"definition {definition.name}: {reason}")
     return list(dict.fromkeys(sorted(found)))  # Karmada itself sorts only what customizations answer
