@@ -94,7 +94,7 @@ _OPTIONS: list[click.Parameter] = [
     _option("call_limit", _SOME_SECONDS, "Longest time for one answer.", "SECONDS"),
     _option("calls_in_work", Number(min=1), "Most calls that wait at a time.", "NUMBER"),
     _option("connections", Number(min=1), "Most connections at a time.", "NUMBER"),
-    _option("header_timeout", _SOME_SECONDS, "Time for a client to send its headers.", "SECONDS"),
+    _option("header_timeout", _SOME_SECONDS, "Time for the headers of a call, from their first byte.", "SECONDS"),
     _option("exchange_timeout", _SOME_SECONDS, "Time to receive the body and send the answer.", "SECONDS"),
     _option("connection_age", _SECONDS, "Age after which a client has to open a new one; 0: never.", "SECONDS"),
     _option("grace_period", _SECONDS, "How long to keep serving after a signal to stop.", "SECONDS"),
