@@ -1,7 +1,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from tests.sources.scripted_api import EVENTS, KARTAS, ScriptedApi, serving, sta
 
 Karta = Callable[..., str]
 
-_PACE = Pace(report=0.01)
+_PACE = Pace(first=0, report=0.01)
 
 
 class _World:
@@ -158,22 +158,36 @@ async def test_a_kind_of_which_nothing_can_be_told_now_waits(world: _World) -> N
 
 
 @pytest.mark.parametrize(
-    ("code", "again"),
+    ("code", "again", "raised"),
     [
-        pytest.param(500, True, id="a failure of the server"),
-        pytest.param(429, True, id="an overloaded server"),
-        pytest.param(404, False, id="an object that is gone"),
-        pytest.param(422, False, id="conditions that the CRD does not allow"),
+        pytest.param(500, True, False, id="a failure about the object"),
+        pytest.param(429, True, True, id="an overloaded server"),
+        pytest.param(404, False, False, id="an object that is gone"),
+        pytest.param(422, False, False, id="conditions that the CRD does not allow"),
     ],
 )
-async def test_a_report_is_tried_again_when_that_may_help(world: _World, code: int, again: bool) -> None:
+async def test_a_report_is_tried_again_when_that_may_help(world: _World, code: int, again: bool, raised: bool) -> None:
     world.put("good")
     world.api.on("patch", f"{KARTAS}/good/status", status(code))
-    with pytest.raises(ClusterError) if again else nullcontext():
+    with pytest.raises(ClusterError) if raised else nullcontext():
         await world.report()
     await world.report()
 
     assert len(world.api.requests("patch")) == (2 if again else 1)
+
+
+@pytest.mark.parametrize("code", [pytest.param(500, id="of the object"), pytest.param(429, id="of the server")])
+async def test_a_karta_whose_report_fails_does_not_keep_others_waiting(world: _World, code: int) -> None:
+    writer = StatusWriter(world.server, Pace(first=3600, longest=3600))
+    world.put("first")
+    world.put("second", kind="B")
+    world.api.on("patch", f"{KARTAS}/first/status", status(code), times=100)
+    for _ in range(3):
+        with suppress(ClusterError):
+            await writer.report(world.kartas())
+
+    assert world.reasons("second")[0] == "ValidationSucceeded"
+    assert len(world.api.requests("patch")) == 2, "the first one waits for its next try"
 
 
 async def test_reports_go_on_when_the_server_was_away(world: _World) -> None:

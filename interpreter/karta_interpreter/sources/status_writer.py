@@ -52,7 +52,8 @@ class StatusWriter:
     """Reports the state of each Karta in its conditions, once for each verdict.
 
     When another writer replaces a report, that stays: two writers that disagree would otherwise write without end.
-    What is forbidden is tried again after a while, with one line in the log.
+    What is forbidden is tried again after a while, with one line in the log. A Karta whose report fails is tried again
+    after a pause that grows with each failure in a row; meanwhile the others get their reports.
     """
 
     def __init__(self, api: ApiServer, pace: Pace) -> None:
@@ -60,6 +61,8 @@ class StatusWriter:
         self._pace = pace
         self._reported: dict[_Identity, tuple[JSON, ...]] = {}
         self._forbidden: dict[str, float] = {}
+        self._failed: dict[_Identity, tuple[int, float]] = {}
+        """The failures in a row of a Karta, and the time before which it is not tried again."""
 
     async def run(self, kartas: "Callable[[], Sequence[ClusterKarta]]", changed: asyncio.Event) -> None:
         """Report on the Kartas, oldest first, when they have changed and every now and then, until cancelled."""
@@ -79,6 +82,7 @@ class StatusWriter:
         """Report once on the Kartas, oldest first; raises ClusterError when the API server is away."""
         present = {_identity(karta) for karta in kartas}
         self._reported = {identity: report for identity, report in self._reported.items() if identity in present}
+        self._failed = {identity: failed for identity, failed in self._failed.items() if identity in present}
         if not kartas or not self._is_allowed("status"):
             return
         versions = {karta.loaded.gvk.api_version for karta in kartas if karta.loaded.gvk}
@@ -91,7 +95,23 @@ class StatusWriter:
             served = kinds[gvk.api_version] if gvk else frozenset[str]()
             if served is not None:
                 hidden_by = winner.source if winner is not karta else ""
-                await self._report(karta, gvk is not None and gvk.kind in served, hidden_by)
+                await self._try(karta, gvk is not None and gvk.kind in served, hidden_by)
+
+    async def _try(self, karta: "ClusterKarta", crd_served: bool, hidden_by: str) -> None:
+        """Report on a Karta unless it is too early after a failure; only a failure of the whole server is raised."""
+        identity = _identity(karta)
+        failures, retry_at = self._failed.get(identity, (0, 0.0))
+        if time.monotonic() < retry_at:
+            return
+        try:
+            await self._report(karta, crd_served, hidden_by)
+        except ClusterError as error:
+            self._failed[identity] = failures + 1, time.monotonic() + self._pace.pause(failures + 1)
+            if error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise
+            _logger.debug("conditions of %s not written: %s", karta.source, error)
+        else:
+            self._failed.pop(identity, None)
 
     async def _report(self, karta: "ClusterKarta", crd_served: bool, hidden_by: str) -> None:
         now = datetime.now(UTC)
