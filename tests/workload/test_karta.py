@@ -122,6 +122,7 @@ def test_an_object_without_a_karta_is_told_what_there_is(obj: dict[str, Any], me
 
 
 WRONG: Any = "batch/v1"
+OTHER: dict[str, Any] = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}
 JOB: dict[str, Any] = {
     "apiVersion": "batch/v1",
     "kind": "Job",
@@ -141,6 +142,12 @@ JOB: dict[str, Any] = {
         pytest.param(lambda job: job.with_references([3]), "an object is a dict", id="a reference that is no object"),
         pytest.param(lambda _: Workload(WRONG, JOB), "is a Karta, not str", id="no Karta"),
         pytest.param(lambda job: job.karta.answers([JOB]), "an object is a dict", id="answers about a list"),
+        pytest.param(lambda job: job.karta.answers(OTHER), "but the Karta is for batch/v1", id="answers about a kind"),
+        pytest.param(
+            lambda job: job.karta.explain("InterpretHealth", OTHER), "the object is a apps/v1", id="another kind"
+        ),
+        pytest.param(lambda job: job.karta.answers({"spec": {}}), "apiVersion", id="answers about no kind"),
+        pytest.param(lambda _: WorkloadTree.build(WRONG), "a Workload(karta, object), not str", id="no workload"),
         *(
             pytest.param(
                 lambda job, value=value: job.karta.explain("ReviseReplica", JOB, replicas=value), message, id=message

@@ -42,11 +42,16 @@ checked_pods = partial(checked_objects, plural="pods", noun="a pod")
 
 def check_workload(obj: JSON, gvk: GVK | None) -> None:
     """Raise WorkloadError for what Karta's component factory takes for no object, or is not of the kind ``gvk``."""
-    checked_object(obj, "a workload")
+    check_kind(obj, gvk, "a workload")
+    if not any(get(obj, ("metadata", field)) for field in ("name", "generateName")):
+        raise WorkloadError(f"{GVK.of(obj)} needs metadata.name or metadata.generateName")
+
+
+def check_kind(obj: JSON, gvk: GVK | None, noun: str = "an object") -> None:
+    """Raise WorkloadError for what is no object, has no kind, or, unless ``gvk`` is None, is of another one."""
+    checked_object(obj, noun)
     with reading():
         found = GVK.of(obj)
-    if not any(get(obj, ("metadata", field)) for field in ("name", "generateName")):
-        raise WorkloadError(f"{found} needs metadata.name or metadata.generateName")
     if gvk not in (None, found):
         raise WorkloadError(f"the object is a {found}, but the Karta is for {gvk}")
 

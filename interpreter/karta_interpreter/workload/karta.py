@@ -15,7 +15,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import Loaded, catalogue_kinds, load_documents, load_object
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.suggestion import did_you_mean
-from karta_interpreter.workload.document import check_json, checked_object, checked_objects, reading
+from karta_interpreter.workload.document import check_json, check_kind, checked_object, checked_objects, reading
 
 if TYPE_CHECKING:
     from karta_interpreter.explain import Explanation
@@ -92,7 +92,8 @@ class Karta:
 
         Retain needs the ``observed`` object, ReviseReplica ``replicas``, AggregateStatus the ``statuses``, one
         AggregatedStatusItem for each cluster. ``references`` are the objects that the definition may look up. Raises
-        WorkloadError for arguments of a wrong type; an answer that is an error is in the explanation.
+        WorkloadError for arguments of a wrong type and an object of another kind; an answer that is an error is in the
+        explanation.
 
         >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
         >>> Karta.for_object(job).explain("InterpretStatus", job).results
@@ -107,8 +108,8 @@ class Karta:
         if type(replicas) not in (int, type(None)):
             raise WorkloadError(f"replicas are a whole number, not {type(replicas).__name__}")
         statuses = tuple(checked_objects(statuses, "statuses"))
-        for value in (obj, {} if observed is None else observed):
-            checked_object(value)
+        check_kind(obj, self.gvk)
+        checked_object({} if observed is None else observed)
         reader = known(references)
         with reading():
             items = tuple(StatusItem.of(each, f"statuses[{index}]") for index, each in enumerate(statuses))
@@ -118,7 +119,7 @@ class Karta:
         """Answer the operations of Karmada that need nothing but the object: its results by operation.
 
         Operations that the definition leaves out are left out; the answer to one that fails is ``{"error": reason}``.
-        Raises WorkloadError for what is no object of JSON values.
+        Raises WorkloadError for what is no object of JSON values, or is of another kind.
 
         >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
         >>> Karta.for_object(job).answers(job)["InterpretHealth"]
@@ -126,7 +127,7 @@ class Karta:
         """
         from karta_interpreter.operations import Call, Operation, interpret  # noqa: PLC0415 - as in `explain`
 
-        checked_object(obj)
+        check_kind(obj, self.gvk)
         reader = known(references)
         answers: dict[str, Mapping[str, JSON]] = {}
         for operation in filter(self.definition.answers, OBJECT_OPERATIONS):

@@ -139,6 +139,8 @@ class WorkloadTree:
     @classmethod
     def build(cls, workload: Workload, pods: Iterable[Object] = ()) -> Self:
         """The tree of a workload, with pods that are known to be its own in their places; raises WorkloadError."""
+        if not isinstance(workload, Workload):
+            raise WorkloadError(f"a tree is made of a Workload(karta, object), not {type(workload).__name__}")
         found, strays = _attributed(workload, pods)
         with reading():
             sets = pod_sets(workload.karta.definition, workload.object)
