@@ -92,6 +92,24 @@ def test_the_list_has_a_line_for_each_kind(run: Callable[..., Result], band: lis
     }
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(["catalog", "list"], id="sources"),
+        pytest.param(["explain", "Job"], id="named definitions"),
+        pytest.param(["interpret", "--object", "job.yaml"], id="the definition of a kind"),
+    ],
+)
+def test_definitions_that_do_not_exist_are_wrong_usage(
+    run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("job.yaml").write_text("{apiVersion: batch/v1, kind: Job, metadata: {name: sum}}")
+    result = run(*command, "-f", "no.yaml")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "error: no.yaml: No such file or directory\n"
+
+
 def test_the_whole_catalogue_is_listed(run: Callable[..., Result]) -> None:
     listed = json.loads(run("catalog", "list", "-o", "json").stdout)
     assert len(listed) == len(catalogue_files())

@@ -1,13 +1,15 @@
 """The definition and the scripts that answer for a kind: those of the given files, or of the catalogue."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from errno import ENOENT
 from pathlib import Path
 from typing import TypedDict
 
 import click
 
-from karta_interpreter.cli.files import STDIN, check_path, check_stdin, read_stream, read_texts
+from karta_interpreter.cli.files import STDIN, check_path, check_stdin, is_url, read_stream, read_texts
 from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
@@ -80,6 +82,15 @@ def read_definition_files(path: str) -> DefinitionFiles:
     return DefinitionFiles(replace(layer, quarantined=broken), customizations, tuple(folder.files.values()))
 
 
+def _read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
+    """The definitions of paths; one that does not exist is wrong usage, as for all other files."""
+    given = [read_definition_files(path) for path in paths]
+    for path in paths:
+        if not (path == STDIN or is_url(path) or Path(path).exists()):
+            raise UsageProblem(f"error: {path}: {os.strerror(ENOENT)}")
+    return given
+
+
 def read_customizations(path: str) -> list[LoadedCustomization]:
     """The customizations in a file, a folder or standard input; another object is in it with a finding."""
     return [found for source, text in read_texts(path) for found in load_customizations(text, source)]
@@ -100,7 +111,7 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     Scripts of ``overrides`` take precedence over those in the given files. Findings that may be about this kind go to
     stderr.
     """
-    given = [read_definition_files(path) for path in paths]
+    given = _read_existing(paths)
     if not paths:
         entry = find_in_catalogue(gvk)
         given = [DefinitionFiles(Layer((entry,) if entry else ()))]
@@ -166,7 +177,7 @@ def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Defini
 
 
 def _usable(paths: Sequence[str]) -> list[Entry]:
-    snapshot = combine(read_definition_files(path).layer for path in paths)
+    snapshot = combine(each.layer for each in _read_existing(paths))
     _print_findings(snapshot)
     if snapshot.quarantined or not snapshot.entries:
         raise Problem(f"error: {', '.join(paths)}: there is no definition in it that can be used")
@@ -224,6 +235,6 @@ def load_sources(given: Sources, selection: Selection = EVERYTHING) -> Snapshot:
 
 def snapshot_of(paths: Sequence[str], selection: Selection = EVERYTHING, below: Sequence[Layer] = ()) -> Snapshot:
     """The snapshot that the definitions and scripts of files make, before the layers that are ``below`` them."""
-    given = [read_definition_files(path) for path in paths]
+    given = _read_existing(paths)
     scripts = scripts_of([found for each in given for found in each.customizations])
     return combine((*(each.layer for each in given), *below), scripts, selection)
