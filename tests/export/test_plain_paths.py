@@ -202,6 +202,17 @@ def test_retain_at_plain_paths(desired: Any, observed: Any, retained: Any) -> No
         assert found["retained"]["spec"] == wanted
 
 
+def test_quantities_in_lists_keep_their_notation() -> None:
+    desired = _object({"policy": {"sizes": [{"cpu": 1}, 2, "0.5", []]}})
+    observed = _object({"policy": {"sizes": [{"cpu": "1"}, "2", "1", "1"]}})
+
+    call = Call(Operation.RETAIN, desired, observed=observed)
+    found = _agrees(_team(retain="- quantities: .spec.policy"), call, observed=observed)
+
+    assert found is not None
+    assert found["retained"]["spec"]["policy"] == {"sizes": [{"cpu": "1"}, "2", "0.5", []]}
+
+
 @pytest.mark.parametrize(
     ("spec", "replicas", "worker"),
     [

@@ -209,6 +209,8 @@ def respelled(ours: JSON, theirs: JSON) -> JSON:
     """
     if isinstance(ours, dict) and isinstance(theirs, dict):
         return {key: respelled(value, theirs.get(key)) for key, value in ours.items()}
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return [*map(respelled, ours, theirs), *ours[len(theirs) :]]
     if {type(ours), type(theirs)} <= {str, int, float}:
         with suppress(QuantityError):
             return theirs if Quantity.parse(ours) == Quantity.parse(theirs) else ours

@@ -353,7 +353,7 @@ end
 
 -- The template's value, with the member's notation of equal quantities.
 local function respelled(ours, theirs)
-  if is_object(ours) and is_object(theirs) then
+  if type(ours) == "table" and type(theirs) == "table" then
     local found = {}
     for key, value in pairs(ours) do found[key] = respelled(value, theirs[key]) end
     return found
