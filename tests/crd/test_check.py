@@ -386,6 +386,29 @@ def test_ids_among_few_texts(kind: str, rules: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("phase", "rules"),
+    [
+        pytest.param({"oneOf": [{"enum": ["Sold"]}, {"enum": ["Eaten"]}]}, ["crd-unknown-value"], id="in no branch"),
+        pytest.param({"anyOf": [{"enum": ["Sold"]}, {"enum": ["Baking"]}]}, [], id="in one branch"),
+        pytest.param({"anyOf": [{"enum": ["Sold"]}, {"pattern": "^B"}]}, [], id="a branch for any text"),
+        pytest.param({"anyOf": [{"enum": ["Sold"]}, {"type": "integer"}]}, ["crd-unknown-value"], id="a number"),
+        pytest.param(
+            {"enum": ["Sold", "Baking"], "allOf": [{"enum": ["Sold"]}, {"maxLength": 9}]},
+            ["crd-unknown-value"],
+            id="not in all parts",
+        ),
+        pytest.param({"anyOf": "Sold", "allOf": [1]}, [], id="no schemas"),
+    ],
+)
+def test_phases_of_a_combined_schema(phase: dict[str, Any], rules: list[str]) -> None:
+    schema = deepcopy(SCHEMA)
+    schema["properties"]["status"]["properties"]["phase"] = {"type": "string", **phase}
+    karta, _ = read_karta(_karta())
+    assert karta is not None
+    assert [finding.rule for finding in check(karta, schema)] == rules
+
+
+@pytest.mark.parametrize(
     "path",
     [
         pytest.param(f"{_SHOP}.instanceIdPath", id="instance ids"),

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Self
 
 from karta_interpreter.errors import DefinitionError
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import Object
+from karta_interpreter.k8s.values import JSON, Object
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,32 @@ def is_text(schema: Object) -> bool:
 
 
 def listed_texts(schema: Object) -> list[str]:
-    """Return the texts among which a schema lets choose; none where it does not list any."""
-    listed = schema.get("enum")
-    return [value for value in listed if isinstance(value, str) and value] if isinstance(listed, list) else []
+    """Return the texts among which a schema lets choose; none where it does not list any.
+
+    >>> listed_texts({"anyOf": [{"enum": ["a", "b"]}, {"enum": ["c"]}], "allOf": [{"enum": ["b", "c", "d"]}]})
+    ['b', 'c']
+    """
+    return [text for text in _texts(schema) or () if text]
+
+
+def _texts(schema: Object) -> list[str] | None:
+    """Return all texts that a schema allows; None where it allows any."""
+    if schema.get("type") not in (None, "string"):
+        return []
+    limits: list[JSON] = [schema.get("enum"), *map(_texts, _parts(schema, "allOf"))]
+    for name in ("anyOf", "oneOf"):
+        branches = [each for each in map(_texts, _parts(schema, name)) if each is not None]
+        if branches and len(branches) == len(_parts(schema, name)):
+            limits += [list(chain(*branches))]
+    known = [limit for limit in limits if isinstance(limit, list)]
+    if not known:
+        return None
+    return [text for text in known[0] if isinstance(text, str) and all(text in each for each in known)]
+
+
+def _parts(schema: Object, name: str) -> list[Object]:
+    parts = schema.get(name)
+    return [each for each in parts if isinstance(each, dict)] if isinstance(parts, list) else []
 
 
 def key_of(schema: Object, items: Object) -> str | None:
