@@ -110,6 +110,18 @@ def test_release_notes_have_a_line_for_each_operation(run: Run) -> None:
     assert not any("InterpretHealth" in line for line in lines)
 
 
+def test_release_notes_know_a_text_of_an_answer_from_no_answer(run: Run, files: Path) -> None:
+    script = "function ReflectStatus(obj) return {message = '%s'} end"
+    for name, message in (("before.yaml", "not answered"), ("after.yaml", "late")):
+        changed = (
+            CUSTOMIZATION.partition("    replicaResource")[0] + f"    statusReflection:\n      luaScript: {script}\n"
+        )
+        (files / name).write_text(changed % message)
+    result = _diff(run, "before.yaml", "after.yaml", "--object", "job.yaml", "-o", "markdown")
+
+    assert "such as team/demo: `status.message` `not answered` → `late`.\n" in result.stdout
+
+
 def test_the_count_that_is_written_can_be_given(run: Run) -> None:
     result = _diff(run, "karta.yaml", "doubled.yaml", "--object", "job.yaml", "--desired-replica", "10")
 

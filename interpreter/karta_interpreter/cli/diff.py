@@ -163,7 +163,7 @@ def _markdown(changes: Sequence[Change], questions: Sequence[Question]) -> Itera
         first, *_ = found[0].differences
         sides = " → ".join("nothing" if value is NOTHING else f"`{_excerpt(value)}`" for value in first[1:])
         example = f"such as {found[0].question.title}: `{field_path(first.path)}` {sides}" if first.path else sides
-        if _SILENT in first[1:]:
+        if not first.path and _SILENT in first[1:]:  # below a path it is a text of the answers
             example = "answered now" if first.expected == _SILENT else "no longer answered"
         number = f"{len(found)} of {count(asked[gvk, operation], 'answer')}"
         yield f"- {gvk.api_version} {gvk.kind}, {operation}: {number}, {example}.\n"
