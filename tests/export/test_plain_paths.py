@@ -202,6 +202,23 @@ def test_retain_at_plain_paths(desired: Any, observed: Any, retained: Any) -> No
         assert found["retained"]["spec"] == wanted
 
 
+@pytest.mark.parametrize(
+    ("namespace", "is_refused"),
+    [
+        pytest.param("n" * 253, False, id="as long as any name"),
+        pytest.param("n" * 254, True, id="longer"),
+        pytest.param("é" * 127, True, id="counted in bytes"),
+    ],
+)
+def test_a_namespace_that_no_object_can_have_is_refused(namespace: str, is_refused: bool) -> None:
+    needed = "- {apiVersion: v1, kind: Secret, name: .spec.secret, namespace: .spec.place}"
+    obj = _object({"secret": "s", "place": namespace})
+
+    found = _agrees(_team(dependencies=needed), Call(Operation.INTERPRET_DEPENDENCY, obj))
+
+    assert (found is None) == is_refused
+
+
 def test_quantities_in_lists_keep_their_notation() -> None:
     desired = _object({"policy": {"sizes": [{"cpu": 1}, 2, "0.5", []]}})
     observed = _object({"policy": {"sizes": [{"cpu": "1"}, "2", "1", "1"]}})

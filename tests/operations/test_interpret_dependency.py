@@ -27,5 +27,5 @@ def test_a_namespace_that_no_object_can_have_is_not_repeated_for_each_dependency
     secrets = [{"name": f"v{number}", "secret": {"secretName": f"s{number}"}} for number in range(30)]
     assert len(_asked(define, "n" * LONGEST, secrets)) == len(secrets)
     assert _asked(define, "n" * (LONGEST + 1), []) == [], "there is nothing to repeat it for"
-    with pytest.raises(InterpretationError, match="more than 253 characters"):
+    with pytest.raises(InterpretationError, match="more than 253 bytes"):
         _asked(define, "n" * (LONGEST + 1), secrets)

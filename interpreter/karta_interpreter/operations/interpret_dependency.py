@@ -16,7 +16,7 @@ from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, Mor
 from karta_interpreter.karta.pods import pod_templates, template_reads
 
 _LONGEST_NAMESPACE: Final = 253
-"""Kubernetes allows 63 characters, and 253 in the longest of its names."""
+"""Kubernetes allows 63 bytes, and 253 in the longest of its names."""
 
 
 def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency]:
@@ -40,8 +40,8 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
             names = _texts(definition, extra.name, obj)
             found += [Dependency(extra.api_version, extra.kind, place, name) for name in names]
     # The answer repeats it for each dependency: of 1 MB it would make hundreds of the body of the request.
-    if any(len(each.namespace) > _LONGEST_NAMESPACE for each in found):
-        reason = f"the namespace of a dependency has more than {_LONGEST_NAMESPACE} characters"
+    if any(len(each.namespace.encode()) > _LONGEST_NAMESPACE for each in found):
+        reason = f"the namespace of a dependency has more than {_LONGEST_NAMESPACE} bytes"
         raise InterpretationError(f"definition {definition.name}: {reason}")
     return list(dict.fromkeys(sorted(found)))  # Karmada itself sorts only what customizations answer
 

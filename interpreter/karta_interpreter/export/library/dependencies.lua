@@ -1,4 +1,5 @@
 local function add_reference(found, api_version, kind, namespace, name)
+  if #namespace > 253 then error("the namespace of a dependency has more than 253 bytes", 0) end
   if namespace == "" then namespace = nil end
   found[#found + 1] = {apiVersion = api_version, kind = kind, namespace = namespace, name = name}
 end
