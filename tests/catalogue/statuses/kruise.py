@@ -25,8 +25,11 @@ KRUISE: States = {
         # There are more than enough of them.
         "pods cannot be deleted": DEGRADED | RUNNING,
         "pods cannot be updated": DEGRADED | INITIALIZING,
-        # The controller clears a condition only with the next change of a counter.
+        # A condition outlives its cause.
         "a condition that is left from before": RUNNING,
+        "updated by hand": RUNNING,
+        "updated by hand and a condition that is left from before": RUNNING,
+        "the roll-out takes too long": FAILED | INITIALIZING,
         "scaled to zero": RUNNING,
         "no status yet": UNDEFINED,
     },
@@ -50,6 +53,10 @@ KRUISE: States = {
         "the status is older than the spec": RUNNING,
         "roll-out in progress": INITIALIZING,
         "a partition holds the others back": RUNNING,
+        "a partition in per cent": RUNNING,
+        "a partition in per cent is not reached": INITIALIZING,
+        "the partition holds new pods back": RUNNING,
+        "new pods are held back and one pod is down": INITIALIZING,
         "only some nodes are selected": RUNNING,
         "updated by hand and one pod down": INITIALIZING,
         "no node fits": RUNNING,
