@@ -13,6 +13,42 @@ from tests.catalogue.statuses.states import (
     States,
 )
 
+_DAEMON_SET = {
+    "on every node": RUNNING,
+    "the status is older than the spec": RUNNING,
+    "roll-out in progress": INITIALIZING,
+    "a partition holds the others back": RUNNING,
+    "a partition in per cent": RUNNING,
+    "a partition in per cent is not reached": INITIALIZING,
+    "the partition holds new pods back": RUNNING,
+    "new pods are held back and one pod is down": INITIALIZING,
+    "only some nodes are selected": RUNNING,
+    "updated by hand and one pod down": INITIALIZING,
+    "no node fits": RUNNING,
+    "no status yet": UNDEFINED,
+}
+_BROADCAST_JOB = {
+    "at work": RUNNING,
+    "kept for nodes to come": RUNNING,
+    "no pod yet": INITIALIZING,
+    "no node fits": INITIALIZING,
+    "completed": COMPLETED,
+    # Nodes are left that were not served.
+    "completed without some nodes": COMPLETED | DEGRADED,
+    "goes on after a failure": RUNNING | DEGRADED,
+    "failed": FAILED,
+    "paused": SUSPENDED,
+    "paused by a failure": SUSPENDED | DEGRADED,
+    "no status yet": UNDEFINED,
+}
+_ADVANCED_CRON_JOB = {
+    "before the first run": RUNNING,
+    "a run at work": RUNNING,
+    "paused": SUSPENDED,
+    "paused while a run is at work": RUNNING | SUSPENDING,
+    "no schedule": UNDEFINED,
+}
+
 KRUISE: States = {
     GVK("apps.kruise.io", "v1alpha1", "CloneSet"): {
         "all updated and available": RUNNING,
@@ -48,41 +84,12 @@ KRUISE: States = {
         "scaled to zero": RUNNING,
         "no status yet": UNDEFINED,
     },
-    GVK("apps.kruise.io", "v1alpha1", "DaemonSet"): {
-        "on every node": RUNNING,
-        "the status is older than the spec": RUNNING,
-        "roll-out in progress": INITIALIZING,
-        "a partition holds the others back": RUNNING,
-        "a partition in per cent": RUNNING,
-        "a partition in per cent is not reached": INITIALIZING,
-        "the partition holds new pods back": RUNNING,
-        "new pods are held back and one pod is down": INITIALIZING,
-        "only some nodes are selected": RUNNING,
-        "updated by hand and one pod down": INITIALIZING,
-        "no node fits": RUNNING,
-        "no status yet": UNDEFINED,
-    },
-    GVK("apps.kruise.io", "v1alpha1", "BroadcastJob"): {
-        "at work": RUNNING,
-        "kept for nodes to come": RUNNING,
-        "no pod yet": INITIALIZING,
-        "no node fits": INITIALIZING,
-        "completed": COMPLETED,
-        # Nodes are left that were not served.
-        "completed without some nodes": COMPLETED | DEGRADED,
-        "goes on after a failure": RUNNING | DEGRADED,
-        "failed": FAILED,
-        "paused": SUSPENDED,
-        "paused by a failure": SUSPENDED | DEGRADED,
-        "no status yet": UNDEFINED,
-    },
-    GVK("apps.kruise.io", "v1alpha1", "AdvancedCronJob"): {
-        "before the first run": RUNNING,
-        "a run at work": RUNNING,
-        "paused": SUSPENDED,
-        "paused while a run is at work": RUNNING | SUSPENDING,
-        "no schedule": UNDEFINED,
-    },
+    GVK("apps.kruise.io", "v1alpha1", "DaemonSet"): _DAEMON_SET,
+    GVK("apps.kruise.io", "v1beta1", "DaemonSet"): _DAEMON_SET,
+    GVK("apps.kruise.io", "v1alpha1", "BroadcastJob"): _BROADCAST_JOB,
+    GVK("apps.kruise.io", "v1beta1", "BroadcastJob"): _BROADCAST_JOB,
+    GVK("apps.kruise.io", "v1alpha1", "AdvancedCronJob"): _ADVANCED_CRON_JOB,
+    GVK("apps.kruise.io", "v1beta1", "AdvancedCronJob"): {**_ADVANCED_CRON_JOB, "images are being pulled": RUNNING},
     GVK("apps.kruise.io", "v1alpha1", "UnitedDeployment"): {
         "all updated and ready": RUNNING,
         "the status is older than the spec": RUNNING,
