@@ -93,6 +93,8 @@ SERVING: States = {
         "the status is older than the spec": RUNNING,
         "a replica starts": INITIALIZING,
         "an update in progress": INITIALIZING,
+        "an update of an older release in progress": INITIALIZING,
+        "after an update of an older release": RUNNING,
         "after an update": RUNNING,
         "pods replaced on delete": RUNNING,
         "idle": RUNNING,
