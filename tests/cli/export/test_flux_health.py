@@ -78,7 +78,7 @@ def test_check_lists_every_definition(run: Run) -> None:
     ("arguments", "code", "message"),
     [
         pytest.param(["RayClster"], 2, "there is no definition for RayClster; did you mean RayCluster?", id="a typo"),
-        pytest.param(["-f", "none.yaml"], 1, "none.yaml: there is no definition in it", id="no file"),
+        pytest.param(["-f", "none.yaml"], 2, "none.yaml: No such file or directory", id="no file"),
         pytest.param(["-f", "broken.yaml"], 1, "broken.yaml: there is no definition in it", id="with errors"),
         pytest.param(["Other", "-f", "karta.yaml"], 2, "there is no definition for Other", id="not in the file"),
     ],
