@@ -34,6 +34,10 @@ _ETAG: Final = {"ETag": {"description": "Changes with the content of the type.",
 _LOCATION: Final = {"Location": {"description": "The path of the type.", "schema": {"type": "string"}}}
 
 
+ROOT: Final = "/api/v1"
+TYPES: Final = "/workload-types"
+
+
 class _Operation(NamedTuple):
     """One method of a path; ``answers`` has the model of each good status."""
 
@@ -110,16 +114,16 @@ _LINKS: Final = {
     name: {"operationId": name, "parameters": {"id": "$response.body#/id"}}
     for name in ("getType", "replaceType", "interpret", "deleteType")
 }
-_TYPES, _ONE = "/workload-types", "/workload-types/{id}"
+_ONE: Final = f"{TYPES}/{{id}}"
 _TYPE, _INPUT = models.WorkloadType, models.WorkloadTypeInput
 _REGISTER: Final = "Register a type; 200 where it is registered with the same content already"
 _INTERPRET: Final = "Answer all operations about an object, each with its explanation"
-_OPERATIONS: Final = (
-    _Operation("get", _TYPES, "listTypes", "List types", {200: models.WorkloadTypes}, (400,)),
-    _Operation("post", _TYPES, "createType", _REGISTER, {200: _TYPE, 201: _TYPE}, (409, 412), _INPUT),
+OPERATIONS: Final = (
+    _Operation("get", TYPES, "listTypes", "List types", {200: models.WorkloadTypes}, (400,)),
+    _Operation("post", TYPES, "createType", _REGISTER, {200: _TYPE, 201: _TYPE}, (409, 412), _INPUT),
     _Operation(
         "post",
-        f"{_TYPES}:validate",
+        f"{TYPES}:validate",
         "validateType",
         "Judge a type and store nothing",
         {200: models.Validation},
@@ -145,7 +149,7 @@ def document(choices: Choices) -> bytes:
     """
     paths: dict[str, dict[str, Object]] = {}
     bodies: list[type[BaseModel]] = [models.Problem]
-    for each in _OPERATIONS:
+    for each in OPERATIONS:
         paths.setdefault(each.path, {})[each.method] = _described(each)
         bodies += [model for model in (each.body, *each.answers.values()) if model]
     _, schemas = models_json_schema(
@@ -167,7 +171,7 @@ def document(choices: Choices) -> bytes:
             "description": "Registers types of workloads, which are stored as Kartas and answer Karmada at once.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
-        "servers": [{"url": "/api/v1"}],
+        "servers": [{"url": ROOT}],
         "security": [{"token": []}],
         "paths": paths,
         "components": {

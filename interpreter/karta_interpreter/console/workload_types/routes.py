@@ -10,7 +10,7 @@ from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 
 from karta_interpreter.console.workload_types import models
-from karta_interpreter.console.workload_types.edge import Asked, Route, read, sent
+from karta_interpreter.console.workload_types.edge import Asked, Handler, Route, read, sent
 from karta_interpreter.console.workload_types.judge import Judge
 from karta_interpreter.console.workload_types.listing import Listing
 from karta_interpreter.console.workload_types.models import (
@@ -21,7 +21,7 @@ from karta_interpreter.console.workload_types.models import (
     owned,
     unavailable,
 )
-from karta_interpreter.console.workload_types.openapi import document
+from karta_interpreter.console.workload_types.openapi import OPERATIONS, ROOT, TYPES, document
 from karta_interpreter.console.workload_types.records import Storage, StoredType, karta_name
 from karta_interpreter.console.workload_types.view import API, Row, View
 from karta_interpreter.errors import InterpretationError
@@ -33,9 +33,6 @@ from karta_interpreter.operations import Options
 from karta_interpreter.server.log import log
 from karta_interpreter.sources.store import Store
 
-ROOT: Final = "/api/v1"
-TYPES: Final = f"{ROOT}/workload-types"
-_ONE: Final = f"{TYPES}/{{id}}"
 _LOOK_SECONDS: Final = 0.01
 
 
@@ -52,20 +49,21 @@ class Routes:
     body_limit: int
 
     def table(self) -> Sequence[Route]:
-        """Every path with its methods."""
-        return [
-            Route.of("GET", TYPES, "list", self.list_types),
-            Route.of("POST", TYPES, "create", self.create),
+        """Every operation of the description, with the verb of RBAC that it needs."""
+        handlers: dict[str, tuple[str, Handler]] = {
+            "listTypes": ("list", self.list_types),
+            "createType": ("create", self.create),
             # What stores nothing needs the right to read, although it is a POST.
-            Route.of("POST", f"{TYPES}:validate", "list", self.validate),
-            Route.of("GET", _ONE, "get", self.get),
-            Route.of("PUT", _ONE, "update", self.replace),
-            Route.of("DELETE", _ONE, "delete", self.delete),
-            Route.of("POST", f"{_ONE}:interpret", "get", self.interpret),
-            Route.of("GET", f"{ROOT}/workload-categories", "list", self.categories),
-            Route.of("GET", f"{ROOT}/workload-priorities", "list", self.priorities),
-            Route.of("GET", f"{ROOT}/openapi.json", "list", self.openapi),
-        ]
+            "validateType": ("list", self.validate),
+            "getType": ("get", self.get),
+            "replaceType": ("update", self.replace),
+            "deleteType": ("delete", self.delete),
+            "interpret": ("get", self.interpret),
+            "listCategories": ("list", self.categories),
+            "listPriorities": ("list", self.priorities),
+            "describe": ("list", self.openapi),
+        }
+        return [Route.of(each.method.upper(), f"{ROOT}{each.path}", *handlers[each.name]) for each in OPERATIONS]
 
     async def list_types(self, asked: Asked) -> Response:
         """A page of the types."""
@@ -207,7 +205,7 @@ class Routes:
         row = await self.view.find(stored.id)
         if row is None:
             raise unavailable("the type is stored, but is not served yet", seconds=1)
-        return self._sent(row, status, f"{TYPES}/{stored.id}" if status == HTTPStatus.CREATED else "")
+        return self._sent(row, status, f"{ROOT}{TYPES}/{stored.id}" if status == HTTPStatus.CREATED else "")
 
     def _sent(self, row: Row, status: int = 200, location: str = "") -> Response:
         return sent(row.output(self.choices), status, etag=row.etag, location=location)
