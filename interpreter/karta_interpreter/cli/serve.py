@@ -26,7 +26,7 @@ from karta_interpreter.server.log import flush_log, has_terminal, log, print_tex
 from karta_interpreter.server.server import Beside
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.suggestion import closest
-from karta_interpreter.wire.request import API_VERSION, KIND
+from karta_interpreter.wire.request import context_of
 
 _MOST_ROWS = 60  # of each table at the start: a server may have thousands of kinds, and as many findings
 _DEFAULT = Settings()
@@ -277,6 +277,4 @@ def _review(snapshot: Snapshot) -> JSON:
             if snapshot.entries[gvk].definition.answers(operation)
         )
         content = {"status": {}}
-    obj = {**gvk.type_meta, "metadata": {"name": "sample"}, **content}
-    request = {"uid": "1", "kind": gvk._asdict(), "name": "sample", "operation": str(operation), "object": obj}
-    return {"apiVersion": API_VERSION, "kind": KIND, "request": request}
+    return context_of("1", operation, {**gvk.type_meta, "metadata": {"name": "sample"}, **content})

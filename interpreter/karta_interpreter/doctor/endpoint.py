@@ -17,7 +17,7 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.operations import Operation
-from karta_interpreter.wire.request import API_VERSION, KIND
+from karta_interpreter.wire.request import API_VERSION, KIND, context_of
 
 Kinds: TypeAlias = Mapping[GVK, Sequence[Operation]]
 """Kinds, each with the operations that are registered for it."""
@@ -101,19 +101,9 @@ def _calls(address: Address, limit: int | None, kinds: Kinds) -> list[Result]:
 
 def call_body(gvk: GVK, operation: Operation) -> bytes:
     """A request in Karmada's form, for an object that has nothing but a name."""
-    metadata = {"name": "doctor", "namespace": "default"}
-    obj = {**gvk.type_meta, "metadata": metadata}
-    request = {
-        "uid": _UID,
-        "kind": gvk._asdict(),
-        **metadata,
-        "operation": operation,
-        "object": obj,
-        # Of Retain alone; other operations ignore it.
-        "observedObject": obj,
-        "replicas": 0,
-    }
-    return orjson.dumps({"apiVersion": API_VERSION, "kind": KIND, "request": request})
+    obj = {**gvk.type_meta, "metadata": {"name": "doctor", "namespace": "default"}}
+    # The observed object is of Retain alone; other operations ignore it.
+    return orjson.dumps(context_of(_UID, operation, obj, observedObject=obj, replicas=0))
 
 
 def judge_connection(address: Address, error: OSError) -> Result:

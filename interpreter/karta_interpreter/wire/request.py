@@ -6,7 +6,7 @@ import orjson
 
 from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import MOST_REPLICAS, Object, type_name
+from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, Object, type_name
 from karta_interpreter.operations import Call, Operation, StatusItem
 
 API_VERSION = "config.karmada.io/v1alpha1"
@@ -31,6 +31,13 @@ class Request(NamedTuple):
     operation_name: str = ""
     call: Call | None = None
     problem: InterpretationError | None = None
+
+
+def context_of(uid: str, operation: Operation, obj: Object, **fields: JSON) -> Object:
+    """What Karmada sends to ask an operation about an object; ``fields`` are further ones of the request."""
+    kind = GVK.of(obj)._asdict()
+    request = {"uid": uid, "kind": kind, **obj["metadata"], "operation": str(operation), "object": obj, **fields}
+    return {"apiVersion": API_VERSION, "kind": KIND, "request": request}
 
 
 def decode(body: bytes) -> Request:
