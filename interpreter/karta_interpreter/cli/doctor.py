@@ -12,10 +12,11 @@ import click
 from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, written
-from karta_interpreter.doctor import Level, Result, check_url, examine
+from karta_interpreter.doctor import Level, Result, examine
+from karta_interpreter.errors import ServeError
 from karta_interpreter.findings import count
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.registration.configuration import KIND, NAME
+from karta_interpreter.registration.configuration import KIND, NAME, parts_of_url
 from karta_interpreter.sources.api_server import ApiServer
 
 _PAUSE_SECONDS = 2.0
@@ -52,9 +53,11 @@ def command(*, kubeconfig: Path | None, context: str | None, name: str, url: str
     kinds, the address as Karmada dials it, the certificate, and a call. It only reads, and advises what to do. The exit
     code is 1 when there is a problem. With --wait it looks every two seconds, and prints what it found last.
     """
-    objection = check_url(url) if url else ""
-    if objection:
-        raise UsageProblem(f"error: --url: {objection}")
+    try:
+        if url:
+            parts_of_url(url)
+    except ServeError as error:
+        raise UsageProblem(f"error: --url: {error}") from error
     results = asyncio.run(_examine_until_well(kubeconfig, context, name, url, wait))
     if output == "table":
         click.echo(results_table(results), nl=False)

@@ -4,8 +4,7 @@ Modules check one thing each in what was read, and do no I/O; except `connection
 that run the checks in order, `endpoint` and `runner`.
 """
 
-from karta_interpreter.doctor.connection import check_url
 from karta_interpreter.doctor.result import Level, Result
 from karta_interpreter.doctor.runner import examine
 
-__all__ = ["Level", "Result", "check_url", "examine"]
+__all__ = ["Level", "Result", "examine"]

@@ -12,20 +12,20 @@ from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException
 from time import perf_counter
 from typing import cast
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from cryptography import x509
 
 from karta_interpreter.doctor.result import Result, problem
-from karta_interpreter.doctor.webhooks import HTTPS, Client
+from karta_interpreter.doctor.webhooks import Client
+from karta_interpreter.errors import ServeError
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.registration.configuration import Service
+from karta_interpreter.registration.configuration import Service, parts_of_url
 
 SECONDS = 10.0
 """The time for each step on a connection; Karmada gives a handshake as much."""
 _MAX_ANSWER = 1 << 20
 _CHECK = "address"
-_FORM = "write https://HOST[:PORT][/PATH]"
 _SAFE = "/%:@!$&'()*+,;=~"
 """What stays as it is in a path; Go, too, escapes what is not ASCII."""
 
@@ -75,27 +75,12 @@ def address_of(client: Client, service: Object | None = None) -> Address | Resul
     return _of_service(client.service, service)
 
 
-def check_url(url: str) -> str:
-    """The reason why Karmada would not call a URL, empty when it would.
-
-    >>> check_url("http://localhost")
-    '"http://localhost" is no URL that Karmada calls: write https://HOST[:PORT][/PATH]'
-    """
-    address = _of_url(url)
-    return f"{address.found}: {address.advice}" if isinstance(address, Result) else ""
-
-
 def _of_url(url: str) -> Address | Result:
     try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port or HTTPS
-    except ValueError as error:
-        return problem(_CHECK, f'"{url}" is no URL: {error}', _FORM)
-    if parts.scheme != "https" or not host:
-        return problem(_CHECK, f'"{url}" is no URL that Karmada calls', _FORM)
-    if "@" in parts.netloc or "?" in url or "#" in url:
-        return problem(_CHECK, f'"{url}" has a user, a query or a fragment', "remove it; Karmada rejects it")
-    path = quote(parts.path.rstrip("/"), _SAFE) or "/"
+        host, port, path = parts_of_url(url)
+    except ServeError as error:
+        return problem(_CHECK, str(error), "write https://HOST[:PORT][/PATH]")
+    path = quote(path.rstrip("/"), _SAFE) or "/"
     return Address(host, port, host, path, f"{url} is registered", "check that the host of the URL is the right one")
 
 

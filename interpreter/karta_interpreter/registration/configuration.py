@@ -40,6 +40,27 @@ class Service:
         return f"{self.name}.{self.namespace}.svc"
 
 
+def parts_of_url(url: str) -> tuple[str, int, str]:
+    """Host, port and path of a URL; raises ServeError for one that Karmada does not call.
+
+    >>> parts_of_url("https://[::1]/interpret")
+    ('::1', 443, '/interpret')
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 443
+    except ValueError as error:
+        raise ServeError(f'"{url}" is not a URL: {error}') from error
+    if parts.scheme != "https" or not parts.hostname:
+        raise ServeError(f'Karmada cannot call "{url}": it takes https://HOST[:PORT][/PATH] only')
+    # `urlsplit` leaves blanks out, such as the line end of an environment variable; Karmada rejects them.
+    if " " in url or not url.isprintable():
+        raise ServeError(f'Karmada cannot call "{url}": it allows no blank or control character')
+    if "@" in parts.netloc or "?" in url or "#" in url:
+        raise ServeError(f'Karmada cannot call "{url}": it allows no user, query or fragment')
+    return parts.hostname, port, parts.path
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A URL or a Service; ``ca_bundle`` is the PEM of what Karmada has to trust, empty for its system's roots."""
@@ -54,20 +75,8 @@ class Endpoint:
         >>> Endpoint.of_url("https://interpreter.example.com:8443").at
         'https://interpreter.example.com:8443/interpret'
         """
-        try:
-            parts = urlsplit(url)
-            # A property that raises ValueError for an invalid port.
-            _ = parts.port
-        except ValueError as error:
-            raise ServeError(f'"{url}" is not a URL: {error}') from error
-        if parts.scheme != "https" or not parts.hostname:
-            raise ServeError(f'"{url}" cannot be registered: Karmada calls https://HOST[:PORT][/PATH] only')
-        # `urlsplit` leaves blanks out, such as the line end of an environment variable; Karmada rejects them.
-        if " " in url or not url.isprintable():
-            raise ServeError(f'"{url}" cannot be registered: Karmada allows no blank or control character in it')
-        if "@" in parts.netloc or "?" in url or "#" in url:
-            raise ServeError(f'"{url}" cannot be registered: Karmada allows no user, query or fragment in it')
-        return cls(url if parts.path.strip("/") else url.rstrip("/") + PATH, certificates(ca_bundle))
+        _, _, path = parts_of_url(url)
+        return cls(url if path.strip("/") else url.rstrip("/") + PATH, certificates(ca_bundle))
 
     @classmethod
     def of_service(cls, text: str, ca_bundle: bytes = b"") -> Self:
