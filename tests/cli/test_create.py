@@ -297,3 +297,13 @@ def test_dependencies_are_a_block_of_yaml(run: Run, files: Path) -> None:
 """
         in found
     )
+
+
+def test_texts_of_a_schema_cannot_end_a_comment(run: Run, files: Path) -> None:
+    crd = CRD.format(kind="Bakery").replace("[Baking, Running]", r'[Running, "ba\N: [", "k\Ling", "\x01"]')
+    (files / "crd.yaml").write_text(crd)
+
+    result = run("create", "karta", "--crd", "crd.yaml")
+
+    assert result.exit_code == 0
+    assert r"Without a meaning here: ba\x85: [, k\u2028ing, \x01." in " ".join(result.stdout.replace("#", "").split())

@@ -90,6 +90,13 @@ def test_a_comment_of_the_definition_stands_where_it_belongs(operation: Operatio
     assert lines[lines.index(comment) + 1] == below
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\x85", "\u2028"], ids=["Windows", "U+0085", "U+2028"])
+def test_comments_are_found_behind_each_line_break_of_yaml(end: str) -> None:
+    file = TOY.replace("\n", end)
+
+    assert script_of(_toy(), Operation.INTERPRET_HEALTH, file) == script_of(_toy(), Operation.INTERPRET_HEALTH, TOY)
+
+
 def test_another_document_of_the_file_lends_no_comments() -> None:
     file = f"# Another one.\nkind: Karta\nmetadata:\n  name: other\n---\n{TOY}"
 

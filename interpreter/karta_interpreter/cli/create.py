@@ -46,7 +46,7 @@ def karta_command(crd: str, kind: str | None, version: str | None) -> None:
     chosen = _crd(read_crds([crd]), kind)
     custom = CustomKind.of(chosen, version)
     drafted = draft(custom)
-    text = draft_text(drafted, escaped(f"Drafted from the CustomResourceDefinition {custom.crd}."))
+    text = draft_text(drafted, f"Drafted from the CustomResourceDefinition {custom.crd}.")
     click.echo(text, nl=False)
     findings = [finding for loaded in load_documents(text, "draft") for finding in loaded.findings]
     findings += contradictions(text, "draft", [chosen])
@@ -83,7 +83,7 @@ def draft_text(draft: Draft, title: str) -> str:
     for index, line in enumerate(lines):
         prefix = " " * (len(line) - len(line.lstrip())) + "# "
         wrapper = textwrap.TextWrapper(WIDTH, initial_indent=prefix, subsequent_indent=prefix, break_on_hyphens=False)
-        written += [*(part for note in above.get(index, ()) for part in wrapper.wrap(note)), line]
+        written += [*(part for note in above.get(index, ()) for part in wrapper.wrap(escaped(note, keep="\n"))), line]
     return "".join(f"{line}\n" for line in written)
 
 
