@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -135,3 +136,30 @@ async def test_a_child_process_answers_for_a_large_definition(
     finally:
         server.close()
     assert len(isolated) == expected
+
+
+async def test_a_child_process_answers_a_call_that_is_interrupted(
+    server: Calls, isolated: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one is interrupted, too; from then on this process does not try."""
+    tried = 0
+
+    def endless(*_: Any, **__: Any) -> Results:
+        nonlocal tried
+        tried += 1
+        while True:
+            pass
+
+    monkeypatch.setattr(calls, "interpret", endless)
+    with server.interruption.running():
+        for _ in range(3):
+            await _ask(server, _body())
+    assert (tried, len(isolated)) == (2, 3)
+
+
+async def test_an_answer_in_time_and_an_error_are_not_interrupted_later(server: Calls) -> None:
+    with server.interruption.running():
+        await _ask(server, _body())
+        assert server.interruption.at == inf
+        assert not json.loads(await server.answer(_body(operation="Nothing"), HANG))["response"]["successful"]
+        assert server.interruption.at == inf

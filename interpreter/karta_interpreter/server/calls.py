@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from math import inf
 from typing import Any, TypeAlias
 
 from karta_interpreter.errors import InterpretationError
@@ -19,6 +20,7 @@ from karta_interpreter.operations.dispatch import own_answer
 from karta_interpreter.operations.interpretation import has_scripts_alone
 from karta_interpreter.sandbox import close_pools
 from karta_interpreter.sandbox.deadline import deadline
+from karta_interpreter.server.interruption import InterruptedWork, Interruption
 from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared, ScriptCalls, is_large
 from karta_interpreter.server.isolated_child import TOO_DEEP
 from karta_interpreter.server.load import Load
@@ -50,7 +52,8 @@ class Calls:
 
     Plain definitions are answered at once: their work is bounded by the object. Scripts, expressions that could run
     without end, large bodies and definitions, and calls like those that took long are for other processes. The event
-    loop waits for these, and a thread for expressions.
+    loop waits for these, and a thread for expressions. While `interruption` runs, an answer that takes long in this
+    process is given up, and a child process gives it.
     """
 
     # Attributes of the class, so that tests can compare with calls that all take the slow path, and set the clocks.
@@ -60,6 +63,7 @@ class Calls:
 
     def __init__(self, store: Store, metrics: Metrics, options: Options, load: Load | None = None) -> None:
         self.load = load or Load()
+        self.interruption = Interruption()
         self._store = store
         self._metrics = metrics
         self._options = options
@@ -82,10 +86,11 @@ class Calls:
             with self.load.work():
                 seconds = await self.load.turn(seconds)
         question = self._read(body)
-        if question and not question.waits:
-            return self._answer(question)
+        waits = question is not None and question.waits
+        if question and not waits and (answer := self._answer(question)):
+            return answer
         with self.load.work():
-            return await (self._awaited(question, seconds) if question else self._in_process(body, seconds))
+            return await (self._awaited(question, seconds) if question and waits else self._in_process(body, seconds))
 
     def answer_soon(self, body: bytes) -> bytes | Awaited | None:
         """Return what `answer` would, or how to await it; None for a call that a child process answers."""
@@ -129,14 +134,13 @@ class Calls:
             return False
         return definition.is_large or self._long_calls.includes(question.key, question.size)
 
-    def _answer(self, question: Question) -> bytes:
+    def _answer(self, question: Question) -> bytes | None:
+        """Return the answer; None for one that is interrupted, and that a child process gives."""
+        answer = None
         try:
-            definition, call = question.known()
-            if question.is_fast:
-                results = own_answer(definition, call, self._options)
-            else:
-                results = interpret(definition, call, self._options, reader=self._store.reader)
-            answer = encode_results(question.request, results)
+            answer = encode_results(question.request, self._own_results(question))
+        except InterruptedWork:
+            pass
         except Exception as error:  # noqa: BLE001 - the edge of the process
             answer = self._failure(question, error)
         else:
@@ -146,6 +150,16 @@ class Calls:
         if spent >= LONG:
             self._note_long(question)
         return answer
+
+    def _own_results(self, question: Question) -> Results:
+        self.interruption.at = question.spent + LONG
+        try:
+            definition, call = question.known()
+            if question.is_fast:
+                return own_answer(definition, call, self._options)
+            return interpret(definition, call, self._options, reader=self._store.reader)
+        finally:
+            self.interruption.at = inf
 
     def _note_long(self, question: Question) -> None:
         # Processor time: a busy machine makes any call wait.

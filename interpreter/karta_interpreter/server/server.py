@@ -146,6 +146,7 @@ class Server:
         if plane:
             opened.push_async_callback(plane.close)
         opened.callback(self._calls.close)
+        opened.enter_context(self._calls.interruption.running())
         opened.push_async_callback(self._listener.close)
         await self._listener.open(settings.host, settings.port)
         if settings.health_port is not None:

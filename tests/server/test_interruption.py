@@ -1,0 +1,71 @@
+"""Work is interrupted at its time, once, and only while somebody looks."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from math import inf
+
+import pytest
+
+from karta_interpreter.server.interruption import InterruptedWork, Interruption
+
+
+def spend(seconds: float) -> None:
+    """Spend processor time of this thread."""
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+def caught() -> None:
+    """Work that takes every error for one of its own."""
+    while True:
+        with suppress(Exception):
+            spend(0.01)
+
+
+@pytest.mark.parametrize("work", [pytest.param(lambda: spend(60), id="plain"), pytest.param(caught, id="catches all")])
+def test_work_is_interrupted_once(work: Callable[[], None]) -> None:
+    interruption = Interruption()
+    with interruption.running():
+        interruption.at = time.thread_time() + 0.02
+        with pytest.raises(InterruptedWork):
+            work()
+        assert interruption.at == inf
+        spend(0.1)
+
+
+def test_waiting_is_no_work() -> None:
+    interruption = Interruption()
+    with interruption.running():
+        interruption.at = time.thread_time() + 0.2
+        time.sleep(0.25)
+
+
+def test_everything_is_as_before_afterwards() -> None:
+    before = signal.getsignal(signal.SIGVTALRM)
+    interruption = Interruption()
+    with interruption.running():
+        assert signal.getsignal(signal.SIGVTALRM) != before
+    assert signal.getsignal(signal.SIGVTALRM) == before
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
+    interruption.at = time.thread_time()
+    spend(0.1)
+
+
+def test_another_thread_than_the_main_one_is_never_interrupted() -> None:
+    ended = threading.Event()
+
+    def run() -> None:
+        interruption = Interruption()
+        with interruption.running():
+            interruption.at = time.thread_time()
+            spend(0.1)
+            ended.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert ended.is_set()
