@@ -120,6 +120,7 @@ KUBERNETES: States = {
         "first stage at work": RUNNING,
         "second stage at work": RUNNING,
         "no pod yet": INITIALIZING,
+        "restarting": INITIALIZING,
         "a Job has failed": DEGRADED,
         "completed": COMPLETED,
         "failed": FAILED,
