@@ -1,7 +1,7 @@
 """The workload controllers that are built from the Go module proxy: one pinned version of each.
 
-Programs of the group ``SHARED`` are built with the libraries of the end-to-end tests' API server, so that Go compiles
-little more than their own packages. Every other program has a module of its own, with the sums of its release.
+Programs of the groups in ``SHARED`` are built with the libraries of the end-to-end tests' API server, so that Go
+compiles little more than their own packages. Every other program has a module of its own, with the sums of its release.
 """
 
 import hashlib
@@ -13,10 +13,10 @@ from pathlib import Path
 from tests.e2e.rig import binaries
 from tests.e2e.rig.toolchain import build_package, locked, module_folder, require_go
 
-SHARED = "shared"
+_KUBERAY_GROUP, _JOBSET_GROUP = "shared", "shared-jobset"
+# The release of controller-runtime: interfaces differ between 0.22 and 0.23, and 0.24 needs newer libraries.
+SHARED = {_KUBERAY_GROUP: "v0.22.4", _JOBSET_GROUP: "v0.23.3"}
 _LINK = "-s -w"
-# The newest that a program of the group asks for; that of Karmada has another interface.
-_CONTROLLER_RUNTIME = "replace sigs.k8s.io/controller-runtime => sigs.k8s.io/controller-runtime v0.22.4"
 _REPLACE = re.compile(r"^\s*(?:replace\s+)?(\S+(?:\s+v\S+)?)\s+=>\s+(\S+)\s+(v\S+)\s*$", re.MULTILINE)
 _GO_LINE = re.compile(r"^go \S+$", re.MULTILINE)
 
@@ -45,12 +45,12 @@ class Program:
         return module_folder(self.module, self.version)
 
 
-JOBSET = Program("jobset", "sigs.k8s.io/jobset", "v0.10.1", "sigs.k8s.io/jobset", SHARED)
-LWS = Program("lws", "sigs.k8s.io/lws", "v0.7.0", "sigs.k8s.io/lws/cmd", SHARED)
+JOBSET = Program("jobset", "sigs.k8s.io/jobset", "v0.12.0", "sigs.k8s.io/jobset", _JOBSET_GROUP)
+LWS = Program("lws", "sigs.k8s.io/lws", "v0.9.0", "sigs.k8s.io/lws/cmd", _JOBSET_GROUP)
 _KUBERAY = "github.com/ray-project/kuberay/ray-operator"
-KUBERAY = Program("kuberay", _KUBERAY, "v1.6.1", _KUBERAY, SHARED)
+KUBERAY = Program("kuberay", _KUBERAY, "v1.6.1", _KUBERAY, _KUBERAY_GROUP)
 _MPI = "github.com/kubeflow/mpi-operator"
-MPI_OPERATOR = Program("mpi-operator", _MPI, "v0.7.0", f"{_MPI}/cmd/mpi-operator", SHARED)
+MPI_OPERATOR = Program("mpi-operator", _MPI, "v0.7.0", f"{_MPI}/cmd/mpi-operator", _KUBERAY_GROUP)
 KUEUE = Program("kueue", "sigs.k8s.io/kueue", "v0.18.2", "sigs.k8s.io/kueue/cmd/kueue")
 AGENT_SANDBOX = Program(
     "agent-sandbox", "sigs.k8s.io/agent-sandbox", "v0.5.3", "sigs.k8s.io/agent-sandbox/cmd/agent-sandbox-controller"
@@ -69,7 +69,7 @@ VOLCANO_WEBHOOK = Program(
 _TRAINING = "github.com/kubeflow/training-operator"
 TRAINING_OPERATOR = Program("training-operator", _TRAINING, "v1.9.3", f"{_TRAINING}/cmd/training-operator.v1")
 _TRAINER = "github.com/kubeflow/trainer/v2"
-TRAINER = Program("trainer", _TRAINER, "v2.2.0", f"{_TRAINER}/cmd/trainer-controller-manager")
+TRAINER = Program("trainer", _TRAINER, "v2.3.0", f"{_TRAINER}/cmd/trainer-controller-manager")
 _KRUISE = "github.com/openkruise/kruise"
 KRUISE = Program("kruise", _KRUISE, "v1.8.3", _KRUISE)
 _ARGO_ROLLOUTS = "github.com/argoproj/argo-rollouts"
@@ -96,23 +96,24 @@ def build(programs: Iterable[Program], say: Callable[[str], None]) -> Mapping[st
 
 def _module(folder: Path, program: Program) -> Path:
     """Return the folder of the module that a program is built within."""
-    lines = _shared_go_mod() if program.group == SHARED else _own_go_mod(program)
+    lines = _shared_go_mod(program.group) if program.group in SHARED else _own_go_mod(program)
     text = "\n".join([*lines, ""])
     # Another set of versions is another module.
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     module = folder / f"module-{program.group or program.name}-{digest}"
     if not (module / "go.mod").exists():
         module.mkdir(exist_ok=True)
-        if program.group != SHARED:
+        if program.group not in SHARED:
             # The checksum database does not have all of the sums that the release was made with.
             (module / "go.sum").write_bytes((program.source() / "go.sum").read_bytes())
         (module / "go.mod").write_text(text, encoding="utf-8")
     return module
 
 
-def _shared_go_mod() -> list[str]:
-    requirements = [f"require {program.module} {program.version}" for program in _TOGETHER]
-    return [*binaries.go_mod(), *requirements, _CONTROLLER_RUNTIME]
+def _shared_go_mod(group: str) -> list[str]:
+    requirements = [f"require {program.module} {program.version}" for program in _TOGETHER if program.group == group]
+    replaced = f"replace sigs.k8s.io/controller-runtime => sigs.k8s.io/controller-runtime {SHARED[group]}"
+    return [*binaries.go_mod(), *requirements, replaced]
 
 
 def _own_go_mod(program: Program) -> list[str]:

@@ -39,4 +39,4 @@ CONTROLLERS: tuple[Controller, ...] = (
 
 def shares_module(controller: Controller) -> bool:
     """Whether its programs are built with the libraries of the API server."""
-    return all(program.group == SHARED for program in controller.programs)
+    return all(program.group in SHARED for program in controller.programs)
