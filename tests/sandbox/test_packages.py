@@ -33,6 +33,7 @@ def serving() -> Iterator[int]:
         "0",
         "--grace-period",
         "0",
+        f"--call-limit={HANG}",
         "--no-catalogue",  # to load all of it takes half of the start
         "--kartas",
         str(TOP / "kartas" / "apps" / "v1" / "Deployment" / "karta.yaml"),
