@@ -163,10 +163,10 @@ def test_podcliqueset(spec: Object, cliques: list[Object], group: Object, groupe
         "podCliqueScalingGroups": [{**group, "name": "g", "cliqueNames": [f"c{index}" for index in range(grouped)]}],
     }
     found = _pod_sets("grove.io/v1alpha1", "PodCliqueSet", {**spec, "template": template})
-    # The webhook takes the zero of a clique for unset.
+    # A clique of none is idle.
     assert {pods.name: pods.replicas for pods in found} == {
         f"c{index}": _or(spec.get("replicas"), 0)
-        * (clique.get("replicas") or 1)
+        * _or(clique.get("replicas"), 1)
         * (_or(group.get("replicas"), 1) if index < grouped else 1)
         for index, clique in enumerate(cliques)
     }
