@@ -85,12 +85,11 @@ class Calls:
         if self.load.is_spent:
             with self.load.work():
                 seconds = await self.load.turn(seconds)
-        question = self._read(body)
-        waits = question is not None and question.waits
-        if question and not waits and (answer := self._answer(question)):
+        answer = self.answer_soon(body)
+        if isinstance(answer, bytes):
             return answer
         with self.load.work():
-            return await (self._awaited(question, seconds) if question and waits else self._in_process(body, seconds))
+            return await (answer(seconds) if answer else self._in_process(body, seconds))
 
     def answer_soon(self, body: bytes) -> bytes | Awaited | None:
         """Return what `answer` would, or how to await it; None for a call that a child process answers."""

@@ -34,7 +34,10 @@ class Request(NamedTuple):
 
 
 def context_of(uid: str, operation: Operation, obj: Object, **fields: JSON) -> Object:
-    """What Karmada sends to ask an operation about an object; ``fields`` are further ones of the request."""
+    """What Karmada sends to ask an operation about an object; ``fields`` are further ones of the request.
+
+    The metadata of the object has nothing but its name and namespace.
+    """
     kind = GVK.of(obj)._asdict()
     request = {"uid": uid, "kind": kind, **obj["metadata"], "operation": str(operation), "object": obj, **fields}
     return {"apiVersion": API_VERSION, "kind": KIND, "request": request}
