@@ -10,7 +10,6 @@ from typing import Any
 
 import jq
 from hypothesis import reject
-from msgspec.structs import replace
 
 from karta_interpreter.jq.inprocess.compiler import RUNTIME, Module
 from karta_interpreter.jq.inprocess.emitter import Emitter
@@ -75,7 +74,7 @@ def libjq_program(node: Node) -> Callable[[JSON], Iterator[JSON]]:
 
 def _comparable(node: Node) -> Node:
     merges = is_merge(node)
-    node = replace(node, **{name: _inside(getattr(node, name)) for name in type(node).__match_args__})
+    node = type(node)(*(_inside(getattr(node, name)) for name in type(node).__match_args__))
     match node:
         case Binary(_, left, right) if merges:
             return Call("merge", (left, right))

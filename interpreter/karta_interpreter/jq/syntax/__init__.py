@@ -4,6 +4,7 @@ Nodes are frozen and compare by structure: ``span``, the place in the source tex
 """
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 
 class Span(Struct, frozen=True, gc=False):
@@ -24,6 +25,8 @@ class Node(Struct, frozen=True, gc=False, eq=False, kw_only=True):
     """
 
     span: Span = NOWHERE
+    _hash: int = 0
+    """The hash once it is known: that of a tree takes a visit of every node below, and is asked for at each level."""
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -34,7 +37,9 @@ class Node(Struct, frozen=True, gc=False, eq=False, kw_only=True):
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((type(self), self._parts()))
+        if not self._hash:
+            force_setattr(self, "_hash", hash((type(self), self._parts())))
+        return self._hash
 
     def __repr__(self) -> str:
         shown = ", ".join(map("{}={!r}".format, type(self).__match_args__, self._parts()))

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import Final
 
+from msgspec import Struct
+
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
 
@@ -13,7 +15,11 @@ _NULL: Final = ast.Literal(None)
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below one, in the order of the text; keys inside of patterns are among them."""
     for name in type(node).__match_args__:
-        yield from nodes_in(getattr(node, name))
+        part = getattr(node, name)
+        if isinstance(part, Node):
+            yield part
+        elif isinstance(part, tuple | Struct):
+            yield from nodes_in(part)
 
 
 def nodes_in(value: object) -> Iterator[Node]:
