@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from _pytest.doctest import DoctestModule
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
@@ -25,6 +26,9 @@ settings.register_profile(
     "suite", settings.default, deadline=None, max_examples=EXAMPLES, suppress_health_check=_MATTERS_OF_CHANCE
 )
 settings.load_profile("suite")
+
+# Tests read hundreds of documents: libyaml takes a tenth of the time of the parser in Python.
+yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[misc, assignment]
 
 # On a busy machine the process for an expression takes longer to start than the expression may.
 bounded.EXPRESSION_SECONDS = 20.0  # type: ignore[misc]

@@ -29,8 +29,8 @@ from tests.server.conversations import ABOUT_ONE_OBJECT, Spoken, bodies, convers
 from tests.server.wire import Wire
 from tests.waiting import HANG, turns, until
 
-BODIES = int(os.environ.get("FUZZED_BODIES", "2000"))
-REQUESTS = int(os.environ.get("FUZZED_REQUESTS", "400"))
+BODIES = int(os.environ.get("FUZZED_BODIES", "1000"))
+REQUESTS = int(os.environ.get("FUZZED_REQUESTS", "200"))
 SEED = int(os.environ.get("FUZZED_SEED", "1"))
 _DATE = re.compile(rb"(?<=\r\nDate: )[^\r]+")
 _MIB = 2**20
