@@ -13,7 +13,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_definition, pack_known, unpack_known
 from karta_interpreter.karta.pods import pod_sets
-from karta_interpreter.karta.reference_resolver import Known, Reader, bound, known_to, resolved
+from karta_interpreter.karta.reference_resolver import Known, Reader, known_to, resolved
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]
@@ -215,8 +215,20 @@ def test_the_other_operators(orchestra: Raw, operator: str, taken: str) -> None:
 
 def test_values_can_be_given_by_name(orchestra: Raw) -> None:
     definition = load_definition(referring(orchestra, HALL, replicas="$hall.players"))
-    (pods,) = pod_sets(bound(definition, {"hall": {"players": 4}}), OBJECT)
+    (pods,) = pod_sets(definition.bound({"hall": {"players": 4}}), OBJECT)
     assert pods.replicas == 4
+
+
+def test_what_reads_no_reference_stays_the_same(orchestra: Raw) -> None:
+    definition = load_definition(referring(orchestra, HALL, replicas="$hall.players"))
+
+    made = [definition.bound({"hall": {"players": players}}) for players in (4, 5)]
+
+    (root, conductor, section), *copies = (each.components for each in (definition, *made))
+    assert all(copy[0] is root and copy[1] is conductor for copy in copies)
+    assert [copy[2].replicas.evaluate({}) for copy in copies if copy[2].replicas] == [[4], [5]]
+    assert all(copy[2].pods is section.pods for copy in copies)
+    assert not any(each.references for each in made)
 
 
 def test_a_definition_without_references_stays_the_same(orchestra: Raw) -> None:

@@ -54,6 +54,9 @@ def compile_definition(
         gang=karta.spec.gang,
         references=references,
         _queued=definition.Queued(components) if is_queued else None,
+        _bindings=definition.Bindings(components=components, status=status, annotations=annotations)
+        if references
+        else None,
     )
 
 

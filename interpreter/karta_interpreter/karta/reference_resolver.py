@@ -6,8 +6,8 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, Protocol, Self
+from dataclasses import dataclass, field, replace
+from typing import Protocol, Self
 
 from karta_interpreter.errors import InterpretationError, QueryError, QueryReferenceError
 from karta_interpreter.jq import Query, Unresolved
@@ -91,31 +91,7 @@ def resolved(definition: Definition, obj: Object, reader: Reader | None) -> Defi
     """The definition with the values of its references; one that cannot be looked up is an error when it is read."""
     if not definition.references:
         return definition
-    return bound(definition, {each.name: _value(each, obj, reader) for each in definition.references})
-
-
-def bound(definition: Definition, values: Mapping[str, JSON]) -> Definition:
-    """The definition with values for its references, by their names, and without references to look up."""
-    changed: Definition = _bound(replace(definition, references=()), values)
-    return changed
-
-
-def _bound(part: Any, values: Mapping[str, JSON]) -> Any:  # noqa: ANN401 - any part of a definition
-    match part:
-        case Query():
-            return part.bound(values)
-        case tuple():
-            items = [_bound(item, values) for item in part]
-            # What does not change stays the same object, so that definitions share it with its compiled expressions.
-            unchanged = all(new is old for new, old in zip(items, part, strict=True))
-            # A named tuple, such as a GVK, holds no expression.
-            return part if unchanged or type(part) is not tuple else tuple(items)
-        case _ if is_dataclass(part) and not isinstance(part, type):
-            found = {each.name: getattr(part, each.name) for each in fields(part)}
-            changed = {name: new for name, old in found.items() if (new := _bound(old, values)) is not old}
-            return replace(part, **changed) if changed else part
-        case _:
-            return part
+    return definition.bound({each.name: _value(each, obj, reader) for each in definition.references})
 
 
 def _value(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
