@@ -13,6 +13,21 @@ from tests.catalogue.statuses.states import (
     States,
 )
 
+_STATEFUL_SET = {
+    "rolled out and available": RUNNING,
+    "the status is older than the spec": RUNNING,
+    "roll-out in progress": INITIALIZING,
+    "a partition holds the others back": RUNNING,
+    # A pause does not change what is to be reached.
+    "paused in the middle": INITIALIZING,
+    "updated by hand": RUNNING,
+    "one pod down": INITIALIZING,
+    "pods cannot be created": DEGRADED | INITIALIZING,
+    "a pod cannot be updated": DEGRADED | INITIALIZING,
+    "a condition that is left from before": RUNNING,
+    "scaled to zero": RUNNING,
+    "no status yet": UNDEFINED,
+}
 _DAEMON_SET = {
     "on every node": RUNNING,
     "the status is older than the spec": RUNNING,
@@ -69,21 +84,8 @@ KRUISE: States = {
         "scaled to zero": RUNNING,
         "no status yet": UNDEFINED,
     },
-    GVK("apps.kruise.io", "v1beta1", "StatefulSet"): {
-        "rolled out and available": RUNNING,
-        "the status is older than the spec": RUNNING,
-        "roll-out in progress": INITIALIZING,
-        "a partition holds the others back": RUNNING,
-        # A pause does not change what is to be reached.
-        "paused in the middle": INITIALIZING,
-        "updated by hand": RUNNING,
-        "one pod down": INITIALIZING,
-        "pods cannot be created": DEGRADED | INITIALIZING,
-        "a pod cannot be updated": DEGRADED | INITIALIZING,
-        "a condition that is left from before": RUNNING,
-        "scaled to zero": RUNNING,
-        "no status yet": UNDEFINED,
-    },
+    GVK("apps.kruise.io", "v1alpha1", "StatefulSet"): _STATEFUL_SET,
+    GVK("apps.kruise.io", "v1beta1", "StatefulSet"): _STATEFUL_SET,
     GVK("apps.kruise.io", "v1alpha1", "DaemonSet"): _DAEMON_SET,
     GVK("apps.kruise.io", "v1beta1", "DaemonSet"): _DAEMON_SET,
     GVK("apps.kruise.io", "v1alpha1", "BroadcastJob"): _BROADCAST_JOB,
