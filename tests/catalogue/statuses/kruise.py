@@ -99,6 +99,8 @@ KRUISE: States = {
         "partitions hold the others back": RUNNING,
         # A Deployment has no partition.
         "partitions of Deployments": INITIALIZING,
+        "pods that are reserved": RUNNING,
+        "pods that are reserved during an update": INITIALIZING,
         "one pod down": INITIALIZING,
         "only the subsets say how many": RUNNING,
         "only the subsets say how many, and one has fewer": INITIALIZING,
