@@ -78,5 +78,8 @@ RAY: States = {
         "queued by Kueue": SUSPENDED | INITIALIZING,
         "suspended while it served": SUSPENDED,
         "suspended, and one RayCluster goes on": SUSPENDING,
+        "suspended by its own switch": SUSPENDED,
+        "its own switch, and the service still runs": RUNNING | SUSPENDING,
+        "resumed by its own switch": RESUMING,
     },
 }
