@@ -150,6 +150,7 @@ KUBERNETES: States = {
         "the pod has failed": FAILED,
         "expired": COMPLETED,
         "the controller fails": DEGRADED,
+        "several pods": DEGRADED,
         "suspended": SUSPENDED,
         "being suspended": SUSPENDING,
         "the status is older than the spec": RUNNING,
