@@ -24,6 +24,7 @@ _LLM: dict[str, set[Status]] = {
     "a base that is missing": FAILED,
     # The controller tries again, and nothing starts meanwhile.
     "objects cannot be made": DEGRADED,
+    "no autoscaler to be had": DEGRADED,
     "stopped": SUSPENDED,
     "to be stopped": SUSPENDING,
     "to be started again": RESUMING,
