@@ -1,6 +1,7 @@
 """Child processes answer calls for large definitions, and calls like those that took long."""
 
 import json
+import time
 from collections.abc import Iterator
 from math import inf
 from pathlib import Path
@@ -8,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from karta_interpreter.errors import RequestError
 from karta_interpreter.operations import Options, Results, interpret
 from karta_interpreter.server import calls
 from karta_interpreter.server.calls import Calls
+from karta_interpreter.server.interruption import InterruptedWork
 from karta_interpreter.server.isolated_calls import IsolatedCalls
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.sources.store import Store
@@ -32,8 +35,11 @@ class Clocks:
         monkeypatch.setattr(Calls, "_processor_time", staticmethod(lambda: self._spent))
         monkeypatch.setattr(calls, "interpret", self._interpret)
 
+    def pass_by(self, wall: float, processor: float = 0.0) -> None:
+        self._passed, self._spent = self._passed + wall, self._spent + processor
+
     def _interpret(self, *asked: Any, **beside: Any) -> Results:
-        self._passed, self._spent = self._passed + self.wall, self._spent + self.processor
+        self.pass_by(self.wall, self.processor)
         return interpret(*asked, **beside)
 
 
@@ -155,6 +161,49 @@ async def test_a_child_process_answers_a_call_that_is_interrupted(
         for _ in range(3):
             await _ask(server, _body())
     assert (tried, len(isolated)) == (2, 3)
+
+
+@pytest.fixture
+def interrupted(clocks: Clocks, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupt every answer of the server's process after a while."""
+
+    def interpret(*_: Any, **__: Any) -> Results:
+        clocks.pass_by(LONG, LONG)
+        raise InterruptedWork
+
+    monkeypatch.setattr(calls, "interpret", interpret)
+
+
+@pytest.mark.usefixtures("interrupted")
+async def test_a_call_that_is_interrupted_is_tried_once_and_its_time_counts(
+    server: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is nothing to be awaited, the fast lane has aiohttp ask again."""
+    ends = []
+
+    async def answer(_: IsolatedCalls, body: bytes, until: float, *__: object) -> bytes:
+        ends.append(until)
+        return body
+
+    monkeypatch.setattr(IsolatedCalls, "answer", answer)
+    soon = server.answer_soon(_body())
+    assert callable(soon)
+    assert await soon(HANG) == _body()
+    assert ends[0] <= time.monotonic() + HANG - LONG
+    (series,) = server._metrics.totals().series.values()  # noqa: SLF001 - what the page adds up
+    assert series[:2] == (1, LONG)
+
+
+@pytest.mark.usefixtures("interrupted")
+async def test_a_call_that_is_interrupted_gets_the_reason_why_no_process_answers(
+    server: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(*_: object) -> bytes:
+        raise RequestError("every process is busy", status=503)
+
+    monkeypatch.setattr(IsolatedCalls, "answer", answer)
+    status = json.loads(await server.answer(_body(), HANG))["response"]["status"]
+    assert status == {"code": 503, "message": "every process is busy"}
 
 
 async def test_an_answer_in_time_and_an_error_are_not_interrupted_later(server: Calls) -> None:

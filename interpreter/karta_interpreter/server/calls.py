@@ -11,7 +11,7 @@ from functools import partial
 from math import inf
 from typing import Any, TypeAlias
 
-from karta_interpreter.errors import InterpretationError
+from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.reference_resolver import known_to
@@ -92,11 +92,13 @@ class Calls:
             return await (answer(seconds) if answer else self._in_process(body, seconds))
 
     def answer_soon(self, body: bytes) -> bytes | Awaited | None:
-        """Return what `answer` would, or how to await it; None for a call that a child process answers."""
+        """Return what `answer` would, or how to await it; None for a call that this process does not try to answer."""
         question = self._read(body)
         if question is None:
             return None
-        return partial(self._awaited, question) if question.waits else self._answer(question)
+        if question.waits:
+            return partial(self._awaited, question)
+        return self._answer(question) or partial(self._in_process, body, question=question)
 
     async def review(self, body: bytes, seconds: float, taken: Mapping[GVK, str] | None) -> bytes:
         """Return the answer to a review of a Karta, see `IsolatedCalls.review`."""
@@ -177,9 +179,10 @@ class Calls:
         self._record(question)
         return answer
 
-    async def _in_process(self, body: bytes, seconds: float) -> bytes:
-        started, until = self._clock(), time.monotonic() + seconds
-        question: Question | None = None
+    async def _in_process(self, body: bytes, seconds: float, question: Question | None = None) -> bytes:
+        """Return the answer of a child process; the time of an answer to ``question`` that was interrupted counts."""
+        started = question.started if question else self._clock()
+        until = time.monotonic() + seconds - (self._clock() - started)
 
         def prepare(request: Request) -> Prepared:
             nonlocal question
@@ -237,6 +240,8 @@ class Calls:
         request = question.request
         if isinstance(error, InterpretationError):
             code, message = error.code, str(error)
+        elif isinstance(error, RequestError):
+            code, message = error.status, str(error)
         elif isinstance(error, RecursionError):
             code, message = 422, TOO_DEEP
         else:
