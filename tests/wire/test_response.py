@@ -170,6 +170,44 @@ def test_what_karmada_would_reject_is_an_error_with_a_reason(
     assert caught.value.code == code
 
 
+def _components(number: int, requirements: Mapping[str, Any]) -> Mapping[str, Any]:
+    components = [{"name": f"c{index}", "replicas": 1, "replicaRequirements": requirements} for index in range(number)]
+    return {"components": components}
+
+
+@pytest.mark.parametrize(
+    ("operation", "results"),
+    [
+        pytest.param(
+            Operation.INTERPRET_REPLICA,
+            {"replica": 1, "requires": {"nodeClaim": {"nodeSelector": dict.fromkeys("abcdefghi", "x" * 2**17)}}},
+            id="a text in a selector",
+        ),
+        pytest.param(
+            Operation.INTERPRET_COMPONENT,
+            _components(10, {"nodeClaim": {"tolerations": [[0] * 1000] * 110}}),
+            id="a list",
+        ),
+        pytest.param(
+            Operation.INTERPRET_COMPONENT, _components(9, {"priorityClassName": "x" * 2**17}), id="a priority class"
+        ),
+        pytest.param(
+            Operation.INTERPRET_DEPENDENCY,
+            {"dependencies": [{"apiVersion": "v1", "kind": f"K{n}", "name": "x" * 2**17} for n in range(9)]},
+            id="names",
+        ),
+    ],
+)
+def test_what_an_answer_repeats_is_bounded(operation: Operation, results: Mapping[str, Any]) -> None:
+    with pytest.raises(InterpretationError, match="more than 1048576 bytes"):
+        encode_results(request(operation), results)
+
+
+def test_components_may_repeat_what_fits_into_a_binding() -> None:
+    results = _components(7, {"nodeClaim": {"nodeSelector": {"zone": "x" * 2**17}}, "priorityClassName": "high"})
+    assert len(encode_results(request(Operation.INTERPRET_COMPONENT), results)) > 7 * 2**17
+
+
 def test_a_status_nested_deeper_than_json_can_be_written_is_an_error() -> None:
     status: dict[str, Any] = {}
     for _ in range(300):

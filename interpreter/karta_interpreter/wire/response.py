@@ -25,6 +25,8 @@ _SUCCESS = {"code": 200}
 # Of a component in the CRD of ResourceBinding, whose webhook also refuses names that are not unique.
 _MAX_NAME_LENGTH = 32
 _MAX_MESSAGE_LENGTH = 4096
+# Karmada stores what replicas ask for in a ResourceBinding, of which etcd takes 1.5 MiB.
+_MAX_SHARED_LENGTH = 2**20
 
 _Fields: TypeAlias = dict[str, JSON]
 
@@ -67,8 +69,9 @@ def _json(value: JSON, what: str) -> bytes:
 
 def _replica(_: Call, results: Results) -> _Fields:
     fields: _Fields = {"replicas": _count(results["replica"], "replicas")}
-    if results["requires"] is not None:
-        fields["replicaRequirements"] = results["requires"]
+    if (requirements := results["requires"]) is not None:
+        _bounded(_shared(requirements))
+        fields["replicaRequirements"] = requirements
     return fields
 
 
@@ -84,6 +87,7 @@ def _components(_: Call, results: Results) -> _Fields:
         if not 0 < len(name) <= _MAX_NAME_LENGTH:
             raise InterpretationError(f'component name "{name}" must have 1 to {_MAX_NAME_LENGTH} characters')
         _count(component["replicas"], f"replicas of component {name}")
+    _bounded([part for component in components for part in _shared(component.get("replicaRequirements"))])
     return {"components": components}
 
 
@@ -113,6 +117,7 @@ def _health(_: Call, results: Results) -> _Fields:
 
 def _dependencies(_: Call, results: Results) -> _Fields:
     dependencies: list[Mapping[str, JSON]] = results["dependencies"]
+    _bounded([dependency.get("name") for dependency in dependencies])
     for dependency in dependencies:
         # pkg/util/interpreter/validation/validation.go
         named = dependency.get("name") or dependency.get("labelSelector") is not None
@@ -138,6 +143,32 @@ def _patch(steps: list[dict[str, JSON]]) -> _Fields:
     if not steps:
         return {}
     return {"patch": base64.b64encode(_json(steps, "patch")).decode("ascii"), "patchType": "JSONPatch"}
+
+
+def _shared(requirements: _Fields | None) -> list[JSON]:
+    """The parts that a definition can take from anywhere in an object, as often as it likes."""
+    wanted = requirements or {}
+    return [wanted[field] for field in ("nodeClaim", "priorityClassName") if field in wanted]
+
+
+def _bounded(parts: list[JSON]) -> None:
+    """Refuse parts that are too long together.
+
+    They may be one value that takes no memory until it is written: a thousand times the body of the request.
+    """
+    left, pending = _MAX_SHARED_LENGTH, parts
+    while pending:
+        part = pending.pop()
+        if isinstance(part, str):
+            left -= len(part)
+        elif isinstance(part, dict):
+            left -= sum(map(len, part))
+            pending += part.values()
+        elif isinstance(part, list):
+            pending += part
+        left -= 1
+        if left < 0:
+            raise InterpretationError(f"the answer has more than {_MAX_SHARED_LENGTH} bytes of node claims or names")
 
 
 def _count(number: JSON, what: str) -> int:
