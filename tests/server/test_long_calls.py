@@ -11,12 +11,13 @@ import pytest
 
 from karta_interpreter.errors import RequestError
 from karta_interpreter.operations import Options, Results, interpret
-from karta_interpreter.server import calls
+from karta_interpreter.server import calls, long_calls
 from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.interruption import InterruptedWork
 from karta_interpreter.server.isolated_calls import IsolatedCalls
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.sources.store import Store
+from karta_interpreter.wire import Request, decode
 from tests.audit.definitions import GROUP, with_children
 from tests.server.client import question
 from tests.waiting import HANG
@@ -204,6 +205,25 @@ async def test_a_call_that_is_interrupted_gets_the_reason_why_no_process_answers
     monkeypatch.setattr(IsolatedCalls, "answer", answer)
     status = json.loads(await server.answer(_body(), HANG))["response"]["status"]
     assert status == {"code": 503, "message": "every process is busy"}
+
+
+async def test_the_time_for_reading_a_call_is_not_that_for_its_answer(
+    server: Calls, clocks: Clocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = []
+
+    def decoded(body: bytes) -> Request:
+        clocks.pass_by(LONG, LONG)
+        return decode(body)
+
+    def answered(*asked: Any, **beside: Any) -> Results:
+        ends.append(server.interruption.at)
+        return interpret(*asked, **beside)
+
+    monkeypatch.setattr(calls, "decode", decoded)
+    monkeypatch.setattr(calls, "interpret", answered)
+    await _ask(server, _body())
+    assert ends == [LONG + long_calls.LONG]
 
 
 async def test_an_answer_in_time_and_an_error_are_not_interrupted_later(server: Calls) -> None:

@@ -153,7 +153,8 @@ class Calls:
         return answer
 
     def _own_results(self, question: Question) -> Results:
-        self.interruption.at = question.spent + LONG
+        # Not since the call came: to find out what a new question reads takes as long, once, in any process.
+        self.interruption.at = self._processor_time() + LONG
         try:
             definition, call = question.known()
             if question.is_fast:
