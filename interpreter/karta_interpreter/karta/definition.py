@@ -281,6 +281,9 @@ class Bindings:
     def __init__(self, **parts: object) -> None:
         self._parts = parts
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_parts": self._parts}  # functions cannot be pickled
+
     @cached_property
     def _found(self) -> Mapping[str, Binding]:
         return _bindings(self._parts)

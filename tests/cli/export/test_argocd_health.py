@@ -56,7 +56,7 @@ def test_all_of_the_catalogue_are_printed_but_those_of_two_versions(run: Run) ->
 
     keys = [key for key in yaml.safe_load(result.stdout)["data"] if key.startswith(PREFIX)]
     assert result.exit_code == 0
-    assert len(keys) > 35
+    assert len(keys) > 30
     assert f"{PREFIX}kubeflow.org_MPIJob" not in keys
     assert "MPIJob: Argo CD reads one check for a group and kind, and v1 and v2beta1 were chosen" in result.stderr
     one = run("export", "argocd-health", "kubeflow.org/v2beta1/MPIJob")
