@@ -199,7 +199,7 @@ def _components(number: int, requirements: Mapping[str, Any]) -> Mapping[str, An
     ],
 )
 def test_what_an_answer_repeats_is_bounded(operation: Operation, results: Mapping[str, Any]) -> None:
-    with pytest.raises(InterpretationError, match="more than 1048576 bytes"):
+    with pytest.raises(InterpretationError, match="more than 1048576 characters"):
         encode_results(request(operation), results)
 
 

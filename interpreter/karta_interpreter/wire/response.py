@@ -70,7 +70,7 @@ def _json(value: JSON, what: str) -> bytes:
 def _replica(_: Call, results: Results) -> _Fields:
     fields: _Fields = {"replicas": _count(results["replica"], "replicas")}
     if (requirements := results["requires"]) is not None:
-        _bounded(_shared(requirements))
+        _check_length(_shared(requirements))
         fields["replicaRequirements"] = requirements
     return fields
 
@@ -87,7 +87,7 @@ def _components(_: Call, results: Results) -> _Fields:
         if not 0 < len(name) <= _MAX_NAME_LENGTH:
             raise InterpretationError(f'component name "{name}" must have 1 to {_MAX_NAME_LENGTH} characters')
         _count(component["replicas"], f"replicas of component {name}")
-    _bounded([part for component in components for part in _shared(component.get("replicaRequirements"))])
+    _check_length([part for component in components for part in _shared(component.get("replicaRequirements"))])
     return {"components": components}
 
 
@@ -117,7 +117,7 @@ def _health(_: Call, results: Results) -> _Fields:
 
 def _dependencies(_: Call, results: Results) -> _Fields:
     dependencies: list[Mapping[str, JSON]] = results["dependencies"]
-    _bounded([dependency.get("name") for dependency in dependencies])
+    _check_length([dependency.get("name") for dependency in dependencies])
     for dependency in dependencies:
         # pkg/util/interpreter/validation/validation.go
         named = dependency.get("name") or dependency.get("labelSelector") is not None
@@ -151,7 +151,7 @@ def _shared(requirements: _Fields | None) -> list[JSON]:
     return [wanted[field] for field in ("nodeClaim", "priorityClassName") if field in wanted]
 
 
-def _bounded(parts: list[JSON]) -> None:
+def _check_length(parts: list[JSON]) -> None:
     """Refuse parts that are too long together.
 
     They may be one value that takes no memory until it is written: a thousand times the body of the request.
@@ -168,7 +168,9 @@ def _bounded(parts: list[JSON]) -> None:
             pending += part
         left -= 1
         if left < 0:
-            raise InterpretationError(f"the answer has more than {_MAX_SHARED_LENGTH} bytes of node claims or names")
+            raise InterpretationError(
+                f"the answer has more than {_MAX_SHARED_LENGTH} characters of node claims or names"
+            )
 
 
 def _count(number: JSON, what: str) -> int:
