@@ -15,6 +15,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta import definition, model, status_rules
 from karta_interpreter.karta.annotations import Annotations
+from karta_interpreter.karta.bindings import Bindings
 from karta_interpreter.karta.definition import Component, Definition, LabelOperator, LabelRule, Reference
 from karta_interpreter.karta.schema_types import expressions
 
@@ -54,9 +55,7 @@ def compile_definition(
         gang=karta.spec.gang,
         references=references,
         _queued=definition.Queued(components) if is_queued else None,
-        _bindings=definition.Bindings(components=components, status=status, annotations=annotations)
-        if references
-        else None,
+        _bindings=Bindings(components=components, status=status, annotations=annotations) if references else None,
     )
 
 
