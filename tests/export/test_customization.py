@@ -70,6 +70,20 @@ def test_a_script_rejects_pods_that_the_karta_rejects(pairs: list[Pair], operati
         answer([pair.script], object=job)
 
 
+@pytest.mark.parametrize("containers", [False, "a", {"a": {}}], ids=["false", "a text", "an object"])
+def test_a_script_rejects_containers_that_are_no_list_where_the_operator_adds_some(
+    pairs: list[Pair], containers: Any
+) -> None:
+    worker = {"groupName": "a", "template": {"spec": {"containers": containers}}}
+    cluster = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {}, "spec": {"workerGroupSpecs": [worker]}}
+    operation = Operation.INTERPRET_COMPONENT
+    (pair,) = (each for each in pairs if each.operation is operation and each.definition.gvk.kind == "RayCluster")
+
+    assert pair.expected(Call(operation, cluster)).results is None
+    with pytest.raises(LuaError):
+        answer([pair.script], object=cluster)
+
+
 @pytest.mark.parametrize(
     "operation",
     [
