@@ -5,9 +5,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from karta_interpreter.export.versions import by_kind
 from karta_interpreter.k8s.values import JSON, Object
-from tests.catalogue.entries import Entry
+from karta_interpreter.karta.definition import Definition
+from tests.catalogue.entries import Entry, entries
 from tests.conformance.mutation import mutate
+
+
+def kinds() -> Iterator[list[tuple[Definition, Entry]]]:
+    """Yield the versions of each kind of the catalogue."""
+    entry_of = {entry.definition.gvk: entry for entry in entries() if entry.definition}
+    for versions in by_kind(entry.definition for entry in entry_of.values() if entry.definition):
+        yield [(each, entry_of[each.gvk]) for each in versions]
 
 
 @dataclass

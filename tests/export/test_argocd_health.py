@@ -6,6 +6,7 @@ from lupa import lua52
 
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
+from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_definition
 
 PHASES = {
@@ -40,12 +41,12 @@ def _judged(karta: Any, status: Any) -> tuple[str, str]:
     return _run(argocd_health(load_definition(karta)), status)
 
 
-def _run(check: ArgoHealth, status: Any, generation: int = 2) -> tuple[str, str]:
+def _run(check: ArgoHealth, status: Any, generation: int = 2, version: str = "v1") -> tuple[str, str]:
     """Return the answer of a script in a Lua with the libraries that Argo CD opens for it."""
     runtime = lua52.LuaRuntime()
     if not check.use_open_libs:
         runtime.execute("string, math = nil, nil")
-    obj = {"metadata": {"generation": generation}, "status": status}
+    obj = {"apiVersion": f"example.io/{version}", "metadata": {"generation": generation}, "status": status}
     found = runtime.eval(f"function(obj)\n{check.script}\nend")(runtime.table_from(obj, recursive=True))
     return found.status, found.message
 
@@ -172,6 +173,42 @@ def test_libraries_are_opened_for_scripts_that_need_them(expression: str, expect
     check = argocd_health(load_definition(_karta({**PHASES, "statusMappings": {"running": running}})))
 
     assert check.use_open_libs is needs_libraries
+
+
+def _version(version: str, **mappings: str) -> Definition:
+    karta = _karta({**PHASES, "statusMappings": {name: [{"byPhase": phase}] for name, phase in mappings.items()}})
+    karta["spec"]["structureDefinition"]["rootComponent"]["kind"]["version"] = version
+    return load_definition(karta)
+
+
+@pytest.mark.parametrize(
+    ("version", "phase", "answer"),
+    [
+        pytest.param("v1", "Up", ("Healthy", "Running"), id="the first"),
+        pytest.param("v1", "On", ("Progressing", "Undefined"), id="not by the second"),
+        pytest.param("v2", "On", ("Healthy", "Running"), id="the second"),
+        pytest.param("v2", "Up", ("Degraded", "Failed"), id="not by the first"),
+        pytest.param("v3", "On", ("Healthy", "Running"), id="any other as the last"),
+    ],
+)
+def test_versions_that_differ_are_told_by_the_object(version: str, phase: str, answer: tuple[str, str]) -> None:
+    check = argocd_health(_version("v1", running="Up"), _version("v2", running="On", failed="Up"))
+
+    assert _run(check, {"phase": phase}, version=version) == answer
+
+
+def test_versions_that_agree_have_one_script() -> None:
+    check = argocd_health(_version("v1", running="Up"), _version("v2", running="Up"))
+
+    assert check.script.startswith("-- The health of Toy to Argo CD, made from the Kartas toy and toy.\n")
+    assert "apiVersion" not in check.script
+
+
+def test_a_version_that_cannot_be_exported_is_named() -> None:
+    wrong = replace(_version("v1"), status=None)
+
+    with pytest.raises(ExportError, match=r"^example.io/v1: statusDefinition: there is none"):
+        argocd_health(wrong, _version("v2", running="Up"))
 
 
 def test_the_entries_are_named_by_group_and_kind() -> None:

@@ -5,6 +5,7 @@ import pytest
 
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export.flux_health import flux_health
+from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_definition
 
 PHASE = {"phaseDefinition": {"path": ".status.phase"}}
@@ -62,6 +63,42 @@ def test_statuses_that_the_definition_counts_as_healthy_are_current() -> None:
 
     assert current == "status.?phase.orValue(null) == 'Slow'"
     assert failed == "status.?phase.orValue(null) == 'Bad'"
+
+
+def _version(version: str, up: str, failed: str | None = None) -> Definition:
+    mappings = {"running": [{"byPhase": up}], **({"failed": [{"byPhase": failed}]} if failed else {})}
+    karta = _karta({**PHASE, "statusMappings": mappings})
+    karta["spec"]["structureDefinition"]["rootComponent"]["kind"]["version"] = version
+    return load_definition(karta)
+
+
+def test_versions_that_differ_are_told_by_the_object() -> None:
+    entry = flux_health(_version("v1", "Up"), _version("v2", "On", "Bad"), _version("v3", "Live"))
+
+    assert (entry["apiVersion"], entry["kind"]) == ("example.io/v3", "Toy")
+    phase = "status.?phase.orValue(null) =="
+    assert entry["current"] == (
+        f"apiVersion == 'example.io/v1' ? ({phase} 'Up')\n"
+        f": apiVersion == 'example.io/v2' ? ({phase} 'On')\n"
+        f": ({phase} 'Live')"
+    )
+    assert entry["failed"] == (
+        f"apiVersion == 'example.io/v1' ? (false)\n: apiVersion == 'example.io/v2' ? ({phase} 'Bad')\n: (false)"
+    )
+
+
+def test_versions_that_agree_have_one_expression() -> None:
+    alone = flux_health(_version("v2", "Up"))
+
+    assert flux_health(_version("v1", "Up"), _version("v2", "Up")) == alone
+    assert "failed" not in alone
+
+
+def test_a_version_that_cannot_be_exported_is_named() -> None:
+    wrong = replace(_version("v1", "Up"), status=None)
+
+    with pytest.raises(ExportError, match=r"^example.io/v1: statusDefinition: there is none"):
+        flux_health(wrong, _version("v2", "Up"))
 
 
 def test_undefined_is_what_has_no_other_status() -> None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict, TypeVar, Unpack
+from typing import TypedDict, Unpack
 
 import click
 
@@ -17,6 +17,7 @@ from karta_interpreter.errors import ExportError
 from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
 from karta_interpreter.export.customization import Exported, customization
 from karta_interpreter.export.flux_health import flux_health
+from karta_interpreter.export.versions import Check, by_kind
 from karta_interpreter.findings import count, escaped
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
@@ -37,8 +38,6 @@ Examples:
 
 _kinds = click.argument("kinds", nargs=-1, metavar="[KIND...]", shell_complete=complete_kinds)
 _files = inputs("-f", "--filename", "paths", text="Definitions")
-
-Check = TypeVar("Check")
 
 
 @click.command("customization", epilog=_EXAMPLES)
@@ -187,7 +186,7 @@ def _config_map(checks: Sequence[ArgoHealth]) -> Object:
 
 def _export_health(
     tool: str,
-    export: Callable[[Definition], Check],
+    export: Callable[..., Check],
     document: Callable[[Sequence[Check]], Object],
     **options: Unpack[_HealthOptions],
 ) -> None:
@@ -195,18 +194,11 @@ def _export_health(
     definitions = definitions_named(options["kinds"], options["paths"])
     exported: list[Check] = []
     rejected: dict[GVK, str] = {}
-    for gvk, definition in ((each.gvk, each) for each in definitions):
-        same = sorted(
-            each.gvk.version for each in definitions if (each.gvk.group, each.gvk.kind) == (gvk.group, gvk.kind)
-        )
-        if len(same) > 1:
-            versions = " and ".join(same)
-            rejected[gvk] = f"{tool} reads one check for a group and kind, and {versions} were chosen; name one of them"
-            continue
+    for versions in by_kind(definitions):
         try:
-            exported.append(export(definition))
+            exported.append(export(*versions))
         except ExportError as error:
-            rejected[gvk] = str(error)
+            rejected |= dict.fromkeys((each.gvk for each in versions), str(error))
     if options["check"]:
         rows = [[each.gvk.api_version, each.gvk.kind, rejected.get(each.gvk, "exported")] for each in definitions]
         title = f"{tool.replace(' ', '').upper()}-HEALTH"

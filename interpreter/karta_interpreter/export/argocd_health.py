@@ -4,7 +4,7 @@ Argo CD runs one script for a group and kind in a Lua VM with the libraries base
 with ``useOpenLibs`` alone (``util/lua`` of Argo CD). The script reads the global ``obj`` and returns a table.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from karta_interpreter.errors import ExportError
@@ -12,6 +12,7 @@ from karta_interpreter.export.library import words_of
 from karta_interpreter.export.lua_text import quoted
 from karta_interpreter.export.questions import matched_status
 from karta_interpreter.export.script import Script, lua_value
+from karta_interpreter.export.versions import checks_by_version
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status_rules import (
@@ -47,13 +48,32 @@ class ArgoHealth(NamedTuple):
         return data | ({f"resource.customizations.useOpenLibs.{name}": "true"} if self.use_open_libs else {})
 
 
-def argocd_health(definition: Definition) -> ArgoHealth:
-    """Return the health script of a definition.
+def argocd_health(*versions: Definition) -> ArgoHealth:
+    """Return the health script of a kind: Argo CD has one for all versions of it.
 
     Degraded is what is Failed or Degraded, unless the definition counts that as healthy; docs/gitops.md has the other
-    verdicts. Healthy implies that the object is healthy to Karmada, and Degraded that it is not. Raises ExportError
-    with the field, the expression and the reason where a script cannot give the same answer.
+    verdicts. Healthy implies that the object is healthy to Karmada, and Degraded that it is not. An object of a version
+    that is not given is judged as one of the last. Raises ExportError with the field, the expression and the reason
+    where a script cannot give the same answer.
     """
+    gvk = versions[-1].gvk
+    names = " and ".join(definition.name for definition in versions)
+    made_from = f"the Karta{'s' * (len(versions) > 1)} {names}"
+    script = _chosen(checks_by_version(versions, _health_script))
+    text = f"-- The health of {gvk.kind} to Argo CD, made from {made_from}.\n\n{script}"
+    return ArgoHealth(gvk, text, not _OPEN_LIBS.isdisjoint(words_of(text)))
+
+
+def _chosen(scripts: Mapping[str, str]) -> str:
+    """Return the script that chooses by the version of the object, where the versions do not agree."""
+    *_, last = scripts
+    if len(set(scripts.values())) == 1:
+        return scripts[last]
+    checks = "\n".join(f"checks[{quoted(name)}] = function()\n{text}end\n" for name, text in scripts.items())
+    return f"local checks = {{}}\n\n{checks}\nreturn (checks[obj.apiVersion] or checks[{quoted(last)}])()\n"
+
+
+def _health_script(definition: Definition) -> str:
     if definition.status is None and definition.annotations.health is None:
         raise ExportError("statusDefinition: there is none, and nothing to judge health by")
     script = Script(definition)
@@ -68,10 +88,7 @@ def argocd_health(definition: Definition) -> ArgoHealth:
         "local health, deciding = health_of(obj, statuses)\n"
         f"return {{status = health, message = {message}(obj, statuses, deciding)}}"
     )
-    text = (
-        f"-- The health of {definition.gvk.kind} to Argo CD, made from the Karta {definition.name}.\n\n{script.text()}"
-    )
-    return ArgoHealth(definition.gvk, text, not _OPEN_LIBS.isdisjoint(words_of(text)))
+    return script.text()
 
 
 def _verdict(script: Script) -> Iterator[str]:

@@ -4,12 +4,13 @@ Flux reads them in the order inProgress, failed, current; what is none of them i
 ``status.observedGeneration`` is not its generation (``pkg/runtime/cel`` of Flux).
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from json import loads
 
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export.cel import OBJECT, cel
 from karta_interpreter.export.cel_text import COMPARISON, NOT, OR, Cel, joined, literal, negation, optional_field, truth
+from karta_interpreter.export.versions import checks_by_version
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.values import to_text
 from karta_interpreter.jq.syntax import Literal
@@ -21,14 +22,32 @@ _FAILED = (Status.FAILED, Status.DEGRADED)
 _CURRENT = (Status.RUNNING, Status.COMPLETED, Status.SUSPENDED)
 
 
-def flux_health(definition: Definition) -> Object:
-    """Return the entry of ``healthCheckExprs`` for a definition.
+def flux_health(*versions: Definition) -> Object:
+    """Return the entry of ``healthCheckExprs`` for a kind: Flux has one for all versions of it.
 
     Failed is what is Failed or Degraded, unless the definition counts that as healthy. Current is what is Running,
     Completed or Suspended, or what the definition's own annotations count as healthy. A workload that waits for a
-    queue is healthy to Karmada, and in progress to Flux. Raises ExportError with the field, the expression and the
-    reason where CEL cannot express the same.
+    queue is healthy to Karmada, and in progress to Flux. An object of a version that is not given is judged as one of
+    the last. Raises ExportError with the field, the expression and the reason where CEL cannot express the same.
     """
+    checks = checks_by_version(versions, _expressions)
+    current = _chosen({name: each for name, (each, _) in checks.items()})
+    failed = _chosen({name: each for name, (_, each) in checks.items()})
+    entry: Object = {**versions[-1].gvk.type_meta, "current": current}
+    return entry if failed == "false" else {**entry, "failed": failed}
+
+
+def _chosen(texts: Mapping[str, str]) -> str:
+    """Return the expression that chooses by the version of the object, where the versions do not agree."""
+    *others, last = texts
+    if len(set(texts.values())) == 1:
+        return texts[last]
+    choices = "".join(f"apiVersion == {literal(name)} ? ({texts[name]})\n: " for name in others)
+    return f"{choices}({texts[last]})"
+
+
+def _expressions(definition: Definition) -> tuple[str, str]:
+    """Return what is current, and what has failed."""
     health = definition.annotations.health
     rules = definition.status
     if rules is None and health is None:
@@ -36,9 +55,7 @@ def flux_health(definition: Definition) -> Object:
     named = definition.annotations.healthy_statuses
     healthy = _CURRENT if named is None else tuple(sorted(named))
     current = _written("annotation health", health) if health else _any_of(rules, healthy)
-    failed = _any_of(rules, [status for status in _FAILED if named is None or status not in named])
-    entry: Object = {"apiVersion": definition.gvk.api_version, "kind": definition.gvk.kind, "current": current}
-    return entry if failed == "false" else {**entry, "failed": failed}
+    return current, _any_of(rules, [status for status in _FAILED if named is None or status not in named])
 
 
 def _any_of(rules: StatusRules | None, statuses: Collection[Status]) -> str:

@@ -50,19 +50,31 @@ def test_one_that_is_asked_for_and_rejected_is_an_error(run: Run) -> None:
     assert result.stderr.endswith("\n1 health check, 1 of 2 rejected\n")
 
 
-def test_all_of_the_catalogue_are_printed_but_those_of_two_versions(run: Run) -> None:
+def test_a_kind_of_the_catalogue_has_one_check_for_all_its_versions(run: Run) -> None:
     result = run("export", "flux-health")
 
-    kinds = [each["kind"] for each in yaml.safe_load(result.stdout)["spec"]["healthCheckExprs"]]
+    checks = yaml.safe_load(result.stdout)["spec"]["healthCheckExprs"]
+    kinds = [(each["apiVersion"].partition("/")[0], each["kind"]) for each in checks]
     assert result.exit_code == 0
-    assert len(kinds) > 30
-    assert len(kinds) == len(set(zip(kinds, result.stdout.split("apiVersion: ")[1:], strict=True)))
-    assert "MPIJob" not in kinds
-    assert (
-        "kubeflow.org/v1, Kind=MPIJob: Flux reads one check for a group and kind, and v1 and v2beta1" in result.stderr
-    )
+    assert len(kinds) > 35
+    assert len(kinds) == len(set(kinds)), "Flux rejects a Kustomization with two checks for a kind"
+    assert ("kubeflow.org", "MPIJob") in kinds
+    assert "MPIJob" not in result.stderr
     one = run("export", "flux-health", "kubeflow.org/v2beta1/MPIJob")
-    assert (one.exit_code, one.stdout.count("kind: MPIJob")) == (0, 1)
+    assert (one.exit_code, one.stdout.count("kubeflow.org/")) == (0, 1), "a version that is named counts alone"
+
+
+def test_a_version_that_cannot_be_exported_rejects_its_kind(run: Run, files: Path) -> None:
+    older = (files / "list.yaml").read_text().replace("version: v1", "version: v1beta1")
+    (files / "older.yaml").write_text(older.replace('".status.phases[0]"', ".status.phase"))
+
+    result = run("export", "flux-health", "-f", "list.yaml", "-f", "older.yaml")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.endswith("\n0 health checks, 2 of 2 rejected\n")
+    reason = "example.io/v1: phaseDefinition.path `.status.phases[0]`"
+    assert result.stderr.count(reason) == 2, "the reason has the version to leave out"
+    assert run("export", "flux-health", "-f", "older.yaml").exit_code == 0
 
 
 def test_check_lists_every_definition(run: Run) -> None:

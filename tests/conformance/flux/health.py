@@ -16,8 +16,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status import Status, match_status
 from karta_interpreter.operations.interpret_health import interpret_health
-from tests.catalogue.entries import entries
-from tests.conformance.health_checks import Tally, objects_of
+from tests.conformance.health_checks import Tally, kinds, objects_of
 
 _TROUBLE = {Status.FAILED, Status.DEGRADED}
 _EXACT = 2**53
@@ -29,18 +28,17 @@ def compare(program: Path, mutants: int) -> Tally:
     tally = Tally(("Current", "Failed", "InProgress"))
     asked: list[tuple[Definition, Object, bool]] = []
     lines: list[str] = []
-    for entry in entries():
-        definition = entry.definition
-        assert definition
+    for versions in kinds():
         try:
-            checks = flux_health(definition)
+            checks = flux_health(*(definition for definition, _ in versions))
         except ExportError as error:
-            tally.rejected[str(definition.gvk)] = str(error)
+            tally.rejected |= {str(definition.gvk): str(error) for definition, _ in versions}
             continue
         tally.kinds += 1
-        for obj, may_fail in objects_of(entry, mutants, _is_impossible):
-            asked.append((definition, obj, may_fail))
-            lines.append(json.dumps({"checks": checks, "object": obj}) + "\n")
+        for definition, entry in versions:
+            for obj, may_fail in objects_of(entry, mutants, _is_impossible):
+                asked.append((definition, obj, may_fail))
+                lines.append(json.dumps({"checks": checks, "object": obj}) + "\n")
     done = subprocess.run([program], input="".join(lines), capture_output=True, text=True, check=True)
     for (definition, obj, may_fail), line in zip(asked, done.stdout.splitlines(), strict=True):
         answer = json.loads(line)

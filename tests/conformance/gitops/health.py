@@ -10,8 +10,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status import Status, match_status
 from karta_interpreter.operations.interpret_health import interpret_health, is_stale
-from tests.catalogue.entries import entries
-from tests.conformance.health_checks import Tally, objects_of
+from tests.conformance.health_checks import Tally, kinds, objects_of
 
 _TROUBLE = {Status.FAILED, Status.DEGRADED}
 _SUSPENDED = {Status.SUSPENDED, Status.SUSPENDING}
@@ -24,18 +23,17 @@ def compare(program: Path, mutants: int) -> Tally:
     tally = Tally(("Healthy", "Progressing", "Degraded", "Suspended"))
     asked: list[tuple[Definition, Object]] = []
     lines: list[str] = []
-    for entry in entries():
-        definition = entry.definition
-        assert definition
+    for versions in kinds():
         try:
-            check = argocd_health(definition)
+            check = argocd_health(*(definition for definition, _ in versions))
         except ExportError as error:
-            tally.rejected[str(definition.gvk)] = str(error)
+            tally.rejected |= {str(definition.gvk): str(error) for definition, _ in versions}
             continue
         tally.kinds += 1
-        for obj, _ in objects_of(entry, mutants, _is_ambiguous):
-            asked.append((definition, obj))
-            lines.append(json.dumps({"data": check.data, "object": obj}) + "\n")
+        for definition, entry in versions:
+            for obj, _ in objects_of(entry, mutants, _is_ambiguous):
+                asked.append((definition, obj))
+                lines.append(json.dumps({"data": check.data, "object": obj}) + "\n")
     done = subprocess.run([program, "scripts"], input="".join(lines), capture_output=True, text=True, check=True)
     for (definition, obj), line in zip(asked, done.stdout.splitlines(), strict=True):
         answer = json.loads(line)
