@@ -73,16 +73,16 @@ class Process:
 
 
 @contextmanager
-def running(folder: Path = KARTAS, **options: Any) -> Iterator[Process]:
+def running(folder: Path = KARTAS, *, before: str = "", **options: Any) -> Iterator[Process]:
     """Run a server until the end of the block; nothing that is slow on a busy machine ends a call or a connection.
 
-    ``options`` are settings, and two limits: ``child_memory``, in bytes, of a process for a large call, and
-    ``script_seconds`` of a script, which may take as long as a call.
+    ``before`` is code that runs first in its process. ``options`` are settings, and two limits: ``child_memory``, in
+    bytes, of a process for a large call, and ``script_seconds`` of a script, which may take as long as a call.
     """
     limits = ("call_limit", "header_timeout", "exchange_timeout", "script_seconds")
     patience = {"connection_age": 0, **dict.fromkeys(limits, HANG)}
     settings = json.dumps({"folder": str(folder), "port": 0, "grace_period": 0.0} | patience | options)
-    with forked(PROGRAM, settings) as (child, stdout, stderr):
+    with forked(before + PROGRAM, settings) as (child, stdout, stderr):
         lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         reader = threading.Thread(target=_collect, args=(stderr, lines))
         reader.start()

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,6 +87,28 @@ async def test_a_second_signal_ends_the_server_at_once() -> None:
         await client.close()
 
 
+# SIGTERM comes while the event loop takes notice of a signal of the timer.
+COINCIDENCE = """
+import os, signal
+from karta_interpreter.server.interruption import Interruption
+
+signal.setitimer = lambda *_: None
+Interruption._look = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+async def test_one_signal_counts_once_beside_those_of_the_interruption() -> None:
+    with running(before=COINCIDENCE, grace_period=2 * HANG) as server:
+        client = await server.connect()
+        assert (await client.ask(get("/readyz"))).status == 200
+        server.signal(signal.SIGVTALRM)
+        server.logged("stopping")
+        assert (await client.ask(get("/readyz"))).status == 503
+        server.signal(signal.SIGTERM)
+        assert server.ended() == 0
+        await client.close()
+
+
 async def test_a_hangup_reloads_what_nothing_else_notices(tmp_path: Path) -> None:
     folder, far = tmp_path / "kartas", tmp_path / "far.yaml"
     folder.mkdir()
@@ -95,7 +118,7 @@ async def test_a_hangup_reloads_what_nothing_else_notices(tmp_path: Path) -> Non
     pair = tmp_path / "tls.crt", tmp_path / "tls.key"
     pair[0].write_bytes(chain_pem(key, ("old",)))
     pair[1].write_bytes(key_pem(key))
-    files = {"certificate_file": str(pair[0]), "key_file": str(pair[1]), "certificate_interval": 86_400}
+    files: dict[str, Any] = {"certificate_file": str(pair[0]), "key_file": str(pair[1]), "certificate_interval": 86_400}
     with running(folder, **files) as server:
         assert server.logged("definitions loaded")["generation"] == 1
         far.write_text(far.read_text().replace("name: grain-mill\n", "name: grain-mill-2\n"))

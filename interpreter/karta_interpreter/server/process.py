@@ -3,7 +3,8 @@
 import asyncio
 import gc
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -49,9 +50,8 @@ async def _serve(settings: Settings, started: Callable[[Started], None], beside:
             reload.set()
 
     # Before the server starts: a signal in between ends a start in order, too.
-    for number, act in ((signal.SIGTERM, stop), (signal.SIGINT, stop), (signal.SIGHUP, hang_up)):
-        asyncio.get_running_loop().add_signal_handler(number, act)
-    async with Server(settings, beside) as server:
+    handlers = {signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGHUP: hang_up}
+    async with _on_signals(handlers), Server(settings, beside) as server:
         _settle_garbage()
         log.info("serving", url=server.started.url)
         started(server.started)
@@ -64,6 +64,26 @@ async def _serve(settings: Settings, started: Callable[[Started], None], beside:
         for end in ends:
             end.cancel()
     log.info("stopped")
+
+
+@asynccontextmanager
+async def _on_signals(handlers: Mapping[signal.Signals, Callable[[], None]]) -> AsyncIterator[None]:
+    """Call a handler in the event loop in a block, once for each signal.
+
+    The `add_signal_handler` of uvloop calls a handler twice if its signal comes while the loop takes notice of another
+    one, such as those of `Interruption`: a second SIGTERM would end the server at once.
+    """
+    loop = asyncio.get_running_loop()
+
+    def take(number: int, _: object) -> None:
+        loop.call_soon_threadsafe(handlers[signal.Signals(number)])
+
+    before = {number: signal.signal(number, take) for number in handlers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _settle_garbage() -> None:
