@@ -52,14 +52,22 @@ def _change(chance: random.Random, owner: Any) -> None:
     value = owner[key]
     changes: list[Callable[[], Any]] = [lambda: owner.pop(key), lambda: owner.update({key: None})]
     if isinstance(owner, list):
-        changes = [lambda: owner.pop(key), owner.reverse, lambda: owner.append(_copied(value))]
+        changes = [lambda: owner.pop(key), owner.reverse, lambda: owner.append(_another(value))]
     elif type(value) is int:
-        changes.append(lambda: owner.update({key: value + chance.randint(1, 3)}))
+        changes += [lambda: owner.update({key: value + chance.randint(1, 3)}), lambda: owner.update({key: 0})]
     elif isinstance(value, bool):
         changes.append(lambda: owner.update({key: not value}))
     elif isinstance(value, dict):
         changes.append(lambda: owner.update({f"{key}-2": _copied(value)}))
     chance.choice(changes)()
+
+
+def _another(value: Any) -> Any:
+    """A second element of a list; no API server lets two containers have one name."""
+    another = _copied(value)
+    if isinstance(another, dict) and isinstance(another.get("name"), str):
+        another["name"] += "-2"
+    return another
 
 
 def _pairs(definition: Definition, objects: Sequence[Object]) -> Iterator[tuple[Object, Object]]:
