@@ -12,7 +12,15 @@ from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.cluster import ClusterKarta
 from karta_interpreter.sources.informer import Pace
 from karta_interpreter.sources.status_writer import StatusWriter
-from tests.sources.scripted_api import EVENTS, KARTAS, ScriptedApi, serving, status, write_kubeconfig
+from tests.sources.scripted_api import (
+    EVENTS,
+    KARTAS,
+    RESOURCE_INTERFACES,
+    ScriptedApi,
+    serving,
+    status,
+    write_kubeconfig,
+)
 
 Karta = Callable[..., str]
 
@@ -143,6 +151,21 @@ async def test_what_is_forbidden_is_given_up_with_one_line(
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert '"verbs": ' in caplog.text
     assert world.reasons("broken") == told
+
+
+async def test_what_is_forbidden_for_the_older_kind_keeps_no_karta_waiting(world: _World) -> None:
+    world.api.collections[RESOURCE_INTERFACES] = {}
+    world.put("good")
+    world.put("other", kind="B")
+    older = world.api.collections[KARTAS]["other"]
+    first = ClusterKarta.first_seen("resourceinterfaces/other", f"{RESOURCE_INTERFACES}/other", older)
+    world.api.on("patch", f"{RESOURCE_INTERFACES}/other/status", status(403, "Forbidden"), times=100)
+
+    for _ in range(2):
+        await world.reporter.report([first, *world.kartas()])
+
+    assert world.reasons("good") == ["ValidationSucceeded", "CRDFound", "Ready"]
+    assert len(world.api.requests("patch", f"{RESOURCE_INTERFACES}/other/status")) == 1
 
 
 async def test_a_kind_of_which_nothing_can_be_told_now_waits(world: _World) -> None:

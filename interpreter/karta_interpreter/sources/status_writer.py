@@ -52,8 +52,8 @@ class StatusWriter:
     """Reports the state of each Karta in its conditions, once for each verdict.
 
     When another writer replaces a report, that stays: two writers that disagree would otherwise write without end.
-    What is forbidden is tried again after a while, with one line in the log. A Karta whose report fails is tried again
-    after a pause that grows with each failure in a row; meanwhile the others get their reports.
+    What is forbidden in a collection is tried again there after a while, with one line in the log. A Karta whose report
+    fails is tried again after a pause that grows with each failure in a row; meanwhile the others get their reports.
     """
 
     def __init__(self, api: ApiServer, pace: Pace) -> None:
@@ -83,7 +83,7 @@ class StatusWriter:
         present = {_identity(karta) for karta in kartas}
         self._reported = {identity: report for identity, report in self._reported.items() if identity in present}
         self._failed = {identity: failed for identity, failed in self._failed.items() if identity in present}
-        if not kartas or not self._is_allowed("status"):
+        if not any(self._is_allowed(_collection(karta)) for karta in kartas):
             return
         versions = {karta.loaded.gvk.api_version for karta in kartas if karta.loaded.gvk}
         kinds = {api_version: await self._served_kinds(api_version) for api_version in sorted(versions)}
@@ -120,31 +120,32 @@ class StatusWriter:
         report = report_of(after)
         if report in (report_of(before), self._reported.get(_identity(karta))):
             return
-        if not await self._write("status", self._api.patch_status, karta.path, {"status": {"conditions": after}}):
+        status = {"status": {"conditions": after}}
+        if not await self._write(_collection(karta), self._api.patch_status, karta.path, status):
             return
         self._reported[_identity(karta)] = report
         for event in events_of(karta.obj, before, after, now):
-            await self._write("events", self._api.create, _EVENTS, event)
+            await self._write(_EVENTS, self._api.create, _EVENTS, event)
 
-    async def _write(self, what: str, write: _Write, path: str, body: Object) -> bool:
-        """Write if that is allowed; whether nothing is left to do."""
-        if not self._is_allowed(what):
+    async def _write(self, collection: str, write: _Write, path: str, body: Object) -> bool:
+        """Write if that is allowed in a collection; whether nothing is left to do."""
+        if not self._is_allowed(collection):
             return False
         try:
             await write(path, body)
         except ClusterError as error:
             if error.status == HTTPStatus.FORBIDDEN:
-                self._forbidden[what] = time.monotonic() + self._pace.forbidden
-                _logger.warning("%s of Kartas cannot be written: %s", what, error)
+                self._forbidden[collection] = time.monotonic() + self._pace.forbidden
+                _logger.warning("what became of a Karta cannot be written: %s", error)
                 return False
             # Other client errors are final: the object is deleted, or another replica has created the event.
             if not 400 <= error.status < 500 or error.status in _TRY_AGAIN:  # noqa: PLR2004 - client errors of HTTP
                 raise
-            _logger.debug("%s of %s not written: %s", what, path, error)
+            _logger.debug("what became of a Karta is not written: %s", error)
         return True
 
-    def _is_allowed(self, what: str) -> bool:
-        return time.monotonic() >= self._forbidden.get(what, 0.0)
+    def _is_allowed(self, collection: str) -> bool:
+        return time.monotonic() >= self._forbidden.get(collection, 0.0)
 
     async def _served_kinds(self, api_version: str) -> frozenset[str] | None:
         """The kinds of an apiVersion that the server has, built in or by a CRD; None where they are unknown."""
@@ -155,6 +156,10 @@ class StatusWriter:
                 raise
             return frozenset() if error.status == HTTPStatus.NOT_FOUND else None
         return frozenset(str(item.get("kind")) for item in resources if "/" not in str(item.get("name")))
+
+
+def _collection(karta: "ClusterKarta") -> str:
+    return karta.path.rpartition("/")[0]
 
 
 def _identity(karta: "ClusterKarta") -> _Identity:
