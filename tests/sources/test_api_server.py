@@ -56,8 +56,8 @@ async def _failure(work: Awaitable[Any]) -> ClusterError:
             lambda api: api.list("/a"),
             "get",
             "/a",
-            ({"limit": "500"}, "json", None),
-            id="list",
+            ({"limit": "50"}, "json", None),
+            id="list, in parts that are decoded quickly",
         ),
         pytest.param(lambda api: api.create("/a", {"b": 1}), "create", "/a", ({}, "json", {"b": 1}), id="create"),
         pytest.param(
