@@ -1,15 +1,15 @@
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.sources.informer import Informer
+from karta_interpreter.sources.informer import Informer, Pace
 from tests.sources.running import FAST, expressions, quarantined, running_cluster
 from tests.sources.scripted_api import (
     KARTAS,
@@ -230,6 +230,59 @@ async def test_a_late_answer_brings_no_deleted_object_back_and_versions_end_with
     await asyncio.wait({following})
 
     assert (list(during), list(informer.objects)) == ([], ["a"])
+
+
+class _BreakingApi:
+    """A collection of which each watch breaks, after one event or in silence; the fourth list has no end."""
+
+    def __init__(self, events: Sequence[Object]) -> None:
+        self.events = events
+        self.lists, self.was_listed = 0, asyncio.Event()
+
+    async def pages(self, _: str) -> AsyncGenerator[Object]:
+        self.lists += 1
+        if self.lists > 1 + 2:
+            self.was_listed.set()
+            await asyncio.Event().wait()
+        yield {"metadata": {"resourceVersion": "5"}, "items": []}
+
+    async def watch(self, *_: str, timeout_seconds: int) -> AsyncGenerator[tuple[str, Object]]:
+        del timeout_seconds
+        for event in self.events:
+            yield "ADDED", event
+        raise ClusterError("broken off")
+
+
+class _Noted(Pace):
+    """Notes the failures in a row, and does not wait."""
+
+    failures: ClassVar[list[int]]
+
+    def pause(self, failures: int) -> float:
+        self.failures.append(failures)
+        return 0.0
+
+
+@pytest.mark.parametrize(
+    ("events", "lasting", "failures"),
+    [
+        pytest.param([], 0.0, [1, 1, 1], id="by a proxy that ends what was silent for long"),
+        pytest.param([_object("6")], HANG, [1, 2, 3], id="at once, in spite of an event"),
+    ],
+)
+async def test_watches_that_break_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch, events: Sequence[Object], lasting: float, failures: list[int]
+) -> None:
+    monkeypatch.setattr("karta_interpreter.sources.informer._LASTING", lasting)
+    _Noted.failures = []
+    api: Any = _BreakingApi(events)
+    following = asyncio.create_task(Informer(api, KARTAS, dict, _Noted()).follow(lambda: None))
+    async with asyncio.timeout(HANG):
+        await api.was_listed.wait()
+    following.cancel()
+    await asyncio.wait({following})
+
+    assert _Noted.failures == failures
 
 
 class _RefusingApi:

@@ -1,8 +1,8 @@
 """A copy of a collection of objects, kept in step with the API server.
 
 After a failure the objects that are known stay, and the collection is listed again after 0.2 s, doubled up to 30 s. So
-it is after a watch that breaks, or whose version is too old (410). One that comes to its end in time goes on from the
-last version, which bookmarks keep fresh.
+it is after a watch that breaks, or whose version is too old (410); after one that lasted, the pauses begin anew. One
+that comes to its end in time goes on from the last version, which bookmarks keep fresh.
 
 A collection that has been missing (404) for 30 s loses its objects. Not at once: a server that is starting may not know
 its collections yet, and when a CRD is deleted, its objects are deleted first and the watch reports each. One that has
@@ -24,6 +24,8 @@ from karta_interpreter.k8s.values import Object
 from karta_interpreter.sources.api_server import ApiServer
 
 _DOUBLINGS = 30
+_LASTING = 5.0
+"""Seconds after which a watch has worked even if it breaks: proxies end connections that are silent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,10 @@ class Informer(Generic[View]):
             if error.status == HTTPStatus.FORBIDDEN:
                 self._not_watched = error
             raise
+        finally:
+            # Not after a list, or an event: a server that breaks each watch would be asked for a list all the time.
+            if time.monotonic() - started >= _LASTING:
+                self._failures = 0
         if time.monotonic() - started < self._pace.first:
             # Without the pause of an error, the next turns would follow at once.
             raise ClusterError(f"the watch of {self.name} ended at once", reason="ConnectionLost")
@@ -191,8 +197,7 @@ class Informer(Generic[View]):
     def _watched(self) -> bool:
         """Note that watching works; whether it did not before."""
         recovered = self._not_watched is not None
-        # Not after a list: a server that lists and breaks each watch would be asked for a list all the time.
-        self._failures, self._not_watched = 0, None
+        self._not_watched = None
         self._in_step = time.monotonic()
         return recovered
 
