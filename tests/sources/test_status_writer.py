@@ -16,9 +16,11 @@ from tests.sources.scripted_api import (
     EVENTS,
     KARTAS,
     RESOURCE_INTERFACES,
+    Handler,
     ScriptedApi,
     serving,
     status,
+    stream,
     write_kubeconfig,
 )
 
@@ -36,8 +38,9 @@ class _World:
         self.reporter = StatusWriter(server, _PACE)
         self._karta = karta
 
-    def put(self, name: str, kind: str = "A", replicas: str = ".a") -> None:
-        self.api.put(KARTAS, name, yaml.safe_load(self._karta(kind, replicas=replicas))["spec"])
+    def put(self, name: str, kind: str = "A", replicas: str = ".a", group: str = "example.io") -> None:
+        text = self._karta(kind, replicas=replicas).replace("example.io", group)
+        self.api.put(KARTAS, name, yaml.safe_load(text)["spec"])
 
     def kartas(self) -> list[ClusterKarta]:
         objects = self.api.collections[KARTAS]
@@ -168,15 +171,21 @@ async def test_what_is_forbidden_for_the_older_kind_keeps_no_karta_waiting(world
     assert len(world.api.requests("patch", f"{RESOURCE_INTERFACES}/other/status")) == 1
 
 
-async def test_a_kind_of_which_nothing_can_be_told_now_waits(world: _World) -> None:
+@pytest.mark.parametrize(
+    "answer", [pytest.param(status(503), id="overloaded"), pytest.param(stream(b"{", abort=True), id="no whole answer")]
+)
+async def test_a_kind_of_which_nothing_can_be_told_now_waits_alone(world: _World, answer: Handler) -> None:
     world.put("good")
-    world.api.on("get", "/apis/example.io/v1", status(503))
+    world.put("other", group="other.io")
+    world.api.kinds["other.io/v1"] = ["A"]
+    world.api.on("get", "/apis/example.io/v1", answer)
 
     await world.report()
     waiting = world.reasons("good")
+    others = world.reasons("other")
     await world.report()
 
-    assert waiting == []
+    assert (waiting, others[-1]) == ([], "Ready")
     assert world.reasons("good")[-1] == "Ready"
 
 

@@ -79,7 +79,7 @@ class StatusWriter:
                 continue
 
     async def report(self, kartas: "Sequence[ClusterKarta]") -> None:
-        """Report once on the Kartas, oldest first; raises ClusterError when the API server is away."""
+        """Report once on the Kartas, oldest first; raises ClusterError when the API server goes away meanwhile."""
         present = {_identity(karta) for karta in kartas}
         self._reported = {identity: report for identity, report in self._reported.items() if identity in present}
         self._failed = {identity: failed for identity, failed in self._failed.items() if identity in present}
@@ -152,8 +152,7 @@ class StatusWriter:
         try:
             resources = await self._api.resources(api_version)
         except ClusterError as error:
-            if not error.status:
-                raise
+            # Also without an answer: the server behind an aggregated API may be away while all others answer.
             return frozenset() if error.status == HTTPStatus.NOT_FOUND else None
         return frozenset(str(item.get("kind")) for item in resources if "/" not in str(item.get("name")))
 
