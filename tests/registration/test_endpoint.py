@@ -14,6 +14,7 @@ from tests.server.pairs import chain_pem, key_pem, new_key
 
 KEY = new_key()
 ONE, OTHER = chain_pem(KEY, ("one",)), chain_pem(KEY, ("other",))
+V3, V9 = b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x08"  # the field of the version, which counts from 0
 DER = x509.load_pem_x509_certificate(ONE).public_bytes(Encoding.DER)
 
 
@@ -137,6 +138,7 @@ def test_certificates_are_what_is_between_the_lines(text: bytes, found: list[byt
         pytest.param(ONE + block(b"junk"), "is damaged or cut off", id="the second one is no certificate"),
         pytest.param(block(DER + b"more"), "is damaged or cut off", id="something behind it"),
         pytest.param(block(DER[:-5]), "is damaged or cut off", id="its end is missing"),
+        pytest.param(block(DER.replace(V3, V9, 1)), "is damaged or cut off", id="a version that X.509 has not"),
         pytest.param(block(b""), "is damaged or cut off", id="nothing between the lines"),
         pytest.param(ONE.replace(b"M", "ü".encode(), 1), "is damaged or cut off", id="no ASCII"),
     ],

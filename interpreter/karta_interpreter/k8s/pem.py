@@ -19,7 +19,7 @@ def read_certificates(pem: bytes, source: str) -> list[x509.Certificate]:
         raise ValueError(f"{source} holds no PEM certificate: {found}")
     try:
         certificates = x509.load_pem_x509_certificates(pem)
-    except ValueError as error:
+    except (ValueError, x509.InvalidVersion) as error:
         raise ValueError(f"{source} holds no PEM certificate: what it has as one is damaged or cut off") from error
     # A block without an end is skipped by the parser: a program may not have finished to write the file.
     if len(certificates) < begun:

@@ -136,12 +136,12 @@ class StatusWriter:
         except ClusterError as error:
             if error.status == HTTPStatus.FORBIDDEN:
                 self._forbidden[collection] = time.monotonic() + self._pace.forbidden
-                _logger.warning("what became of a Karta cannot be written: %s", error)
+                _logger.warning("a report on a Karta cannot be written: %s", error)
                 return False
             # Other client errors are final: the object is deleted, or another replica has created the event.
             if not 400 <= error.status < 500 or error.status in _TRY_AGAIN:  # noqa: PLR2004 - client errors of HTTP
                 raise
-            _logger.debug("what became of a Karta is not written: %s", error)
+            _logger.debug("a report on a Karta is not written: %s", error)
         return True
 
     def _is_allowed(self, collection: str) -> bool:
