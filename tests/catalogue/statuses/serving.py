@@ -72,6 +72,7 @@ SERVING: States = {
         "ready": RUNNING,
         "not ready": INITIALIZING,
         "pending": INITIALIZING,
+        "the claim is created": INITIALIZING,
         "failed": FAILED,
         "a state of another release": UNDEFINED,
         "no status yet": UNDEFINED,
