@@ -111,6 +111,9 @@ SERVING: States = {
     GVK("machinelearning.seldon.io", "v1", "SeldonDeployment"): {
         "available": RUNNING,
         "creating": INITIALIZING,
+        "scaled to nothing": RUNNING,
+        "predictors of nothing": RUNNING,
+        "one of two predictors is to have pods": INITIALIZING,
         "failed": FAILED,
         "no status yet": UNDEFINED,
     },
