@@ -12,7 +12,11 @@ def start(*arguments: str) -> Callable[[Any, bytes, bytes], None]:
         raise RuntimeError("it does not start")
 
     def answer(channel: Any, letter: bytes, payload: bytes) -> None:
-        if letter in ACTIONS:
+        if letter == b"w":
+            channel.send(b"R", payload)
+            channel.flush()
+            time.sleep(600)
+        elif letter in ACTIONS:
             ACTIONS[letter](payload)
         elif letter == b"2":
             channel.send(b"1", payload)

@@ -2,6 +2,8 @@
 
 import asyncio
 import itertools
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -15,6 +17,7 @@ import pytest
 from karta_interpreter.errors import SandboxError, StopCause
 from karta_interpreter.sandbox import Pool, Process, Program
 from karta_interpreter.sandbox.awaiting import AsyncPool
+from tests.waiting import turns
 
 ECHO = str(Path(__file__).parent / "echo.py")
 LONG = 60.0
@@ -298,6 +301,23 @@ async def test_an_exchange_that_is_cancelled_before_it_has_a_process_leaves_its_
     exchanges[1].cancel()
     found = await asyncio.gather(waiting, *exchanges, return_exceptions=True)
     assert [type(each) for each in found] == [asyncio.CancelledError] * 3
+
+
+async def test_starts_that_are_cancelled_leave_a_thread_to_end_the_process_they_wait_for(real: Pool) -> None:
+    pool = AsyncPool(real)
+    async with pool.process("a", LONG) as (process, left):
+        await process.send(b"w", b"word", left)
+        await process.receive()
+        [pid] = real.processes
+    # It has answered and is never ready again: who comes now waits for it in a thread.
+    cancelled = asyncio.create_task(say(pool, "b", b"never"))
+    await turns()
+    cancelled.cancel()
+    waiting = asyncio.create_task(say(pool, "c", b"word"))
+    await turns()
+    os.kill(pid, signal.SIGKILL)
+    assert await waiting == b"word"
+    await pool.close()
 
 
 async def test_an_exchange_for_which_no_process_gets_free(real: Pool) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -31,11 +31,14 @@ class AsyncPool:
         end = time.monotonic() + seconds
         in_thread = partial(asyncio.get_running_loop().run_in_executor, self._threads)
         place = await self._place(owner, end)
+        starting: Future[Process] | None = None
         try:
             left = max(end - time.monotonic(), 0.001)
-            process = self.pool.idle() or await self._started(in_thread(self.pool.take))
+            if not (process := self.pool.idle()):
+                starting = self._threads.submit(self.pool.take)
+                process = await asyncio.wrap_future(starting)
         except BaseException:
-            self.pool.places.release(place)
+            self._leave(place, starting)
             raise
         exchange = Exchange(process, in_thread)
         try:
@@ -78,13 +81,18 @@ class AsyncPool:
         dropped = self._threads.submit(self.pool.drop, process)
         dropped.add_done_callback(lambda _: self.pool.places.release(place))
 
-    async def _started(self, starting: "asyncio.Future[Process]") -> Process:
-        try:
-            return await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            # A thread cannot be cancelled: the process that it starts is for another request.
-            starting.add_done_callback(lambda done: None if done.exception() else self.pool.put_back(done.result()))
-            raise
+    def _leave(self, place: Place, starting: Future[Process] | None) -> None:
+        def end(done: Future[Process]) -> None:
+            if not done.cancelled() and not done.exception():
+                self.pool.put_back(done.result())
+            self.pool.places.release(place)
+
+        if starting is None:
+            self.pool.places.release(place)
+        else:
+            # A thread cannot be cancelled: the process that it starts is for another request. The place is free only
+            # then: with more starts than threads, none would be left to end a process that all of them wait for.
+            starting.add_done_callback(end)
 
     async def _place(self, owner: str, end: float) -> Place:
         loop, granted, is_asking = asyncio.get_running_loop(), asyncio.Event(), True
