@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from karta_interpreter.errors import ServeError
@@ -16,7 +17,7 @@ from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
 from tests.server.client import Answer, Client, get, post, question, trusting
 from tests.server.logs import capture_logs
-from tests.server.pairs import chain_pem, key_pem, new_key
+from tests.server.pairs import Key, chain_pem, key_pem, new_key
 from tests.server.process import KARTAS, Process
 from tests.waiting import HANG, turns
 
@@ -66,9 +67,9 @@ async def serving(folder: Path) -> AsyncIterator[int]:
         yield server.started.port
 
 
-def write_pair(folder: Path) -> bytes:
+def write_pair(folder: Path, key: Key | None = None) -> bytes:
     """Write a new pair, and return its certificate."""
-    key = new_key()
+    key = key or new_key()
     chain = chain_pem(key)
     (folder / "tls.key").write_bytes(key_pem(key))
     (folder / "tls.crt").write_bytes(chain)
@@ -103,6 +104,14 @@ async def test_a_new_certificate_is_for_new_connections_and_old_ones_live_on(tmp
             await client.close()
         verified = await Client.connect(port, trusting(second))
         await verified.close()
+
+
+async def test_a_new_certificate_may_have_a_key_of_another_type(tmp_path: Path) -> None:
+    write_pair(tmp_path)
+    async with serving(tmp_path) as port:
+        for key in (rsa.generate_private_key(65537, 2048), new_key()):
+            new = await connect_when(port, write_pair(tmp_path, key))
+            await new.close()
 
 
 def errors(answer: Answer) -> float:

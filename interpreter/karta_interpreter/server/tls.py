@@ -30,13 +30,11 @@ class Tls:
 
     def __init__(self, source: CertificateSource, metrics: Metrics, renewed: Callable[[], None]) -> None:
         self.source = source
-        self.context = _context()
-        self.certificate = source.read()
         self._metrics = metrics
         self._renewed = renewed
         self._problem = ""
         self._looking = asyncio.Lock()
-        self.install(self.certificate)
+        self.install(source.read())
 
     @property
     def not_after(self) -> float | None:
@@ -46,12 +44,12 @@ class Tls:
     def install(self, certificate: Certificate) -> None:
         """Serve a certificate from now on; raises ServeError, and changes nothing, when OpenSSL does not take it.
 
-        To be called where the event loop runs: no handshake may see half a change.
+        For new connections, whose context is another one: a context that rejects a key has already taken the chain,
+        and it goes on showing the certificate that it had for a key of another type, such as EC before RSA.
         """
-        # A context that refuses a key has already taken the chain, so the first try is on a context without users.
-        for context in (_context(), self.context):
-            _load(context, certificate)
-        self.certificate = certificate
+        context = _context()
+        _load(context, certificate)
+        self.context, self.certificate = context, certificate
         if self.not_after is not None:
             self._metrics.certificate_loaded(self.not_after)
 
