@@ -1,6 +1,8 @@
 """Work is interrupted at its time, once, and only while somebody looks."""
 
+import asyncio
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -10,6 +12,8 @@ from math import inf
 import pytest
 
 from karta_interpreter.server.interruption import InterruptedWork, Interruption
+from karta_interpreter.server.process import _on_signals
+from tests.waiting import turns
 
 
 def spend(seconds: float) -> None:
@@ -69,3 +73,31 @@ def test_another_thread_than_the_main_one_is_never_interrupted() -> None:
     thread.start()
     thread.join()
     assert ended.is_set()
+
+
+def test_a_signal_for_the_server_is_not_lost_to_an_interruption() -> None:
+    interruption, taken = Interruption(), list[object]()
+
+    def interrupt(_: object, event: str, __: object) -> None:
+        if event == "call":
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGVTALRM)
+
+    async def work() -> None:
+        async with _on_signals({signal.SIGHUP: lambda *_: taken.append("SIGHUP")}):
+            interruption.at = 0.0
+            try:
+                # The timer's signal comes in the first function of Python that takes the other one, if there is any.
+                sys.setprofile(interrupt)
+                signal.raise_signal(signal.SIGHUP)
+            except InterruptedWork:
+                pass
+            finally:
+                sys.setprofile(None)
+                interruption.at = inf
+            await turns()
+
+    with interruption.running(), asyncio.Runner(loop_factory=pytest.importorskip("uvloop").new_event_loop) as runner:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        runner.run(work())
+    assert taken == ["SIGHUP"]

@@ -5,6 +5,7 @@ import gc
 import signal
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -40,10 +41,10 @@ async def _serve(settings: Settings, started: Callable[[Started], None], beside:
     asked, insisted, reload = asyncio.Event(), asyncio.Event(), asyncio.Event()
     had_terminal = has_terminal()
 
-    def stop() -> None:
+    def stop(*_: object) -> None:
         (insisted if asked.is_set() else asked).set()
 
-    def hang_up() -> None:
+    def hang_up(*_: object) -> None:
         if had_terminal and not has_terminal():
             stop()
         else:
@@ -67,18 +68,15 @@ async def _serve(settings: Settings, started: Callable[[Started], None], beside:
 
 
 @asynccontextmanager
-async def _on_signals(handlers: Mapping[signal.Signals, Callable[[], None]]) -> AsyncIterator[None]:
+async def _on_signals(handlers: Mapping[signal.Signals, Callable[..., None]]) -> AsyncIterator[None]:
     """Call a handler in the event loop in a block, once for each signal.
 
     The `add_signal_handler` of uvloop calls a handler twice if its signal comes while the loop takes notice of another
     one, such as those of `Interruption`: a second SIGTERM would end the server at once.
     """
-    loop = asyncio.get_running_loop()
-
-    def take(number: int, _: object) -> None:
-        loop.call_soon_threadsafe(handlers[signal.Signals(number)])
-
-    before = {number: signal.signal(number, take) for number in handlers}
+    # No function of Python: `Interruption` could end it before the event loop has the signal.
+    soon = asyncio.get_running_loop().call_soon_threadsafe
+    before = {number: signal.signal(number, partial(soon, handler)) for number, handler in handlers.items()}
     try:
         yield
     finally:
