@@ -103,6 +103,26 @@ async def test_other_operations_of_a_hostile_definition_work(server: Process) ->
     assert answer.response["rawStatus"] == {}
 
 
+async def test_calls_that_get_no_thread_leave_the_turns_of_their_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    def interpret_until(*_: object) -> Results:
+        raise InterpretationError("stopped")
+
+    monkeypatch.setattr(calls.Calls, "_interpret_until", interpret_until)
+    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, call_limit=HANG)
+    body = post(question("Treadmill", "InterpretHealth"))
+    async with Server(settings) as server:
+        client = await Client.connect(server.started.port, None)
+        with monkeypatch.context() as exhausted:
+            exhausted.setattr(threading.Thread, "start", fail)
+            for _ in range(4):
+                assert (await client.ask(body)).response["status"]["code"] == 500
+        assert (await client.ask(body)).response["status"]["message"] == "stopped"
+        await client.close()
+
+
 @pytest.fixture
 async def local(spell: Callable[[bytes], bytes]) -> AsyncIterator[Client]:
     """A connection to a server in this process, into which a test can reach."""

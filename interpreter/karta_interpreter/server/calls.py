@@ -228,7 +228,11 @@ class Calls:
                 loop.call_soon_threadsafe(turns.release)
 
         await turns.acquire()
-        work = self._threads.submit(self._interpret_until, until, definition, call)
+        try:
+            work = self._threads.submit(self._interpret_until, until, definition, call)
+        except RuntimeError:  # no thread can be started
+            turns.release()
+            raise
         # Not when the waiting ends: a client can leave, and the thread goes on until its deadline.
         work.add_done_callback(give_back)
         return await asyncio.wrap_future(work)
