@@ -320,6 +320,24 @@ async def test_starts_that_are_cancelled_leave_a_thread_to_end_the_process_they_
     await pool.close()
 
 
+async def test_an_exchange_that_fails_where_no_thread_can_be_started_leaves_its_place(
+    real: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    pool = AsyncPool(real)
+    for owner in "abc":
+        with real.process(owner, LONG):
+            pass  # a process that no thread of the asynchronous pool has started
+        with monkeypatch.context() as exhausted:
+            exhausted.setattr(threading.Thread, "start", fail)
+            with pytest.raises(ValueError, match="the client's"):
+                async with pool.process(owner, LONG):
+                    raise ValueError("the client's")
+    await pool.close()
+
+
 async def test_an_exchange_for_which_no_process_gets_free(real: Pool) -> None:
     pool = AsyncPool(real)
     with real.process("a", 1), real.process("b", 1), pytest.raises(SandboxError, match="every process is busy"):

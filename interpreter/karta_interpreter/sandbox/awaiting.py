@@ -78,8 +78,13 @@ class AsyncPool:
     def _end(self, process: Process, place: Place) -> None:
         process.kill()
         # The place is free only when the process is gone: there are never more processes than places.
-        dropped = self._threads.submit(self.pool.drop, process)
-        dropped.add_done_callback(lambda _: self.pool.places.release(place))
+        try:
+            dropped = self._threads.submit(self.pool.drop, process)
+        except RuntimeError:  # no thread can be started; a process that was killed takes a moment to end
+            self.pool.drop(process)
+            self.pool.places.release(place)
+        else:
+            dropped.add_done_callback(lambda _: self.pool.places.release(place))
 
     def _leave(self, place: Place, starting: Future[Process] | None) -> None:
         def end(done: Future[Process]) -> None:
