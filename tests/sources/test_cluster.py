@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta import loading
+from karta_interpreter.sources.cluster import ClusterKarta
 from karta_interpreter.sources.snapshot import Snapshot
 from tests.sources.running import expressions, quarantined, running_cluster
 from tests.sources.scripted_api import (
@@ -155,6 +157,22 @@ async def test_only_a_change_of_meaning_is_compiled_and_published(
         api.put(KARTAS, "a", spec("A", replicas=".a"), annotations={"karta-interpreter.io/retain": ".a |"})
         await running.until(lambda snapshot: "retain" in str(snapshot.quarantined))
         assert (loaded, running.published) == (["kartas.run.ai/a"] * 2, 2)
+
+
+def test_another_value_of_a_suspend_action_is_a_change(spec: Spec) -> None:
+    """Even one that is equal to Python."""
+
+    def karta(value: JSON) -> Object:
+        made = {"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {"name": "a"}, "spec": spec("A")}
+        made["spec"]["structureDefinition"]["rootComponent"]["suspendDefinition"] = {
+            f"{when}Actions": [{"path": ".spec.suspend", "value": value}] for when in ("suspend", "resume")
+        }
+        return made
+
+    served = ClusterKarta.first_seen("kartas.run.ai/a", "", karta(1)).seen_again(karta(value=True)).served
+    assert served
+    assert served.definition
+    assert served.definition.suspend[0].value is True
 
 
 async def test_a_cluster_is_synced_when_its_kartas_are_published(tmp_path: Path, spec: Spec) -> None:

@@ -109,6 +109,28 @@ def test_another_value_of_a_suspend_action_is_a_change(folder: Path, karta: Kart
     assert written == ["1", "1", "True", "True"]
 
 
+def test_another_default_of_a_retained_field_is_a_change(folder: Path, karta: Karta) -> None:
+    """Even one that is equal to Python."""
+    store = Store([folder], catalogue=False)
+    written = []
+    for default in ("0", "false"):
+        annotation = f"  annotations: {{karta-interpreter.io/retain: .spec.suspend // {default}}}\nspec:"
+        (folder / "a.yaml").write_text(karta("A").replace("spec:", annotation, 1))
+        (entry,) = store.load().entries.values()
+        written.append(repr(entry.definition.annotations.retain[0]))
+    assert "absent=0," in written[0]
+    assert "absent=False," in written[1]
+
+
+def test_what_no_answer_depends_on_is_a_change_too(folder: Path, karta: Karta) -> None:
+    """The console shows it, and exports and the workload types API have it."""
+    store = Store([folder], catalogue=False)
+    for team in ("a", "b"):
+        (folder / "a.yaml").write_text(karta("A").replace("spec:", f"  labels: {{team: {team}}}\nspec:", 1))
+        (entry,) = store.load().entries.values()
+        assert entry.definition.manifest["metadata"]["labels"] == {"team": team}
+
+
 def test_a_subscription_ends(folder: Path, karta: Karta) -> None:
     store = Store([folder], catalogue=False)
     seen: list[Snapshot] = []

@@ -157,8 +157,7 @@ class Definition:
     uses_bounded: bool = False
     is_large: bool = False
     findings: tuple[Finding, ...] = ()
-    # Not compared: another process gets it without the annotation of scripts (`loading.pack`), and answers the same.
-    manifest: Object = field(default_factory=dict, compare=False, repr=False)
+    manifest: Object = field(default_factory=dict, repr=False)
     scripts: Scripts = field(default_factory=Scripts)
     has_karta: bool = True
     gang: GangScheduling = field(default_factory=GangScheduling)

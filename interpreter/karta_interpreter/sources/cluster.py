@@ -10,6 +10,7 @@ CRD exists.
 """
 
 import asyncio
+import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -57,7 +58,7 @@ class ClusterKarta:
         """
         if edit.get(obj, ("metadata", "uid")) != edit.get(self.obj, ("metadata", "uid")):
             return self.first_seen(self.source, self.path, obj)
-        if _meaning(obj) == _meaning(self.obj):
+        if obj is self.obj or _meaning(obj) == _meaning(self.obj):
             return replace(self, obj=obj)
         loaded = load_object(obj, self.source)
         return replace(self, obj=obj, loaded=loaded, last_good=None if loaded.definition else self.served)
@@ -84,9 +85,10 @@ def load_object(obj: Object, source: str) -> Loaded:
     return loaded.with_findings(replace(finding, source=source) for finding in loaded.findings)
 
 
-def _meaning(obj: Object) -> tuple[JSON, JSON]:
+def _meaning(obj: Object) -> str:
     """The parts that a definition is compiled from; ``metadata.generation`` does not count annotations."""
-    return obj.get("spec"), edit.get(obj, ("metadata", "annotations"))
+    # As text: to Python, true is 1 and false is 0.
+    return json.dumps([obj.get("spec"), edit.get(obj, ("metadata", "annotations"))], sort_keys=True)
 
 
 ORIGIN = "cluster"
