@@ -67,6 +67,13 @@ def test_a_mounted_config_map_is_read_once(tmp_path: Path) -> None:
     assert _names(tmp_path) == ["a.yaml", "sub/b.yaml"]
 
 
+@pytest.mark.parametrize("end", ["1.karta", "0/x.txt"])
+def test_a_link_to_a_file_that_is_left_out_itself_is_read(tmp_path: Path, end: str) -> None:
+    _touch(tmp_path / end)
+    (tmp_path / "job.yaml").symlink_to(end)
+    assert _names(tmp_path) == ["job.yaml"]
+
+
 def test_links_in_circles_and_twice_to_the_same_end_once(tmp_path: Path) -> None:
     _touch(tmp_path / "a" / "x.yaml")
     (tmp_path / "a" / "up").symlink_to(tmp_path)

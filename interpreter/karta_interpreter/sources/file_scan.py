@@ -54,16 +54,18 @@ def list_files(root: Path) -> Listing:
         path = waiting.pop()
         try:
             status = path.stat()
-            identity = (status.st_dev, status.st_ino)
-            if identity in seen:
+            identity, is_folder = (status.st_dev, status.st_ino), stat.S_ISDIR(status.st_mode)
+            is_file = path == root or (stat.S_ISREG(status.st_mode) and path.suffix.lower() in _SUFFIXES)
+            # By another name a file that is left out may be one to read.
+            if identity in seen or not (is_folder or is_file):
                 continue
             seen.add(identity)
-            if stat.S_ISDIR(status.st_mode):
+            if is_folder:
                 visible = (each for each in path.iterdir() if each.name[0] != "." and each.name != _SKIPPED)
                 # Reversed, for the last one is taken first: files come in the order of their paths.
                 waiting += sorted(visible, reverse=True)
                 folders.append(path)
-            elif path == root or (stat.S_ISREG(status.st_mode) and path.suffix.lower() in _SUFFIXES):
+            else:
                 files.append(path)
         except OSError as error:
             if reason := _reason(path, error, is_root=path == root):
