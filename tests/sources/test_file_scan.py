@@ -1,6 +1,7 @@
 import asyncio
 import errno
 import os
+import sys
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,29 @@ async def test_a_place_that_may_not_be_searched_does_not_end_the_watch(
     async with asyncio.timeout(HANG), aclosing(changes([closed / "kartas"], rescan=0.01)) as turns:
         for _ in range(3):
             await anext(turns)
+
+
+async def _waits_after_the_first_turn(root: Path) -> None:
+    async with aclosing(changes([root], rescan=HANG)) as turns:
+        await anext(turns)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(turns), 0.2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
+async def test_a_folder_with_a_name_that_is_not_text_has_turns_at_rescans_alone(tmp_path: Path) -> None:
+    os.mkdir(os.fsencode(tmp_path) + b"/caf\xe9")  # noqa: PTH102 - its name is bytes
+    await _waits_after_the_first_turn(tmp_path)
+
+
+async def test_without_a_thread_for_the_watch_there_are_turns_at_rescans_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("anyio.to_thread.run_sync", refuse)
+    await _waits_after_the_first_turn(tmp_path)
 
 
 def test_a_link_to_itself_is_reported(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ async def _next_change(roots: Sequence[Path], places: frozenset[Path]) -> None:
             return
     except FileNotFoundError:
         await asyncio.sleep(_PAUSE_SECONDS)  # a folder was deleted before the watch began: look again
-    except (OSError, RuntimeError):
+    except Exception:  # noqa: BLE001 - also a group, where no thread can be started; to return at once is to scan at once
         await asyncio.Event().wait()  # no notifications here, or no more of them: the rescan has to do
 
 
