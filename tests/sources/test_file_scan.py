@@ -147,6 +147,22 @@ async def test_a_place_that_may_not_be_searched_does_not_end_the_watch(
             await anext(turns)
 
 
+async def test_a_root_below_a_folder_that_may_not_be_listed_is_watched(tmp_path: Path) -> None:
+    above = tmp_path / "above"
+    root = above / "kartas"
+    root.mkdir(parents=True)
+    above.chmod(0o311)
+    try:
+        if os.access(above, os.R_OK):
+            pytest.skip("this user may list every folder")
+        async with asyncio.timeout(HANG), aclosing(changes([root], rescan=2 * HANG)) as turns:
+            await anext(turns)
+            _touch(root / "a.yaml")
+            await anext(turns)
+    finally:
+        above.chmod(0o755)
+
+
 async def _waits_after_the_first_turn(root: Path) -> None:
     async with aclosing(changes([root], rescan=HANG)) as turns:
         await anext(turns)

@@ -120,7 +120,13 @@ async def _next_change(roots: Sequence[Path], places: frozenset[Path]) -> None:
 
     inside = {place for place in places if any(place.is_relative_to(root) for root in roots)}
     try:
-        async for _ in awatch(*places, watch_filter=concerns, debounce=_DEBOUNCE_MILLISECONDS, recursive=False):
+        async for _ in awatch(
+            *places,
+            watch_filter=concerns,
+            debounce=_DEBOUNCE_MILLISECONDS,
+            recursive=False,
+            ignore_permission_denied=True,  # a folder above a root may be one that can be passed and not listed
+        ):
             return
     except FileNotFoundError:
         await asyncio.sleep(_PAUSE_SECONDS)  # a folder was deleted before the watch began: look again
