@@ -186,6 +186,26 @@ async def test_versions_of_another_owner_are_left_alone(tmp_path: Path) -> None:
         assert api.kartas.keys() == {"mine"}
 
 
+@pytest.mark.parametrize(
+    ("kind", "version"),
+    [
+        pytest.param("SaltMill", "v1", id="for another kind"),
+        pytest.param("GrainMill", "v2", id="for another version"),
+        pytest.param("GrainMill", "v1", id="under another name"),
+    ],
+)
+async def test_a_copy_with_the_labels_of_a_type_is_left_alone(tmp_path: Path, kind: str, version: str) -> None:
+    async with cluster(tmp_path) as (api, server):
+        path = (await ask(server, "POST", body=workload_type())).headers["location"]
+        api.put(KARTAS, "mine", karta(kind, version=version)["spec"], labels=api.kartas[V1]["metadata"]["labels"])
+        # Once the server has seen a copy for the same version, it says whose it is.
+        assert (await ask(server, "PUT", path, workload_type(priorityId="low"))).status in {200, 409}
+        assert (await ask(server, "DELETE", path)).status == 204
+        assert api.kartas.keys() == {"mine"}
+        copied = api.kartas["mine"]["spec"]["structureDefinition"]["rootComponent"]["kind"]
+        assert (copied["kind"], copied["version"]) == (kind, version)
+
+
 async def test_of_two_writers_at_the_same_time_one_is_412(tmp_path: Path) -> None:
     async with cluster(tmp_path) as (api, server):
         path = (await ask(server, "POST", body=workload_type())).headers["location"]

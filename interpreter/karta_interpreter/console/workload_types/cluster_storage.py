@@ -19,6 +19,7 @@ from karta_interpreter.console.workload_types.records import (
     StoredType,
     content,
     controller_of,
+    is_ours,
     type_id,
     writer_of,
 )
@@ -68,10 +69,11 @@ class ClusterStorage:
     async def read(self, group: str, kind: str) -> StoredType | None:
         """The type in its objects."""
         found = await self._attempt(self._api.list(KARTAS, f"{ID}={type_id(group, kind)}"))
-        for each in found:
+        stored = StoredType.of(group, kind, found)
+        for each in stored.kartas.values() if stored else ():
             if controller := controller_of(each):
                 raise owned(controller, f"the Karta {_name(each)}")
-        return StoredType.of(group, kind, found)
+        return stored
 
     async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
         """Replace and create the objects of a type, then delete those of versions that it has no longer."""
@@ -98,7 +100,7 @@ class ClusterStorage:
         path = _path(karta)
         # Created by another client of this API between reading and writing, or by somebody else under that name.
         other = await self._attempt(self._api.get(path))
-        if label(other, ID) == label(karta, ID):
+        if is_ours(other) and label(other, ID) == label(karta, ID):
             raise ApiError(412, f"another client has just registered {_name(karta)}: read it and try again")
         raise owned(writer_of(other), f"the Karta {_name(karta)}")
 

@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 import orjson
 
 from karta_interpreter.console.workload_types.models import owned, unavailable
-from karta_interpreter.console.workload_types.records import ID, Record, StoredType, type_id
+from karta_interpreter.console.workload_types.records import ID, Record, StoredType, is_ours, type_id
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.values import Object
@@ -67,7 +67,7 @@ class FolderStorage:
         if content is None:
             return None
         kartas = _items(content)
-        if any(label(karta, ID) != type_id(group, kind) for karta in kartas) or not kartas:
+        if any(not is_ours(karta) or label(karta, ID) != type_id(group, kind) for karta in kartas) or not kartas:
             raise owned(f"the author of the file {path.name}", f"{kind} of {group or 'the core group'}")
         return StoredType.of(group, kind, kartas)
 

@@ -60,7 +60,13 @@ class Record(NamedTuple):
     @property
     def is_ours(self) -> bool:
         """Whether this API has stored it."""
-        return label(self.manifest, ID) == type_id(self.gvk.group, self.gvk.kind)
+        return is_ours(self.manifest)
+
+
+def is_ours(manifest: Object) -> bool:
+    """Whether this API has stored a Karta: a copy under another name, or for another kind, has its labels as well."""
+    gvk, name = gvk_of(manifest), edit.get(manifest, ("metadata", "name"))
+    return gvk is not None and label(manifest, ID) == type_id(gvk.group, gvk.kind) and name == karta_name(gvk)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +89,8 @@ class StoredType:
 
     @classmethod
     def of(cls, group: str, kind: str, kartas: Iterable[Object]) -> Self | None:
-        """Return the type of stored Kartas, None without any."""
-        found = {gvk.version: karta for karta in kartas if (gvk := gvk_of(karta))}
+        """Return the type of those Kartas that this API has stored, None without any."""
+        found = {gvk.version: karta for karta in kartas if is_ours(karta) and (gvk := gvk_of(karta))}
         return cls(group, kind, dict(sorted(found.items()))) if found else None
 
     @property
