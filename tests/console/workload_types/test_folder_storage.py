@@ -5,7 +5,9 @@ import itertools
 import json
 import threading
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 
 from karta_interpreter.console.workload_types.folder_storage import FolderStorage
@@ -121,6 +123,27 @@ async def test_a_file_that_another_author_wrote_is_not_ours(tmp_path: Path, text
     with pytest.raises(ApiError, match="is owned by the author of the file") as caught:
         await stored(tmp_path)
     assert caught.value.status == 409
+
+
+@pytest.mark.parametrize(
+    ("spec", "status"),
+    [
+        # Indented files have up to two spaces for each level.
+        pytest.param(orjson.loads(b"[" * 30 + b"1," * 80_000 + b"1" + b"]" * 30), 413, id="more than 4 MiB"),
+        pytest.param(orjson.loads(b"[" * 200 + b"]" * 200), 422, id="more than 200 levels"),
+    ],
+)
+async def test_a_file_that_no_server_would_read_is_not_written(tmp_path: Path, spec: Any, status: int) -> None:
+    store = Store((tmp_path,), catalogue=False)
+    storage, before = FolderStorage(tmp_path, store), a_type()
+    await storage.write(before, None)
+    large = karta()
+    large["spec"]["unknown"] = spec
+    with pytest.raises(ApiError) as caught:
+        await storage.write(StoredType.new("mill.example.org", "GrainMill", "train", "low", [large]), before)
+    assert caught.value.status == status
+    assert await stored(tmp_path) == before
+    assert store.load().quarantined == ()
 
 
 async def test_two_processes_with_one_folder_take_turns(tmp_path: Path) -> None:

@@ -14,13 +14,15 @@ from typing import Final, TypeVar
 
 import orjson
 
-from karta_interpreter.console.workload_types.models import owned, unavailable
+from karta_interpreter.console.workload_types.models import ApiError, owned, unavailable
 from karta_interpreter.console.workload_types.records import ID, Record, StoredType, is_ours, type_id
+from karta_interpreter.errors import ManifestError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.fields import label
+from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.sources.file_scan import name_of
-from karta_interpreter.sources.files import DefinitionFile
+from karta_interpreter.sources.files import MAX_BYTES, DefinitionFile
 from karta_interpreter.sources.store import Store
 
 _LOCK: Final = ".lock"
@@ -76,6 +78,7 @@ class FolderStorage:
         del present
         path = self._path(wanted.group, wanted.kind)
         text = orjson.dumps({"apiVersion": "v1", "kind": "List", "items": [*wanted.kartas.values()]}, option=_INDENTED)
+        await asyncio.to_thread(_check_readable, text)
         await self._attempt(replace_file, path, text)
         await self._store.reload_file(self._root, path)
         return wanted
@@ -95,6 +98,16 @@ class FolderStorage:
             return await asyncio.to_thread(act, *arguments)
         except OSError as error:
             raise unavailable(f"the folder for types cannot be used: {error.strerror or error}") from error
+
+
+def _check_readable(text: bytes) -> None:
+    """Raise ApiError for a file that no server would read: its type could not be served, changed or deleted."""
+    if len(text) > MAX_BYTES:
+        raise ApiError(413, f"the file of the type would have {len(text)} bytes, the most is {MAX_BYTES}")
+    try:
+        read_documents(text.decode(), "")
+    except ManifestError as error:
+        raise ApiError(422, f"the file of the type could not be read: {error}") from error
 
 
 def replace_file(path: Path, content: bytes) -> None:
