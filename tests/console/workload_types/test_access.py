@@ -1,5 +1,7 @@
 import re
+import socket
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -9,7 +11,7 @@ from karta_interpreter.console.workload_types.models import ApiError
 from karta_interpreter.errors import ServeError
 from karta_interpreter.sources.api_server import ApiServer
 from tests.console.workload_types.karta_api import ACCESS_REVIEWS, USER_REVIEWS, KartaApi
-from tests.console.workload_types.types_server import TOKEN, TypesServer, in_thread, workload_type
+from tests.console.workload_types.types_server import TOKEN, TYPES, TypesServer, in_thread, workload_type
 from tests.sources.scripted_api import serving, status, write_kubeconfig
 
 OLD, NEW = "the-old-token-of-ada", "the-new-token-of-ada"
@@ -49,6 +51,17 @@ def test_the_audit_names_who_what_and_outcome_and_no_token(server: TypesServer) 
     ]
     assert line["workload_type"] == "AuditMill.mill.example.org"
     assert TOKEN not in str(server.seen)
+
+
+def test_a_client_that_leaves_before_its_body_is_its_own_error(server: TypesServer) -> None:
+    server.post(workload_type("LeftMill", priorityId="none"))
+    server.logged("workload types audit", workload_type="LeftMill.mill.example.org")  # what follows is of this test
+    fields = f"Host: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 9"
+    address = urlsplit(server.url)
+    with socket.create_connection((address.hostname, address.port)) as client:
+        client.sendall(f"POST {TYPES} HTTP/1.1\r\n{fields}\r\nExpect: 100-continue\r\n\r\n".encode())
+        assert client.recv(12) == b"HTTP/1.1 100"  # now it waits for the body
+    assert server.logged("workload types audit")["outcome"] == 400
 
 
 @pytest.mark.parametrize(

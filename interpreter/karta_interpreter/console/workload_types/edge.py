@@ -157,6 +157,8 @@ async def read(asked: Asked, model: type[_M], limit: int) -> _M:
         value = orjson.loads(await read_body(asked.request, limit))
     except RequestError as error:
         raise ApiError(error.status, str(error)) from error
+    except ConnectionError as error:
+        raise ApiError(400, "the client has left before its body was read") from error
     except orjson.JSONDecodeError as error:
         raise ApiError(400, f"the body is not JSON: {error}") from error
     try:
