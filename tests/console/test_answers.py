@@ -174,6 +174,12 @@ def test_a_problem_of_a_text_leaves_the_others_in_use() -> None:
     assert one(page, Operation.INTERPRET_REPLICA)["results"]["replica"] == 3
 
 
+def test_an_object_without_a_name_has_answers_and_no_tree() -> None:
+    page = asked(object=OBJECT.replace("metadata: {name: docs}", "metadata: {}"))
+    assert one(page, Operation.INTERPRET_REPLICA)["results"]["replica"] == 3
+    assert "needs metadata.name" in page["tree"]["error"]
+
+
 def test_the_tree_has_counts_and_no_pod_templates() -> None:
     assert asked()["tree"] == {
         "status": ["Running"],

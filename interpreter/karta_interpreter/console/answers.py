@@ -248,8 +248,8 @@ def _tree(definition: Definition, obj: Object, references: Sequence[Object] = ()
     """The tree of a workload from its root down, or the error that came instead."""
     if not definition.has_karta:
         return {"error": "scripts do not describe components"}
-    workload = Workload(Karta(definition), obj)
     try:
+        workload = Workload(Karta(definition), obj)
         found = WorkloadTree.build(workload.with_references(references) if references else workload)
     except WorkloadError as error:
         return {"error": str(error)}
