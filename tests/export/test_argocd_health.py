@@ -191,7 +191,9 @@ def _version(version: str, **mappings: str) -> Definition:
         pytest.param("v3", "On", ("Healthy", "Running"), id="any other as the last"),
     ],
 )
-def test_versions_that_differ_are_told_by_the_object(version: str, phase: str, answer: tuple[str, str]) -> None:
+def test_a_check_of_versions_that_differ_chooses_by_the_object(
+    version: str, phase: str, answer: tuple[str, str]
+) -> None:
     check = argocd_health(_version("v1", running="Up"), _version("v2", running="On", failed="Up"))
 
     assert _run(check, {"phase": phase}, version=version) == answer

@@ -72,7 +72,7 @@ def _version(version: str, up: str, failed: str | None = None) -> Definition:
     return load_definition(karta)
 
 
-def test_versions_that_differ_are_told_by_the_object() -> None:
+def test_a_check_of_versions_that_differ_chooses_by_the_object() -> None:
     entry = flux_health(_version("v1", "Up"), _version("v2", "On", "Bad"), _version("v3", "Live"))
 
     assert (entry["apiVersion"], entry["kind"]) == ("example.io/v3", "Toy")
