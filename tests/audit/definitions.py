@@ -45,6 +45,11 @@ EXPRESSIONS: Final = (
     "def f: " * 2000 + "1" + "; f" * 2000,
     ". as [" * 2000 + "$x" + "]" * 2000 + " | $x",
     "try " * 5000 + "error",
+    "[.spec" + " | (.a // .b)[]" * 12 + "] | length",
+    "[.spec" + " | (.a0 // .a1 // .a2 // .a3)" * 9 + "] | length",
+    "[.spec" + " | if .c then .a else .b end | .[]" * 12 + "] | length",
+    "[.spec" + " | (select(.k) // .b)[]" * 12 + "] | length",
+    "[.spec" + "[]" * 60 + "] | length",
 )
 """Each is the count of a kind of its own, and of the same kind a status that is asked for its health."""
 

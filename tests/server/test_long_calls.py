@@ -63,8 +63,12 @@ def isolated(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return bodies
 
 
-def _store(folder: Path, children: int) -> Store:
-    (folder / "mill.yaml").write_text(json.dumps(with_children("mill", "Mill", children)))
+def _store(folder: Path, children: int, padding: int = 0) -> Store:
+    """Return the store of a definition whose expressions of two children are longer by ``padding`` each."""
+    made = with_children("mill", "Mill", children)
+    for child in made["spec"]["structureDefinition"]["childComponents"][:2]:
+        child["scaleDefinition"]["replicasPath"] += " " * padding
+    (folder / "mill.yaml").write_text(json.dumps(made))
     store = Store([folder], catalogue=False)
     store.load()
     return store
@@ -132,12 +136,18 @@ async def test_a_new_snapshot_is_measured_anew(
 
 
 @pytest.mark.parametrize(
-    ("children", "expected"), [pytest.param(149, 0, id="300 expressions"), pytest.param(150, 1, id="302 expressions")]
+    ("children", "padding", "expected"),
+    [
+        pytest.param(149, 0, 0, id="300 expressions"),
+        pytest.param(150, 0, 1, id="302 expressions"),
+        pytest.param(2, 15_000, 0, id="30,000 characters"),
+        pytest.param(2, 17_000, 1, id="34,000 characters"),
+    ],
 )
 async def test_a_child_process_answers_for_a_large_definition(
-    tmp_path: Path, isolated: list[bytes], children: int, expected: int
+    tmp_path: Path, isolated: list[bytes], children: int, padding: int, expected: int
 ) -> None:
-    server = Calls(_store(tmp_path, children), Metrics(), Options())
+    server = Calls(_store(tmp_path, children, padding), Metrics(), Options())
     try:
         await _ask(server, _body())
     finally:

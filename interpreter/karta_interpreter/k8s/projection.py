@@ -33,6 +33,12 @@ _DISTRUST: Final = 15
 Decoding a hostile text of 1 MB takes 20 to 100 ms of the server's own process; another process answers large calls.
 """
 
+_MOST_PARTS: Final = 1500
+"""The most parts of a projection: the decoder of as many takes 20 ms to make. The catalogue's largest has 1,100."""
+
+_MOST_NESTED: Final = 3
+"""The most lists or maps directly within one another whose elements are read in part: types double with each."""
+
 _SCALARS: Final = (int, float, str, bool, None)
 
 _TOO_MUCH: Final = "the parts that are read are too large"
@@ -45,6 +51,7 @@ class Projection:
     """The parts that are read of one value. Its type, and whether it is there, count as read in any case.
 
     ``fields`` are read of an object, ``elements`` of a list or of an object's values; ``is_whole`` if all is read.
+    A value with too many parts is coarse: a part that would have one more is read whole instead.
 
     >>> projection = Projection()
     >>> projection.take("spec.replicas", "spec.containers[].image")
@@ -52,25 +59,45 @@ class Projection:
     True
     """
 
-    __slots__ = ("elements", "fields", "is_whole")
+    __slots__ = ("_count", "elements", "fields", "is_whole")
 
-    def __init__(self) -> None:
+    def __init__(self, count: list[int] | None = None) -> None:
         self.fields: dict[str, Self] = {}
         self.elements: Self | None = None
         self.is_whole = False
+        self._count = [0] if count is None else count
+        """How many parts there are, shared by all of them."""
 
     def at(self, *names: str) -> Self:
-        """Return the part at a path of fields."""
+        """Return the part at a path of fields; of a value that is read whole, that value."""
         part = self
         for name in names:
-            part = part.fields.setdefault(name, type(self)())
+            below = part.fields.get(name)
+            if below is None:
+                below = part._below()
+                if below is part:
+                    break
+                part.fields[name] = below
+            part = below
         return part
 
     def each(self) -> Self:
         """Return the part for every element of a list, or every value of an object."""
         if self.elements is None:
-            self.elements = type(self)()
+            below = self._below()
+            if below is self:
+                return self
+            self.elements = below
         return self.elements
+
+    def _below(self) -> Self:
+        """Return a new part, or this one if all below it is read anyway."""
+        if not self.is_whole and self._count[0] >= _MOST_PARTS:
+            self.is_whole = True
+        if self.is_whole:
+            return self
+        self._count[0] += 1
+        return type(self)(self._count)
 
     def take(self, *paths: str) -> None:
         """Read all of the values at these paths, each of which ends at a field."""
@@ -108,7 +135,7 @@ def projection_reader(projections: Mapping[str, Projection | None]) -> Read:
     >>> read(b'{"object": {"kind": "Job", "spec": {"replicas": 1, "template": {}}}}')
     ({'spec': {'replicas': 1}}, None)
     """
-    fields = [(name, _object_type(part)) if part else (name, Any, None) for name, part in projections.items()]
+    fields = [(name, _object_type(part, Any)) if part else (name, Any, None) for name, part in projections.items()]
     decoder = msgspec.json.Decoder(msgspec.defstruct("_Fields", fields, forbid_unknown_fields=True))
     too_long = distrust = 0
 
@@ -131,16 +158,17 @@ def projection_reader(projections: Mapping[str, Projection | None]) -> Read:
     return read
 
 
-def _type(part: Projection) -> Any:  # noqa: ANN401 - a type
-    if part.is_whole:
+def _type(part: Projection, nested: int = 0) -> Any:  # noqa: ANN401 - a type
+    """Return the type of a part, which is ``nested`` in so many lists or maps without a field between."""
+    if part.is_whole or nested > _MOST_NESTED:
         return Any
-    elements = _type(part.elements) if part.elements and not part.fields else Any
-    return Union[(_object_type(part), list[elements], *_SCALARS)]  # type: ignore[valid-type]  # made at run time
+    elements = _type(part.elements, nested + 1) if part.elements and not part.fields else Any
+    return Union[(_object_type(part, elements), list[elements], *_SCALARS)]  # type: ignore[valid-type]  # made at run time
 
 
-def _object_type(part: Projection) -> Any:  # noqa: ANN401 - a type
+def _object_type(part: Projection, elements: Any) -> Any:  # noqa: ANN401 - types
     if part.elements and not part.fields:
-        return dict[_Key, _type(part.elements)]  # type: ignore[misc]  # made at run time
+        return dict[_Key, elements]  # made at run time
     if part.elements or part.is_whole or "" in part.fields:
         return dict[str, Any]
     # The functional form takes names that are no identifiers.

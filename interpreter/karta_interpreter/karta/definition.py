@@ -142,9 +142,9 @@ class Definition:
     """The compiled Karta of one kind of workload, with the scripts that take precedence over it.
 
     ``components`` has the root first and the children in the order of the definition; ``findings`` are the warnings it
-    was loaded with. ``uses_bounded``: some expression runs outside this process; ``is_large``: it has so many that a
-    child process compiles and runs them. ``manifest`` is the Karta as it was loaded, from which another process can
-    make the same definition; ``has_karta`` is false for a kind that only has scripts. Expressions that read
+    was loaded with. ``uses_bounded``: some expression runs outside this process; ``is_large``: they are so many or so
+    long that a child process compiles and runs them. ``manifest`` is the Karta as it was loaded, from which another
+    process can make the same definition; ``has_karta`` is false for a kind that only has scripts. Expressions that read
     ``references`` have to be given their values first (`karta_interpreter.karta.reference_resolver`).
     """
 

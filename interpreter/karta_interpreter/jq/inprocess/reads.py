@@ -1,10 +1,12 @@
 """Which parts of its input a plain expression reads, and at which of them it may be written.
 
 Both analyses are conservative: a construct other than a path, a choice or a condition counts as reading all of its
-input, and nothing is known of where it may be written.
+input, and nothing is known of where it may be written. Both take a time that is linear in the expression's length:
+where choices multiply, all of their outputs count as read.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from karta_interpreter.jq import syntax as ast
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from karta_interpreter.jq.query import Query
 
 Projections: TypeAlias = tuple[Projection, ...]
+
+_MOST_OUTPUTS: Final = 32
+"""The most parts of the input that one expression is followed through; more of them count as read whole."""
 
 
 def take_outputs(projection: Projection, *queries: "Query | None") -> None:
@@ -51,17 +56,16 @@ def reach(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR091
         case ast.Pipe(left, right):
             return reach(right, reach(left, inputs))
         case ast.Comma(left, right) | ast.Alternative(left, right):
-            return reach(left, inputs) + reach(right, inputs)
+            return _choices((reach(left, inputs), reach(right, inputs)))
         case ast.Binary(operator, left, right):
             operands = reach(left, inputs) + reach(right, inputs)
             # Whether a value is true does not depend on its parts.
             return () if operator in ("and", "or") else taken(operands)
         case ast.If(branches, otherwise):
-            results = inputs if otherwise is None else reach(otherwise, inputs)
-            for condition, then in branches:
+            for condition, _ in branches:
                 reach(condition, inputs)
-                results += reach(then, inputs)
-            return results
+            ways = [reach(then, inputs) for _, then in branches]
+            return _choices((*ways, inputs if otherwise is None else reach(otherwise, inputs)))
         case ast.Try(body, None):
             return reach(body, inputs)
         case ast.Array(Node() as body):
@@ -93,6 +97,12 @@ def _called(reads: Reads, arguments: Sequence[Node], inputs: Projections) -> Pro
             *source, condition = arguments
             reach(condition, reach(source[0], inputs) if source else _elements(inputs))
     return ()
+
+
+def _choices(ways: Iterable[Projections]) -> Projections:
+    """Return the different parts that the outputs of some expressions are."""
+    parts = tuple(dict.fromkeys(chain.from_iterable(ways)))
+    return parts if len(parts) <= _MOST_OUTPUTS else taken(parts)
 
 
 def taken(parts: Iterable[Projection]) -> Projections:
