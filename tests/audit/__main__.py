@@ -38,6 +38,7 @@ ATTACKS: Final[dict[str, Attack]] = {
     "admission-left": admission.LEFT,
     "connections-idle": connections.IDLE,
     "connections-slow": connections.SLOW,
+    "connections-unfinished": connections.UNFINISHED,
     "overload": overload.CALLS,
     "scrapes": overload.SCRAPES,
     "reloads": reloading.RELOADS,

@@ -38,6 +38,7 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
         Bound("memory growth", 1.1, "connections that have ended give their memory back"),
     ),
     "connections-slow": (Bound("kept", 0, "a client has until the header timeout to send its head"),),
+    "connections-unfinished": (Bound("memory", 4, "bodies that have come have a bound of bytes over all connections"),),
     "overload": (
         Bound("call wait", inf, "calls wait for their turn, or are rejected at once: only health is promised"),
         Bound("call lost", inf, "as above: beyond the cap a call is answered 503"),

@@ -1,4 +1,4 @@
-"""Connections that cost a client nothing: without a handshake, and with a head that comes one byte a second."""
+"""Connections that cost a client little: without a handshake, with a slow head, and with a body that does not end."""
 
 import asyncio
 import errno
@@ -9,9 +9,10 @@ from typing import Final
 
 from tests.audit.found import Found
 from tests.audit.stage import Attack, Target
-from tests.server.client import Client, get
+from tests.server.client import Client, get, post
 
 _IDLE, _ROUNDS, _SLOW = 12_000, 5, 200
+_UNFINISHED, _BODY = 86, 31 * 2**20
 _TOGETHER, _PAUSE, _SETTLING = 100, 0.01, 5.0
 _HEADER_TIMEOUT: Final = 4
 _AT_ONCE: Final = struct.pack("ii", 1, 0)
@@ -78,6 +79,26 @@ async def _slow(target: Target) -> Found:
     return target.found(kept=kept)
 
 
+async def _unfinished(target: Target) -> Found:
+    """Send bodies but for their last bytes, and look at the memory while they stand still."""
+    clients, rest = [], b"x" * (_BODY - 2**20)
+    async with target.sampled():
+        for _ in range(_UNFINISHED):
+            client = await target.connect()
+            clients.append(client)
+            client.writer.write(post(b"{", headers={"Content-Length": str(_BODY)}) + rest)
+            with suppress(OSError, TimeoutError):
+                async with asyncio.timeout(_SETTLING):
+                    await client.writer.drain()
+        await asyncio.sleep(_SETTLING)
+    kept = sum([await _is_kept(client) for client in clients])
+    target.answers["given up"] += _UNFINISHED - kept
+    target.answers["kept"] += kept
+    for client in clients:
+        await client.close()
+    return target.found()
+
+
 async def _is_kept(client: Client) -> bool:
     try:
         async with asyncio.timeout(0.05):
@@ -89,6 +110,7 @@ async def _is_kept(client: Client) -> bool:
     return False
 
 
+UNFINISHED = Attack(_unfinished)
 # So that others keep the connections that they have.
 IDLE = Attack(_idle, lambda _: ("--connection-age", "0"))
 SLOW = Attack(_slow, lambda _: ("--header-timeout", str(_HEADER_TIMEOUT)))

@@ -91,6 +91,13 @@ _OPTIONS: list[click.Parameter] = [
     _option("certificate_interval", _SOME_SECONDS, "How often to check for a new certificate.", "SECONDS"),
     _option("plain_http", bool, "Serve without TLS, behind a proxy that adds it.", flag="--plain-http/--https"),
     _option("body_limit", Number(min=1), "Largest request that is read.", "BYTES"),
+    _option(
+        "bodies_limit",
+        Number(min=1),
+        "Most bytes of all requests that have not been answered. Default: an eighth of the container's memory, at most "
+        "128 MiB.",
+        "BYTES",
+    ),
     _option("call_limit", _SOME_SECONDS, "Longest time for one answer.", "SECONDS"),
     _option("calls_in_work", Number(min=1), "Most calls that wait at a time.", "NUMBER"),
     _option("connections", Number(min=1), "Most connections at a time.", "NUMBER"),

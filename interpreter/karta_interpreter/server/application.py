@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 from urllib.parse import parse_qs
 
 from aiohttp import HttpVersion11
-from aiohttp.web_exceptions import HTTPRequestEntityTooLarge
 from aiohttp.web_protocol import RequestPayloadError
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
@@ -17,6 +16,7 @@ from karta_interpreter.errors import RequestError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.quantity import parse_duration
 from karta_interpreter.server import metrics as exposition
+from karta_interpreter.server.bodies import Sender
 from karta_interpreter.server.calls import Awaited, Calls
 from karta_interpreter.server.health import Readiness
 from karta_interpreter.server.log import log
@@ -149,23 +149,27 @@ async def read_body(request: BaseRequest, limit: int) -> bytes:
         raise too_large
     try:
         # Most bodies arrive together with their headers.
-        body = request.content.read_nowait() if request.content.is_eof() else await _receive(request)
-    except HTTPRequestEntityTooLarge as error:
-        raise too_large from error
+        body = request.content.read_nowait() if request.content.is_eof() else await _receive(request, limit)
     except RequestPayloadError as error:
         raise RequestError("the body is not transferred as its headers say") from error
-    # What has arrived with the headers is not counted by aiohttp.
     if len(body) > limit:
         raise too_large
     return body
 
 
-async def _receive(request: BaseRequest) -> bytes:
+async def _receive(request: BaseRequest, limit: int) -> bytes:
+    """Return a body, of one above the limit the beginning; raises RequestError where there is no room for it."""
     if request.version == HttpVersion11 and request.headers.get("Expect", "").lower() == "100-continue":
         await request.writer.write(_CONTINUE)
         # Not part of the response, which is only written when nothing has been sent yet.
         request.writer.output_size = 0
-    return await request.read()
+    parts, length = list[bytes](), 0
+    while length <= limit and (part := await request.content.readany()):
+        if not cast("Sender", request.protocol).has_room(len(part)):
+            raise RequestError("too many bytes of requests at once; try again in a second", status=503)
+        parts.append(part)
+        length += len(part)
+    return b"".join(parts)
 
 
 def _seconds(parameters: str, most: float) -> float:

@@ -11,6 +11,7 @@ from aiohttp.web_response import Response, StreamResponse
 from aiohttp.web_server import Server
 
 from karta_interpreter.server.application import Soon
+from karta_interpreter.server.bodies import Bodies
 from karta_interpreter.server.health import Readiness
 from karta_interpreter.server.log import log
 from karta_interpreter.server.settings import Settings
@@ -53,9 +54,9 @@ class Connection(RequestHandler):
     connection has ``Connection: close``, for a load balancer moves no calls of an open one.
     """
 
-    __slots__ = ("_application", "_expected", "_settings", "_timers", "is_old")
+    __slots__ = ("_application", "_bodies", "_expected", "_settings", "_timers", "is_old")
 
-    def __init__(self, server: Server, application: Answers, settings: Settings) -> None:
+    def __init__(self, server: Server, application: Answers, settings: Settings, bodies: Bodies) -> None:
         super().__init__(
             server,
             loop=asyncio.get_running_loop(),
@@ -70,6 +71,7 @@ class Connection(RequestHandler):
         )
         self._application = application
         self._settings = settings
+        self._bodies = bodies
         self._expected = -1
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self.is_old = False
@@ -85,6 +87,10 @@ class Connection(RequestHandler):
     def is_receiving(self) -> bool:
         """Whether there is a request whose body has not come yet."""
         return self._current_request is not None and not self._current_request.content.is_eof()
+
+    def has_room(self, size: int) -> bool:
+        """Count bytes of a body that have come; return whether there is room for them."""
+        return self._bodies.take(self, size)
 
     @property
     def last_used(self) -> float:
@@ -123,7 +129,7 @@ class Connection(RequestHandler):
 
     def _check_headers(self, count: int) -> None:
         if self._request_count == count:
-            self._disconnect()
+            self.disconnect()
 
     def _expect_end(self) -> None:
         limit = self._settings.exchange_timeout + self._settings.call_limit
@@ -138,7 +144,7 @@ class Connection(RequestHandler):
 
     def _check_end(self, count: int | None) -> None:
         if self._request_count == count and self.is_busy:
-            self._disconnect()
+            self.disconnect()
         else:
             self._expect_end()
 
@@ -166,6 +172,7 @@ class Connection(RequestHandler):
         response.force_close()
         return response
 
-    def _disconnect(self) -> None:
+    def disconnect(self) -> None:
+        """Close the connection at once."""
         if self.transport is not None:
             self.transport.abort()

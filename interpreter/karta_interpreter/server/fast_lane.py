@@ -13,6 +13,7 @@ from functools import lru_cache
 from aiohttp.web_server import Server
 
 from karta_interpreter.server.application import Soon
+from karta_interpreter.server.bodies import Bodies
 from karta_interpreter.server.connection import Answers, Connection
 from karta_interpreter.server.settings import Settings
 
@@ -45,8 +46,8 @@ class FastLane(Connection):
 
     __slots__ = ("_awaited", "_end", "_held", "_is_closed", "_parameters", "_start")
 
-    def __init__(self, server: Server, application: Answers, settings: Settings) -> None:
-        super().__init__(server, application, settings)
+    def __init__(self, server: Server, application: Answers, settings: Settings, bodies: Bodies) -> None:
+        super().__init__(server, application, settings, bodies)
         self._held = bytearray()
         self._start = self._end = 0
         self._parameters = ""
@@ -98,19 +99,21 @@ class FastLane(Connection):
         self._start, self._end, self._parameters = head.end(), head.end() + length, (head[1] or b"").decode()
         if len(data) == self._end:
             self._answer(data)
-        elif len(data) < self._end:
+        elif len(data) < self._end and self.has_room(len(data)):
             self._held += data
             # For the deadline of headers in `Connection`: the head has come, and the deadline of the body counts.
             self._request_count += 1
         else:
-            # A second request in one piece with the first: Go does not pipeline, so aiohttp takes this client.
+            # A second request in one piece with the first: Go does not pipeline, so aiohttp takes this client. It also
+            # takes a request that there is no room for, and rejects it.
             self._close_lane(data)
 
     def _go_on(self, data: bytes) -> None:
         length = len(self._held) + len(data)
-        if length < self._end:
+        if length < self._end and self.has_room(len(data)):
             self._held += data
             return
+        self._bodies.drop(self)
         held = bytes(self._held)
         self._held.clear()
         if length == self._end and not self.is_busy:

@@ -16,6 +16,7 @@ from aiohttp.web_response import StreamResponse
 from aiohttp.web_server import Server
 
 from karta_interpreter.errors import ServeError
+from karta_interpreter.server.bodies import Bodies, most_bytes
 from karta_interpreter.server.connection import Answers, Connection
 from karta_interpreter.server.fast_lane import FastLane
 from karta_interpreter.server.log import log
@@ -34,12 +35,13 @@ class Connections(Server):
         super().__init__(self._handle, request_factory=self._request, handler_cancellation=True)
         self._application = application
         self._settings = settings
+        self._bodies = Bodies(settings.bodies_limit or most_bytes(settings.body_limit))
         self._transports: dict[Connection, asyncio.Transport] = {}
         self._all_gone = asyncio.Event()
 
     def __call__(self) -> FastLane:
         """Return the protocol of a new connection."""
-        return FastLane(self, self._application, self._settings)
+        return FastLane(self, self._application, self._settings, self._bodies)
 
     @property
     def count(self) -> int:
@@ -62,6 +64,7 @@ class Connections(Server):
     def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
         """Forget a connection whose last byte has left."""
         super().connection_lost(handler, exc)
+        self._bodies.drop(cast("Connection", handler))
         self._transports.pop(cast("Connection", handler), None)
         if not self._transports:
             self._all_gone.set()
@@ -97,8 +100,12 @@ class Connections(Server):
             transport.abort()
 
     async def _handle(self, request: BaseRequest) -> StreamResponse:
-        response = await self._application.handle(request)
-        if cast("Connection", request.protocol).is_old or self._application.readiness.draining:
+        connection = cast("Connection", request.protocol)
+        try:
+            response = await self._application.handle(request)
+        finally:
+            self._bodies.drop(connection)
+        if connection.is_old or self._application.readiness.draining:
             # The client opens its next connection elsewhere, instead of losing a call when this one is closed.
             response.force_close()
         return response

@@ -13,6 +13,7 @@ class Settings:
     Durations are in seconds, those of ``certificate_days`` and ``authority_days`` in days. A call may take
     ``call_limit``, or what Karmada's ``?timeout=`` leaves, whichever is shorter. A body of ``body_limit`` bytes has
     room for AggregateStatus: it has the statuses of hundreds of clusters, and Go may write one character as six.
+    ``bodies_limit`` is for the bodies of all connections, by default a part of the container's memory.
     ``resource_quota_estimate`` and ``pod_requests`` change answers (`karta_interpreter.operations.Options`).
 
     ``log_format`` is ``json`` or ``text``, by default text where stderr is a terminal. Only there ``serve`` prints what
@@ -43,6 +44,7 @@ class Settings:
     certificate_interval: float = 10.0
     plain_http: bool = False
     body_limit: int = 32 * MIB
+    bodies_limit: int | None = None
     call_limit: float = 2.5  # Karmada waits `webhook_timeout`; the rest is for the way there and back
     calls_in_work: int = 64
     connections: int = 2000
