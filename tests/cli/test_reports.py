@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
@@ -72,6 +73,11 @@ def test_junit_has_a_case_for_each_file(run: Run) -> None:
     assert (result.exit_code, suites.attrib) == (1, {"tests": "2", "failures": "1"})
     assert [name for name, case in cases.items() if case.find("failure") is not None] == ["bad.yaml"]
     assert "bad.yaml:16:23: error: " in (cases["bad.yaml"].findtext("failure") or "")
+
+
+def test_junit_escapes_line_breaks_of_file_names() -> None:
+    suites = ET.fromstring(junit([replace(_ODD, source="a\nb.yaml")], ()))  # noqa: S314 - our own output
+    assert (suites.findtext(".//failure") or "").startswith("a\\nb.yaml:")
 
 
 def test_junit_of_characters_that_xml_lacks_can_be_read() -> None:

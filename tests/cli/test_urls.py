@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from karta_interpreter.cli import files as subject
+
 Run = Callable[..., Result]
 
 
@@ -57,6 +59,23 @@ def test_a_finding_names_the_place(run: Run, url: str) -> None:
     result = run("validate", f"{url}/bad.yaml")
 
     assert result.stdout.startswith(f"{url.removeprefix('http://')}/bad.yaml:16:23: error [")
+
+
+def test_file_at_a_url_has_a_bound_in_bytes(run: Run, url: str, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subject, "_MOST_BYTES", 2**17)
+    (files / "fits.yaml").write_text("# " + "x" * 2**16)
+    (files / "large.yaml").write_text("# " + "x" * 2**18)
+    assert "bytes" not in run("validate", f"{url}/fits.yaml").stderr
+    large = run("validate", f"{url}/large.yaml")
+    expected = f"error: {url}/large.yaml: the file has more than 131072 bytes; download it and give its path\n"
+    assert (large.exit_code, large.stderr) == (1, expected)
+
+
+def test_file_at_a_url_has_to_come_in_time(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([0.0, 31.0])
+    monkeypatch.setattr(subject.time, "monotonic", lambda: next(times))
+    slow = run("validate", f"{url}/bad.yaml")
+    assert (slow.exit_code, "has not come in 30 seconds" in slow.stderr) == (1, True)
 
 
 def test_what_cannot_be_read(run: Run, url: str) -> None:

@@ -62,6 +62,7 @@ async def test_every_answer_has_the_headers(client: TestClient[Any, Any], path: 
     assert policy.get("script-src", "'self'") == "'self'", "no inline script, none from elsewhere"
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cache-Control"] == "no-store"
+    assert headers["Server"] == "karta-interpreter", "no version of a library"
 
 
 async def test_the_nonce_for_styles_is_new_in_every_page(client: TestClient[Any, Any]) -> None:

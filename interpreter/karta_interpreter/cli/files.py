@@ -2,10 +2,11 @@
 
 import asyncio
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse
 from itertools import starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,7 +32,10 @@ from karta_interpreter.sources.files import decode
 STDIN = "-"
 _Read = TypeVar("_Read")
 _SECONDS = 30.0
-"""The time that a server has for each part of an answer."""
+"""The time that a server has for each part of an answer, and for all of it."""
+_MOST_BYTES = 32 * 2**20
+"""The longest file that is read from a URL: the CRDs of all kinds of a project are a tenth of that."""
+_PART = 2**16
 _ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}
 
 
@@ -98,13 +102,26 @@ def read_url(url: str) -> bytes:
     """The content at a URL."""
     try:
         with urlopen(url, timeout=_SECONDS) as response:  # noqa: S310 - is_url has checked the scheme
-            content: bytes = response.read()
-            return content
+            return b"".join(_parts(url, response, time.monotonic() + _SECONDS))
     except HTTPError as error:
         error.close()  # it is the answer, with an open connection
         raise Problem(f"error: {url}: HTTP status {error.code} {error.reason}") from error
     except (OSError, HTTPException, ValueError) as error:
         raise Problem(f"error: {url}: {getattr(error, 'reason', error)}") from error
+
+
+def _parts(url: str, response: HTTPResponse, until: float) -> Iterator[bytes]:
+    """Yield an answer as it comes; raises Problem for one that is too long or too slow."""
+    length = 0
+    while part := response.read1(_PART):
+        length += len(part)
+        if length > _MOST_BYTES:
+            raise Problem(f"error: {url}: the file has more than {_MOST_BYTES} bytes; download it and give its path")
+        if time.monotonic() > until:
+            raise Problem(
+                f"error: {url}: the file has not come in {_SECONDS:.0f} seconds; download it and give its path"
+            )
+        yield part
 
 
 def read_stream(path: str) -> bytes | None:

@@ -91,7 +91,7 @@ def _result(finding: Finding) -> Object:
 
 
 def _lines(findings: Iterable[Finding]) -> str:
-    return "\n".join(f"{each.source}:{each.line}:{each.column}: {escaped(str(each))}" for each in findings)
+    return "\n".join(f"{escaped(each.source)}:{each.line}:{each.column}: {escaped(str(each))}" for each in findings)
 
 
 def xml_element(parent: ET.Element | None, tag: str, **attributes: object) -> ET.Element:

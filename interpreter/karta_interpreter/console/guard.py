@@ -22,6 +22,8 @@ _HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
+    # aiohttp's own names its version and that of Python.
+    "Server": "karta-interpreter",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }

@@ -1,8 +1,10 @@
 """Nothing that is registered is lost, whenever the process is killed."""
 
 import asyncio
+import errno
 import itertools
 import json
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
+from karta_interpreter.console.workload_types import folder_storage
 from karta_interpreter.console.workload_types.folder_storage import FolderStorage
 from karta_interpreter.console.workload_types.models import ApiError
 from karta_interpreter.console.workload_types.records import StoredType
@@ -84,6 +87,26 @@ async def test_a_group_called_core_and_core_kinds_have_files_of_their_own(tmp_pa
         one["spec"]["structureDefinition"]["rootComponent"]["kind"]["group"] = group
         await storage.write(StoredType.new(group, "GrainMill", "train", "low", [one]), None)
     assert [(await storage.read(group, "GrainMill")).group for group in ("", "core")] == ["", "core"]  # type: ignore[union-attr]
+
+
+def test_link_in_the_place_of_the_new_file_is_not_followed(tmp_path: Path) -> None:
+    other, path = tmp_path / "other", tmp_path / "Job.json"
+    other.write_text("untouched")
+    (tmp_path / ".Job.json.tmp").symlink_to(other)
+    folder_storage.replace_file(path, b"{}")
+    assert (other.read_text(), path.read_text(), path.is_symlink()) == ("untouched", "{}", False)
+
+
+def test_full_disk_leaves_the_old_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "Job.json"
+    path.write_text("old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        folder_storage.replace_file(path, b"new")
+    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {"Job.json": "old"}
 
 
 async def test_what_a_killed_process_leaves_beside_a_file_is_no_type(tmp_path: Path) -> None:

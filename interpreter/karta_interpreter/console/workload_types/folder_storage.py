@@ -112,12 +112,18 @@ def _check_readable(text: bytes) -> None:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Give a file a content that is on the disk when this returns; it is there before or after, never in part."""
-    beside = path.with_name(f".{path.name}.tmp")  # no name of a definition, so the server does not read it
-    with beside.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    new = path.with_name(f".{path.name}.tmp")  # no name of a definition, so the server does not read it
+    # Left by a process that was killed, or put there by another one: a link would lead the content elsewhere.
+    new.unlink(missing_ok=True)
+    try:
+        with new.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except OSError:  # such as a full disk
+        new.unlink(missing_ok=True)
+        raise
     _sync_folder(path.parent)
 
 
