@@ -15,7 +15,15 @@ from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.reference_resolver import Known, resolved
 from karta_interpreter.karta.status import match_status
-from karta_interpreter.operations import Call, Operation, Results, StatusItem, interpret
+from karta_interpreter.operations import (
+    DEFAULT_OPTIONS,
+    Call,
+    Operation,
+    Options,
+    Results,
+    StatusItem,
+    interpret,
+)
 from karta_interpreter.operations.interpret_health import is_stale
 
 _NO_OBJECT = 'give the object: --observed-file FILE (or --desired-file), "-" for stdin'
@@ -114,7 +122,9 @@ class Outcome:
     reason: str = ""
 
 
-def ask(interpreter: Interpreter, call: Call, references: Iterable[Object] = ()) -> Outcome:
+def ask(
+    interpreter: Interpreter, call: Call, references: Iterable[Object] = (), options: Options = DEFAULT_OPTIONS
+) -> Outcome:
     """The outcome of a call, also for an error; ``references`` are the objects that the definition may look up."""
     definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
     broken = interpreter.broken.get(call.operation)
@@ -123,7 +133,8 @@ def ask(interpreter: Interpreter, call: Call, references: Iterable[Object] = ())
     if not definition.has_karta and not definition.answers(call.operation):
         return Outcome(call, error=interpreter.why_not)
     try:
-        return Outcome(call, interpret(definition, call, on_print=print_line), reason=_reason(definition, call))
+        results = interpret(definition, call, options, on_print=print_line)
+        return Outcome(call, results, reason=_reason(definition, call))
     except InterpretationError as error:
         return Outcome(call, error=f"{_place(definition, call, error)}{_shown(str(error))}")
 

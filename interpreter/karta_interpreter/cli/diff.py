@@ -14,13 +14,13 @@ from karta_interpreter.cli.calls import Outcome, ask
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.diff_input import Question, Side, read_questions, side_of
 from karta_interpreter.cli.files import check_stdin
-from karta_interpreter.cli.options import Number, complete_kinds_and_files, file_option, output
+from karta_interpreter.cli.options import Number, answer_options, complete_kinds_and_files, file_option, output
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import one_line, written
 from karta_interpreter.findings import count, format_path
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, NOTHING, Object, field_path
-from karta_interpreter.operations import Call, Operation
+from karta_interpreter.operations import Call, Operation, Options
 from karta_interpreter.suites.comparison import Difference, compare
 
 _EXAMPLES = """\b
@@ -50,8 +50,11 @@ _REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from c
 @_side("--to", "after", help="The definition after.")
 @file_option("--object", "paths", multiple=True, required=True, help=_OBJECTS)
 @click.option("--desired-replica", type=Number(0, MOST_REPLICAS), metavar="N", help=_REPLICAS)
+@answer_options
 @output("table", "yaml", "json", "markdown")
-def command(before: str, after: str, paths: tuple[str, ...], desired_replica: int | None, output: str) -> None:
+def command(
+    before: str, after: str, paths: tuple[str, ...], desired_replica: int | None, output: str, options: Options
+) -> None:
     """Show where two definitions answer differently about the same objects.
 
     SIDE is a file or folder of Kartas and customizations, a kind of the catalogue, "catalogue", or one of the last two
@@ -67,7 +70,7 @@ def command(before: str, after: str, paths: tuple[str, ...], desired_replica: in
             return _one_more(sides[0], obj) if desired_replica is None else desired_replica
 
         questions = read_questions(paths, replicas)
-        changes = [change for question in questions if (change := _change(sides, question)).differences]
+        changes = [change for question in questions if (change := _change(sides, question, options)).differences]
         unknown = [gvk for gvk in dict.fromkeys(each.gvk for each in questions) if not any(side(gvk) for side in sides)]
     if output == "table":
         click.echo("".join(map(_text, changes)), nl=False)
@@ -90,16 +93,16 @@ def _one_more(side: Side, obj: Object) -> int:
     return min(counted + 1, MOST_REPLICAS) if isinstance(counted, int) else 1
 
 
-def _change(sides: tuple[Side, Side], question: Question) -> Change:
-    before, after = (_answer(side(question.gvk), question) for side in sides)
+def _change(sides: tuple[Side, Side], question: Question, options: Options) -> Change:
+    before, after = (_answer(side(question.gvk), question, options) for side in sides)
     return Change(question, tuple(_differences(before, after)))
 
 
-def _answer(interpreter: Interpreter | None, question: Question) -> Outcome | None:
+def _answer(interpreter: Interpreter | None, question: Question, options: Options) -> Outcome | None:
     """Return the answer of a side; None when nothing answers the operation there."""
     if interpreter is None or not interpreter.is_asked(question.call.operation):
         return None
-    return ask(interpreter, question.call, question.references)
+    return ask(interpreter, question.call, question.references, options)
 
 
 def _differences(before: Outcome | None, after: Outcome | None) -> Iterator[Difference]:

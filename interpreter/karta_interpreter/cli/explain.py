@@ -34,7 +34,7 @@ from karta_interpreter.k8s.values import JSON, Object, field_path
 from karta_interpreter.k8s.yaml_writer import to_yaml
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE
-from karta_interpreter.operations import Call, Operation
+from karta_interpreter.operations import Call, Operation, Options
 from karta_interpreter.sources.files import ORIGIN
 
 STRICT = "Exit with 3 when something was looked for and not found."
@@ -57,6 +57,7 @@ Examples:
 @options.status_file
 @options.desired_replica
 @options.references
+@options.answer_options
 @definitions
 @inputs("--override", "overrides", text="Customizations whose scripts override the definition")
 @click.option("--strict", is_flag=True, help=STRICT)
@@ -98,7 +99,7 @@ def command(
     arguments = Arguments(read_object(file), observed, items, given["desired_replica"])
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
     references = [each for path in given["references"] for each in read_objects(path)]
-    show(interpreter, calls, references, output, strict=strict)
+    show(interpreter, calls, references, output, given["options"], strict=strict)
 
 
 def _is_path(target: str) -> bool:
@@ -119,13 +120,19 @@ def _is_definition(path: str) -> bool:
 
 
 def show(
-    interpreter: Interpreter, calls: Sequence[Call], references: Sequence[Object], form: str, *, strict: bool
+    interpreter: Interpreter,
+    calls: Sequence[Call],
+    references: Sequence[Object],
+    form: str,
+    options: Options,
+    *,
+    strict: bool,
 ) -> None:
     """Print the explanations of calls about one object; exit with 1 for an error, 3 for a warning if ``strict``."""
     definition, origin = interpreter.entry.definition, interpreter.entry.origin
     explanations = []
     for call in calls:
-        found = explain(definition, call, origin=origin, reader=Known.of(references), on_print=print_line)
+        found = explain(definition, call, options, origin=origin, reader=Known.of(references), on_print=print_line)
         if broken := interpreter.broken.get(call.operation):
             found = replace(found, facts=(), results=None, error=broken.placed_message)
         explanations.append(found)

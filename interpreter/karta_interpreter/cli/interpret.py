@@ -23,7 +23,7 @@ from karta_interpreter.k8s.yaml_writer import to_yaml
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.reference_resolver import Known, resolved
 from karta_interpreter.lua.customization import LoadedCustomization
-from karta_interpreter.operations import Call, Operation
+from karta_interpreter.operations import Call, Operation, Options
 from karta_interpreter.sources.snapshot import Entry
 
 _EXAMPLES = """\b
@@ -44,6 +44,7 @@ class _Given(Connection):
     status_file: str | None
     desired_replica: int | None
     references: tuple[str, ...]
+    options: Options
     kartas: tuple[str, ...]
 
 
@@ -57,6 +58,7 @@ class _Given(Connection):
 @options.status_file
 @options.desired_replica
 @options.references
+@options.answer_options
 @definitions
 @karta
 @inputs("--override", "overrides", text="Customizations whose scripts override the definition")
@@ -93,9 +95,9 @@ def command(
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
     references = [obj for path in given["references"] for obj in read_objects(path)]
     if explain:
-        show_explanations(interpreter, calls, references, output or "table", strict=strict)
+        show_explanations(interpreter, calls, references, output or "table", given["options"], strict=strict)
         return
-    outcomes = [ask(interpreter, call, references) for call in calls]
+    outcomes = [ask(interpreter, call, references, given["options"]) for call in calls]
     if operation and output is None:
         _print_blocks(outcomes[0])
     elif output in ("yaml", "json"):

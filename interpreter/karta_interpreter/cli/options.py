@@ -3,16 +3,17 @@
 import math
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.k8s.values import MOST_REPLICAS
 from karta_interpreter.karta.loading import catalogue_files
-from karta_interpreter.operations import Operation
+from karta_interpreter.operations import Operation, Options
 
 Command = Callable[..., None]
 
@@ -142,6 +143,25 @@ status_file = file_option("--status-file", help="One AggregatedStatusItem per do
 desired_replica = click.option(
     "--desired-replica", type=Number(0, MOST_REPLICAS), metavar="N", help="Number for ReviseReplica."
 )
+
+QUOTA_ESTIMATE = "Answer as with Karmada's feature gate ResourceQuotaEstimate."
+POD_REQUESTS = "Whose formula counts the resources of a pod."
+COUNTING = click.Choice([each.value for each in Counting])
+
+
+def answer_options(function: Command) -> Command:
+    """Add the settings of `serve` that change answers; the command gets them as ``options``."""
+
+    @click.option("--resource-quota-estimate", is_flag=True, help=QUOTA_ESTIMATE)
+    @click.option(
+        "--pod-requests", type=COUNTING, default=Counting.SCHEDULER.value, show_default=True, help=POD_REQUESTS
+    )
+    @wraps(function)
+    def answering(*, resource_quota_estimate: bool, pod_requests: str, **given: object) -> None:
+        function(**given, options=Options(resource_quota_estimate, Counting(pod_requests)))
+
+    return answering
+
 
 NO_WORKLOAD = 'error: give the workload: --object PATH, "-" for stdin'
 karta = click.option("--karta", "kartas", type=LATER, multiple=True, hidden=True)

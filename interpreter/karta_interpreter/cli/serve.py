@@ -13,7 +13,18 @@ from typing import Any, cast
 
 import click
 
-from karta_interpreter.cli.options import FILE, FOLDER, PATH, Decimal, HostPort, Number, ObjectName
+from karta_interpreter.cli.options import (
+    COUNTING,
+    FILE,
+    FOLDER,
+    PATH,
+    POD_REQUESTS,
+    QUOTA_ESTIMATE,
+    Decimal,
+    HostPort,
+    Number,
+    ObjectName,
+)
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import findings_text, one_line, table
 from karta_interpreter.errors import InterpreterError
@@ -109,8 +120,8 @@ _OPTIONS: list[click.Parameter] = [
     _option("log_level", click.Choice(["debug", "info", "warning", "error"]), "Lowest level of log lines."),
     _option("log_format", click.Choice(["text", "json"]), "Form of log lines; default: text on a terminal, else json."),
     _option("quiet", bool, "Whether to leave out the list of what is served, printed at the start on a terminal."),
-    _option("resource_quota_estimate", bool, "Answer as with Karmada's feature gate ResourceQuotaEstimate."),
-    _option("pod_requests", click.Choice(["scheduler", "karmada"]), "Whose formula counts the resources of a pod."),
+    _option("resource_quota_estimate", bool, QUOTA_ESTIMATE),
+    _option("pod_requests", COUNTING, POD_REQUESTS),
     _option("cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
     _option("kubeconfig", click.Path(path_type=Path), "That of karmada-apiserver; default: in-cluster.", "FILE"),
     _option("context", str, "Context of the kubeconfig.", "NAME"),

@@ -14,7 +14,7 @@ from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.explain import explanations_text, warnings_text
 from karta_interpreter.cli.files import check_stdin, write_files
-from karta_interpreter.cli.options import inputs, output
+from karta_interpreter.cli.options import answer_options, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, watched, written
 from karta_interpreter.cli.reports import xml_element, xml_text
@@ -25,6 +25,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.k8s.yaml_writer import to_yaml
 from karta_interpreter.karta.reference_resolver import Known
+from karta_interpreter.operations import Options
 from karta_interpreter.suites import Outcome, Report, Totals, by_kind, judge
 from karta_interpreter.suites.comparison import compared
 from karta_interpreter.suites.output import answer_of, with_outputs
@@ -168,8 +169,9 @@ Examples:
 @click.option(
     "--update", is_flag=True, help="Show what differs, then write today's answers into the suites as expected outputs."
 )
+@answer_options
 @output("table", "yaml", "json", "junit")
-def command(
+def command(  # noqa: PLR0913 - one for each option
     *,
     paths: tuple[Path, ...],
     names: tuple[str, ...],
@@ -178,6 +180,7 @@ def command(
     fail_only: bool,
     explain_failures: bool,
     update: bool,
+    options: Options,
 ) -> None:
     """Run golden suites and show answers that differ from the expected ones.
 
@@ -192,7 +195,7 @@ def command(
     if not chosen and not unreadable:
         nothing = f"no case has {' or '.join(names)} in its kind, operation or name"
         raise UsageProblem(f"error: {nothing}" if cases else f"error: {', '.join(map(str, suites))}: there is no case")
-    report = Report(tuple(_run(chosen, filenames, explains=explain_failures)), tuple(unreadable), fail_only)
+    report = Report(tuple(_run(chosen, filenames, options, explains=explain_failures)), tuple(unreadable), fail_only)
     texts = {"table": suites_text, "junit": junit}
     text = texts[output](report) if output in texts else written(suites_json(report), output)
     click.echo(text, nl=False)
@@ -251,7 +254,7 @@ def _is_named(case: Case, names: Sequence[str]) -> bool:
     return not names or any(name.lower() in title for name in names)
 
 
-def _run(cases: Sequence[Case], filenames: tuple[str, ...], *, explains: bool) -> Iterator[Outcome]:
+def _run(cases: Sequence[Case], filenames: tuple[str, ...], options: Options, *, explains: bool) -> Iterator[Outcome]:
     # The definitions are read once for each kind of the suites, and their findings are shown as often.
     find = cache(_interpreter)
     for case in watched(cases, "Cases"):
@@ -262,9 +265,11 @@ def _run(cases: Sequence[Case], filenames: tuple[str, ...], *, explains: bool) -
         if isinstance(interpreter, str):
             yield Outcome(case, (interpreter,))
             continue
-        answered = ask(interpreter, case.call, case.references)
+        answered = ask(interpreter, case.call, case.references, options)
         outcome = judge(case, answered.results, answered.error)
-        yield outcome if outcome.passed else replace(outcome, notes=_notes(interpreter, case, explains=explains))
+        yield (
+            outcome if outcome.passed else replace(outcome, notes=_notes(interpreter, case, options, explains=explains))
+        )
 
 
 def _interpreter(filenames: tuple[str, ...], gvk: GVK) -> Interpreter | str:
@@ -274,9 +279,9 @@ def _interpreter(filenames: tuple[str, ...], gvk: GVK) -> Interpreter | str:
         return problem.message
 
 
-def _notes(interpreter: Interpreter, case: Case, *, explains: bool) -> tuple[str, ...]:
+def _notes(interpreter: Interpreter, case: Case, options: Options, *, explains: bool) -> tuple[str, ...]:
     """Explain a failure by the warnings about the case's object or, if asked for, by the whole chain."""
     entry = interpreter.entry
-    explanation = explain(entry.definition, case.call, origin=entry.origin, reader=Known.of(case.references))
+    explanation = explain(entry.definition, case.call, options, origin=entry.origin, reader=Known.of(case.references))
     text = explanations_text([explanation]) if explains else warnings_text(explanation.warnings)
     return tuple(text.splitlines())

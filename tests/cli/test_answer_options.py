@@ -1,0 +1,103 @@
+"""The settings of `serve` that change answers, as options of the commands that answer.
+
+The pods are those of docs/operations.md: to kube-scheduler 700m, by Karmada's formula 500m.
+"""
+
+import json
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from karta_interpreter.cli.serve import command as serve
+from karta_interpreter.k8s.edit import get
+
+Run = Callable[..., Result]
+
+JOB = """\
+apiVersion: example.io/v1
+kind: Job
+metadata: {name: demo, namespace: team}
+spec:
+  replicas: 2
+  simple: {spec: {priorityClassName: urgent, containers: [{name: main, resources: {requests: {cpu: 500m}}}]}}
+  template:
+    spec:
+      priorityClassName: urgent
+      initContainers:
+      - {name: proxy, restartPolicy: Always, resources: {requests: {cpu: 200m}}}
+      containers:
+      - {name: main, resources: {requests: {cpu: 500m}}}
+"""
+CASE = """\
+name: by the server's settings
+operation: InterpretReplica
+output: {replica: 2, requires: {resourceRequest: {cpu: 500m}, namespace: team, priorityClassName: urgent}}
+desiredObj:
+"""
+AS_SERVED = ("--pod-requests", "karmada", "--resource-quota-estimate")
+ASKED = ("--object", "job.yaml", "--operation", "InterpretReplica", "-o", "json")
+
+
+@pytest.fixture
+def job(files: Path) -> Path:
+    (files / "job.yaml").write_text(JOB)
+    (files / "suite.yaml").write_text(CASE + "".join(f"  {line}\n" for line in JOB.splitlines()))
+    karta = (files / "karta.yaml").read_text()
+    (files / "simple.yaml").write_text(karta.replace(".spec.template", ".spec.simple"))
+    return files
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        pytest.param("interpret", ("operations", "InterpretReplica", "results", "requires"), id="interpret"),
+        pytest.param("explain", ("explanations", 0, "results", "requires"), id="explain"),
+    ],
+)
+@pytest.mark.usefixtures("job")
+def test_requests_follow_the_options(run: Run, command: str, path: tuple[str | int, ...]) -> None:
+    plain, served = (json.loads(run(command, "-f", "karta.yaml", *ASKED, *more).stdout) for more in ((), AS_SERVED))
+
+    assert get(plain, path) == {"resourceRequest": {"cpu": "700m"}}
+    assert get(served, path) == {
+        "resourceRequest": {"cpu": "500m"}, "namespace": "team", "priorityClassName": "urgent",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        pytest.param(AS_SERVED, 0, id="as the server answers"),
+        pytest.param(AS_SERVED[:2], 1, id="without the namespace and the priority class"),
+        pytest.param(AS_SERVED[2:], 1, id="by the scheduler's formula"),
+    ],
+)
+@pytest.mark.usefixtures("job")
+def test_a_suite_is_run_with_the_options(run: Run, options: tuple[str, ...], code: int) -> None:
+    result = run("test", "suite.yaml", "-f", "karta.yaml", "--explain", *options)
+
+    assert result.exit_code == code, result.output
+    assert ("by Karta job" in result.stdout) is (code == 1), "the explanation is about the same answer"
+
+
+@pytest.mark.usefixtures("job")
+def test_a_diff_asks_both_sides_with_the_options(run: Run) -> None:
+    sides = ("--from", "karta.yaml", "--to", "simple.yaml", "--object", "suite.yaml")
+
+    assert "- 700m" in run("diff", *sides).stdout
+    assert run("diff", *sides, *AS_SERVED).exit_code == 0, "Karmada's formula takes the sidecar for an init container"
+
+
+@pytest.mark.parametrize("command", ["interpret", "explain", "test", "diff"])
+def test_the_options_have_the_help_of_serve(command: str) -> None:
+    texts = {each.name: getattr(each, "help", "") for each in serve.params}
+    chosen = {
+        each.name: getattr(each, "help", "")
+        for each in import_module(f"karta_interpreter.cli.{command}").command.params
+    }
+
+    for name in ("pod_requests", "resource_quota_estimate"):
+        assert chosen[name] == texts[name]
