@@ -1,11 +1,37 @@
-"""An explanation has the answer itself, and its facts make up the answer, for every case of every suite."""
+"""An explanation has the answer itself, its facts make up the answer, and it names what decides it: in every suite."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
+from karta_interpreter.errors import InterpretationError
+from karta_interpreter.explain import Explanation, explain, outline
+from karta_interpreter.explain.reading import annotation_field
+from karta_interpreter.k8s.edit import remove
+from karta_interpreter.k8s.values import JSON
+from karta_interpreter.karta.annotations import PREFIX, annotation_path
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import load_definition
 from karta_interpreter.karta.reference_resolver import Known, resolved
+from karta_interpreter.lua.reading import without_linting
+from karta_interpreter.operations import Operation, interpret
 from karta_interpreter.suites.suite import Case
 from tests.explain.laws import check_laws
+
+_BOUNDED: Final = "it names the components with bounds, which may change without it"
+_NAMES_NOTHING: Final = "the container that it adds needs no other object"
+_WITHOUT_EFFECT: Final = {
+    ("flink-apache-org-flinkdeployment-v1beta1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
+    ("ray-io-raycluster-v1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
+    ("ray-io-rayjob-v1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
+    ("ray-io-rayservice-v1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
+    ("serving-kserve-io-llminferenceservice-v1alpha1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
+    ("serving-kserve-io-llminferenceservice-v1alpha2", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
+    ("sparkoperator-k8s-io-sparkapplication-v1beta2", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
+    ("kubeflow-org-mpijob-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
+    ("kubeflow-org-pytorchjob-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
+    ("serving-kserve-io-inferenceservice-v1beta1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
+}
+"""Annotations that an operation reads, and that no object of the kind can show; why."""
 
 
 def test_the_explained_answer_is_the_answer(definition: Definition, cases: Sequence[Case]) -> None:
@@ -15,3 +41,45 @@ def test_the_explained_answer_is_the_answer(definition: Definition, cases: Seque
             check_laws(resolved(definition, case.call.object, reader), case.call, reader)
         except AssertionError as error:
             raise AssertionError(f"{case.source}:{case.line}: {case.name}: {error}") from error
+
+
+def test_an_annotation_is_explained_where_it_decides_and_nowhere_else(
+    definition: Definition, cases: Sequence[Case]
+) -> None:
+    explained = [explain(definition, case.call, reader=Known.of(case.references)) for case in cases]
+    for name, without in _without_one(definition):
+        decides, named = set[Operation](), set[Operation]()
+        for case, found in zip(cases, explained, strict=True):
+            is_named, operation = _names(found, name), case.call.operation
+            if _answer(without, case) != (found.error or found.results):
+                assert is_named, f"{case.source}:{case.line}: {case.name}: {name} decides, and is not named"
+                decides.add(operation)
+            named |= {operation} if is_named else set()
+        # The suites ask what the definition answers; that it leaves the rest out needs no case.
+        asked = {case.call.operation for case in cases}
+        named |= {each for each in asked if _names(outline(definition, each), name)}
+        without_effect = {each for each in asked if (definition.name, name, each) in _WITHOUT_EFFECT}
+        assert named == decides | without_effect, f"{name}: left: it is named for; right: it changes an answer of"
+        assert not decides & without_effect
+
+
+def _without_one(definition: Definition) -> Iterator[tuple[str, Definition]]:
+    """Yield each annotation of ours with the definition that lacks it."""
+    written: Iterable[str] = definition.manifest["metadata"].get("annotations", {})
+    for name in (each.removeprefix(PREFIX) for each in written if each.startswith(PREFIX)):
+        with without_linting():
+            yield name, load_definition(remove(definition.manifest, annotation_path(name)))
+
+
+def _answer(definition: Definition, case: Case) -> JSON:
+    try:
+        return interpret(definition, case.call, reader=Known.of(case.references))
+    except InterpretationError as error:
+        return str(error)
+
+
+def _names(found: Explanation, name: str) -> bool:
+    field = annotation_field(name)
+    if any(field == fact.field or field in fact.note for fact in found.facts):
+        return True
+    return any(layer.note.endswith(f"{PREFIX}{name}") for layer in found.layers)

@@ -230,3 +230,108 @@ def test_an_outline_has_each_expression_and_annotation_that_an_operation_reads(d
         'Degraded: phase "Stalled"',
         "healthy: Completed, Running, Suspended",
     ]
+
+
+OMITTED = {"aggregate": ".status.observedGeneration: omit"}
+
+
+def of_annotations(found: Explanation) -> list[tuple[str, str]]:
+    return [
+        (fact.field.rpartition("/")[2].removesuffix('"]'), fact.note)
+        for fact in found.facts
+        if fact.rule == "annotation"
+    ]
+
+
+def test_an_annotation_that_decides_is_named_with_what_there_would_be_without_it(define: Define) -> None:
+    late = {**train(HOT, phase="ready", observedGeneration=2), "metadata": {"name": "x", "generation": 3}}
+
+    found = check_laws(define(annotations=OMITTED), Call(Operation.INTERPRET_HEALTH, late))
+
+    assert found.results == {"healthy": True}
+    assert of_annotations(found) == [("aggregate", "aggregate: without it healthy would be false")]
+
+
+def test_an_annotation_that_does_not_decide_is_not_named(define: Define) -> None:
+    current = {**train(HOT, phase="ready", observedGeneration=3), "metadata": {"name": "x", "generation": 3}}
+
+    found = check_laws(define(annotations=OMITTED), Call(Operation.INTERPRET_HEALTH, current))
+
+    assert of_annotations(found) == []
+
+
+def test_what_an_annotation_leaves_out_would_be_there_without_it(define: Define) -> None:
+    items = (StatusItem("north", {"phase": "Ready", "seed": 7}),)
+
+    found = check_laws(
+        define(annotations={"aggregate": ".status.seed: omit"}),
+        Call(Operation.AGGREGATE_STATUS, train(HOT), items=items),
+    )
+
+    assert of_annotations(found) == [("aggregate", "aggregate: without it aggregatedStatus.status.seed would be 7")]
+
+
+def test_an_error_by_an_annotation_names_it(define: Define) -> None:
+    found = explain(
+        define(annotations={"health": ".status.phase"}), Call(Operation.INTERPRET_HEALTH, train(HOT, phase="Ready"))
+    )
+
+    assert found.results is None
+    assert "annotation health" in found.error
+    assert any(fact.field.endswith('/health"]') for fact in found.facts)
+
+
+def test_a_script_is_explained_by_its_annotation(define: Define) -> None:
+    definition = define(annotations={"lua": SCRIPT, "healthy-statuses": "Running"})
+
+    (fact,) = explain(definition, Call(Operation.INTERPRET_HEALTH, train(HOT))).facts
+    (read,) = outline(definition, Operation.INTERPRET_HEALTH).facts
+
+    assert fact.field == read.field == 'metadata.annotations["karta-interpreter.io/lua"]'
+
+
+def test_an_outline_has_what_a_script_asks_of_the_karta(define: Define) -> None:
+    asks = SCRIPT.replace("return true", 'return require("karta").interpretHealth(obj)')
+
+    fields = [
+        fact.note
+        for fact in outline(
+            define(annotations={"lua": asks, "healthy-statuses": "Running"}), Operation.INTERPRET_HEALTH
+        ).facts
+    ]
+
+    assert {"annotation lua", "annotation healthy-statuses"} <= set(fields)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "expected"),
+    [
+        pytest.param(
+            ".status.observedGeneration: omit",
+            ["InterpretStatus", "InterpretHealth"],
+            id="generations are not compared",
+        ),
+        pytest.param(".status.seed: first", [], id="no other operation asks"),
+    ],
+)
+def test_an_outline_names_the_aggregation_where_it_matters(define: Define, aggregate: str, expected: list[str]) -> None:
+    definition = define(annotations={"aggregate": aggregate})
+
+    named = [
+        str(operation)
+        for operation in Operation
+        if any(fact.note == "annotation aggregate" for fact in outline(definition, operation).facts)
+    ]
+
+    assert named == ["AggregateStatus", *expected]
+
+
+def test_a_status_that_cannot_be_read_is_left_out_by_no_annotation(define: Define) -> None:
+    obj = {
+        **train(HOT, observedGeneration=2),
+        "metadata": {"name": "x", "annotations": {"resourcetemplate.karmada.io/generation": "two"}},
+    }
+
+    found = explain(define(), Call(Operation.INTERPRET_STATUS, obj))
+
+    assert (found.results, found.facts) == (None, ())

@@ -1,6 +1,8 @@
 """From an answer back to expressions and places, and what an operation reads of any object of a kind."""
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, QueryError
@@ -12,12 +14,14 @@ from karta_interpreter.explain.pods import component_facts, replica_facts, revis
 from karta_interpreter.explain.reading import about, annotation_field
 from karta_interpreter.explain.retention import retention_facts
 from karta_interpreter.explain.status import health_facts, status_facts
-from karta_interpreter.k8s.values import field_path
-from karta_interpreter.karta.annotations import PREFIX
+from karta_interpreter.k8s.patch import changes
+from karta_interpreter.k8s.values import NOTHING, field_path
+from karta_interpreter.karta.annotations import PREFIX, Annotations
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.reference_resolver import Reader, resolved
 from karta_interpreter.karta.schema import read_karta
 from karta_interpreter.karta.schema_types import expressions
+from karta_interpreter.lua.script import SLOTS
 from karta_interpreter.operations import DEFAULT_OPTIONS, Call, Operation, Options, Results, interpret
 from karta_interpreter.operations.interpret_health import healthy_statuses
 from karta_interpreter.operations.interpretation import OnPrint
@@ -64,6 +68,9 @@ def explain(
             facts.append(fact)  # one by one: those before an error are kept
     except (InterpretationError, QueryError) as failure:
         facts.append(Fact("stopped", f"the chain ends here: {failure}"))
+    # An error stays where an object that is referred to cannot be read, and may be a script that ran out of time.
+    if not (error and (definition.references or definition.scripts.of(call.operation))):
+        facts += _decisive(definition, call, options, results or {"error": error}, facts)
     layers = _layers(definition, call.operation, origin)
     return Explanation(call, definition.name, definition.gvk, layers, tuple(facts), results, error)
 
@@ -71,10 +78,34 @@ def explain(
 def _facts(definition: Definition, call: Call, options: Options, results: Results) -> Iterator[Fact]:
     scripts = definition.scripts.of(call.operation)
     for script in scripts:
-        yield Fact("script", f"script {script.name} answers; what it reads is not traced")
+        field = annotation_field("lua") if script in definition.annotations.lua else ""
+        yield Fact("script", f"script {script.name} answers; what it reads is not traced", field=field)
     if not scripts and definition.answers(call.operation):
         yield from warnings_about(definition, call.object, call.operation)
         yield from _FACTS[call.operation](definition, call, options, results)
+
+
+def _decisive(
+    definition: Definition, call: Call, options: Options, answer: Results, facts: Sequence[Fact]
+) -> Iterator[Fact]:
+    """Yield the annotations without which the answer would be another one, but for those that other facts name."""
+    for name in _READ[call.operation][1]:
+        field, attribute = annotation_field(name), name.replace("-", "_")
+        default = {attribute: getattr(Annotations(), attribute)}
+        without = replace(definition, annotations=replace(definition.annotations, **default))
+        if without == definition or any(field == fact.field or field in fact.note for fact in facts):
+            continue
+        try:
+            other = interpret(without, call, options)
+        except InterpretationError as failure:
+            other = {"error": str(failure)}
+        for path, _, value in list(changes(answer, other))[-1:]:
+            compound = "nothing" if value is NOTHING else "another" if isinstance(value, dict | list) else ""
+            yield Fact(
+                "annotation",
+                f"{name}: without it {field_path(path)} would be {compound or json.dumps(value)}",
+                field=field,
+            )
 
 
 _PODS: Final = ("specDefinition", "instanceIdPath")
@@ -84,8 +115,11 @@ _READ: Final[dict[Operation, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     Operation.REVISE_REPLICA: (("scaleDefinition", "instanceIdPath"), ("elastic",)),
     Operation.RETAIN: (("scaleDefinition", "suspendDefinition"), ("retain", "queue-labels")),
     Operation.AGGREGATE_STATUS: ((), ("aggregate", "outcomes")),
-    Operation.INTERPRET_STATUS: ((), ()),
-    Operation.INTERPRET_HEALTH: (("phaseDefinition", "conditionsDefinition"), ("health", "healthy-statuses")),
+    Operation.INTERPRET_STATUS: ((), ("aggregate",)),
+    Operation.INTERPRET_HEALTH: (
+        ("phaseDefinition", "conditionsDefinition"),
+        ("health", "healthy-statuses", "aggregate"),
+    ),
     Operation.INTERPRET_DEPENDENCY: (_PODS, ("added-containers", "dependencies")),
 }
 """The fields with expressions, and the annotations, that an operation reads."""
@@ -94,26 +128,32 @@ _READ: Final[dict[Operation, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 def outline(definition: Definition, operation: Operation, *, origin: str = "") -> Explanation:
     """Explain what an operation reads of any object of the kind; the call of the explanation has an empty object."""
     layers = _layers(definition, operation, origin)
-    reads_karta = definition.answers(operation) and not definition.scripts.of(operation)
-    facts = tuple(_reads(definition, operation)) if reads_karta else ()
+    facts = tuple(_reads(definition, operation)) if definition.answers(operation) else ()
     return Explanation(Call(operation, {}), definition.name, definition.gvk, layers, facts)
 
 
 def _reads(definition: Definition, operation: Operation) -> Iterator[Fact]:
     karta, _ = read_karta(definition.manifest)
     names, annotations = _READ[operation]
+    scripts = definition.scripts.of(operation)
+    reads_karta = not scripts or any(SLOTS[operation].own_function in script.text for script in scripts)
     if karta is None:
         return
-    for path, component in karta.spec.structure_definition.components:
+    for path, component in karta.spec.structure_definition.components if reads_karta else ():
         for at, text in expressions(component, path):
             if not set(names).isdisjoint(map(str, at)):
                 yield Fact(
                     "reads", component.name, component=component.name, field=field_path(at), expression=str(text)
                 )
-    for name in annotations:
-        if written := karta.annotations.get(f"{PREFIX}{name}"):
+    is_own = not set(scripts).isdisjoint(definition.annotations.lua)
+    for name in (*(["lua"] if is_own else ()), *(annotations if reads_karta else ())):
+        # Of the aggregation, other operations ask only whether `observedGeneration` is about the object.
+        matters = name != "aggregate" or not definition.annotations.observes_generation
+        if (written := karta.annotations.get(f"{PREFIX}{name}")) and (
+            matters or operation is Operation.AGGREGATE_STATUS
+        ):
             yield Fact("reads", f"annotation {name}", field=annotation_field(name), expression=written)
-    if operation is Operation.INTERPRET_HEALTH and definition.annotations.health is None:
+    if reads_karta and operation is Operation.INTERPRET_HEALTH and definition.annotations.health is None:
         yield from _mappings(definition)
 
 

@@ -132,7 +132,7 @@ def _verdict(definition: Definition, matched: tuple[Status, ...], *, healthy: bo
     return Fact("verdict", f"{note} as healthy", healthy, "/healthy", field=field)
 
 
-def status_facts(_definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
+def status_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
     """Yield where each field of InterpretStatus comes from."""
     reflected = results.get("status", {})
     for field, value in reflected.items():
@@ -145,7 +145,7 @@ def status_facts(_definition: Definition, call: Call, _options: Options, results
         answer = json_pointer(("status", field))
         yield Fact("status", f"{field}: {note}", value, answer, places=(place_at(path, call.object),))
     observed = place_at(_OBSERVED_GENERATION, call.object)
-    if observed.exists and "observedGeneration" not in reflected:
+    if observed.exists and not definition.annotations.observes_generation:
         note = "observedGeneration is about another object, so it is left out"
         yield Fact("status", note, field=annotation_field("aggregate"), places=(observed,))
 

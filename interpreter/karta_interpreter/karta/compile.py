@@ -43,7 +43,6 @@ def compile_definition(
     references = tuple(_reference(reference, _compiler(karta.name)) for reference in structure.references)
     parts = (components, status, annotations, references)
     queries = list(islice(_queries(parts), _MOST_QUERIES + 1))
-    is_queued = annotations.queue_labels and any(component.suspend for component in components)
     return Definition(
         name=karta.name,
         gvk=_gvk(root.kind),
@@ -58,7 +57,7 @@ def compile_definition(
         scripts=annotations.lua,
         gang=karta.spec.gang,
         references=references,
-        _queued=definition.Queued(components) if is_queued else None,
+        _queued=definition.Queued(components) if any(component.suspend for component in components) else None,
         _bindings=Bindings(components=components, status=status, annotations=annotations) if references else None,
     )
 

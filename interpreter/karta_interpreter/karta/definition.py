@@ -202,7 +202,7 @@ class Definition:
     @property
     def queued(self) -> tuple[QueuedFields, ...]:
         """The fields of the components' pods to which queues add something."""
-        return self._queued.fields if self._queued else ()
+        return self._queued.fields if self._queued and self.annotations.queue_labels else ()
 
     def component(self, name: str) -> Component | None:
         """Return the component of that name, None for an unknown one."""
