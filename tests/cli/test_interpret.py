@@ -129,8 +129,8 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
         pytest.param(["--observed-file", "no.yaml"], "error: no.yaml: No such file or directory", id="a missing file"),
         pytest.param(
             ["--observed-file", "two.yaml"],
-            "error: two.yaml holds 2 objects; give one (first: Elasticsearch obs/logs, line 2)",
-            id="two objects in a file",
+            "error: two.yaml has no object of a kind that the definitions describe: Elasticsearch obs/logs, B",
+            id="two objects of other kinds in a file",
         ),
         pytest.param(["--observed-file", "empty.yaml"], "error: empty.yaml: it has no object", id="an empty file"),
         *(

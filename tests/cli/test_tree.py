@@ -138,7 +138,7 @@ def test_old_spellings_are_accepted_with_a_note(run: Run, arguments: tuple[str, 
         pytest.param(
             (*JOB, "statuses.yaml"),
             2,
-            "statuses.yaml holds 2 objects; give one (first: one without a kind, line 1)",
+            "no object of a kind that the definitions describe: one without a kind, one without a kind",
             id="two workloads",
         ),
         pytest.param(("tree",), 2, 'give the workload: --object PATH, "-" for stdin', id="no workload"),

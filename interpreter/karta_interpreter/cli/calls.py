@@ -133,8 +133,9 @@ def ask(
     if not definition.has_karta and not definition.answers(call.operation):
         return Outcome(call, error=interpreter.why_not)
     try:
-        results = interpret(definition, call, options, on_print=print_line)
-        return Outcome(call, results, reason=_reason(definition, call))
+        return Outcome(
+            call, interpret(definition, call, options, on_print=print_line), reason=_reason(definition, call)
+        )
     except InterpretationError as error:
         return Outcome(call, error=f"{_place(definition, call, error)}{_shown(str(error))}")
 

@@ -16,6 +16,7 @@ from karta_interpreter.cli.render import findings_text
 from karta_interpreter.findings import Finding, Severity
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import catalogue_kinds
 from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE
 from karta_interpreter.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 from karta_interpreter.sources.files import DefinitionFile, Folder, decode, find_in_catalogue, layer_of, load_catalogue
@@ -129,6 +130,13 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
         raise NoDefinition(in_files if paths else f"error: the catalogue has no definition for {gvk}; give one with -f")
     answered = frozenset(operation for each in stronger for operation in each.scripts.operations)
     return Interpreter(found.entries[gvk], _broken(weaker, answered) | _broken(stronger))
+
+
+def kinds_of(paths: Sequence[str]) -> set[GVK]:
+    """The kinds that the given files describe, also those with errors; without any those of the catalogue."""
+    given = _read_existing(paths)
+    broken = {each.gvk for files in given for each in files.layer.quarantined if each.gvk}
+    return broken.union(*map(_kinds, given)) if paths else {*catalogue_kinds()}
 
 
 def _print_findings(*snapshots: Snapshot) -> None:

@@ -16,7 +16,7 @@ import click
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import short
 from karta_interpreter.cli.calls import Arguments, calls_for, operation_named, print_line
-from karta_interpreter.cli.definitions import Interpreter, definitions_named
+from karta_interpreter.cli.definitions import Interpreter, definitions_named, kinds_of
 from karta_interpreter.cli.files import STDIN, check_stdin, is_url, read_items, read_object, read_objects
 from karta_interpreter.cli.options import (
     complete_kinds_and_files,
@@ -94,9 +94,11 @@ def command(
             explanations = [outline(each, one, origin=origin) for one in Operation if asked in (None, one)]
             _print(f"{each.gvk.kind} {each.gvk.api_version}, by {each.name} ({origin})", explanations, output)
         return
-    observed = None if given["observed_file"] is None else read_object(given["observed_file"])
+    observed = (
+        None if given["observed_file"] is None else read_object(given["observed_file"], lambda: kinds_of(filenames))
+    )
     items = None if given["status_file"] is None else read_items(given["status_file"])
-    arguments = Arguments(read_object(file), observed, items, given["desired_replica"])
+    arguments = Arguments(read_object(file, lambda: kinds_of(filenames)), observed, items, given["desired_replica"])
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
     references = [each for path in given["references"] for each in read_objects(path)]
     show(interpreter, calls, references, output, given["options"], strict=strict)

@@ -21,6 +21,7 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name
 from karta_interpreter.errors import InterpretationError, ManifestError
 from karta_interpreter.k8s import edit, manifest
+from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import StatusItem
@@ -31,6 +32,7 @@ from karta_interpreter.sources.files import decode
 
 STDIN = "-"
 _Read = TypeVar("_Read")
+Kinds = Callable[[], Iterable[GVK]]  # of the definitions in use, which are read only if they matter
 _SECONDS = 30.0
 """The time that a server has for each part of an answer, and for all of it."""
 _MOST_BYTES = 32 * 2**20
@@ -51,22 +53,37 @@ def check_path(path: str) -> None:
         raise UsageProblem("error: a path is empty; is a variable of the shell not set?")
 
 
-def read_object(path: str) -> Object:
-    """The one object in a file, a folder or standard input."""
-    found = list(_values(path))
-    if not found:
-        raise UsageProblem(f"error: {path}: it has no object")
-    obj, document = _object(*found[0]), found[0][0]
-    if len(found) > 1:
-        name = f"{obj.get('kind', 'one without a kind')} {full_name(obj.get('metadata'))}".rstrip()
-        place = f"line {document.line}" if document.source in (path, "stdin") else f"{document.source}:{document.line}"
-        raise UsageProblem(f"error: {path} holds {len(found)} objects; give one (first: {name}, {place})")
-    return obj
+def read_object(path: str, kinds: Kinds = frozenset) -> Object:
+    """The one object in a file, a folder or standard input; of several the one of the ``kinds``, if there are any."""
+    found = read_objects(path, kinds)
+    if len(found) != 1:
+        what = (
+            f" contains {len(found)} objects, pass one of them: {', '.join(map(named, found[:8]))}"
+            if found
+            else ": it has no object"
+        )
+        raise UsageProblem(f"error: {path}{what}")
+    return found[0]
 
 
-def read_objects(path: str) -> list[Object]:
-    """All objects in a file, a folder or standard input; those of a ``List`` one by one, as kubectl takes them."""
-    return list(starmap(_object, _values(path)))
+def read_objects(path: str, kinds: Kinds = frozenset) -> list[Object]:
+    """All objects in a file, a folder or standard input; those of a ``List`` one by one, as kubectl takes them.
+
+    Of several objects those of the ``kinds``, if there are any: samples have Secrets and Services with the workload.
+    """
+    found = list(starmap(_object, _values(path)))
+    known = {(gvk.api_version, gvk.kind) for gvk in kinds()} if len(found) > 1 else ()
+    chosen = [each for each in found if not known or (each.get("apiVersion"), each.get("kind")) in known]
+    if found and not chosen:
+        raise UsageProblem(
+            f"error: {path} has no object of a kind that the definitions describe: {', '.join(map(named, found[:8]))}"
+        )
+    return chosen
+
+
+def named(obj: Object) -> str:
+    """The kind and the name of an object, as errors name it."""
+    return f"{obj.get('kind', 'one without a kind')} {full_name(obj.get('metadata'))}".rstrip()
 
 
 def read_items(path: str) -> tuple[StatusItem, ...]:
@@ -217,8 +234,10 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
         # In the same folder, as a file can only be moved within one file system at once.
         with TemporaryDirectory(dir=folder, prefix=".unfinished-") as unfinished:
             for name, text in files.items():
+                Path(unfinished, name).parent.mkdir(exist_ok=True)
                 Path(unfinished, name).write_text(text, encoding="utf-8")
             for name in files:
+                (folder / name).parent.mkdir(exist_ok=True)
                 Path(unfinished, name).replace(folder / name)
     except OSError as error:
         raise Problem(f"error: {error.filename or folder}: {error.strerror}") from error

@@ -9,7 +9,7 @@ import click
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
 from karta_interpreter.cli.calls import ORDER, Arguments, Outcome, ask, calls_for
-from karta_interpreter.cli.definitions import read_customizations
+from karta_interpreter.cli.definitions import kinds_of, read_customizations
 from karta_interpreter.cli.explain import STRICT, exit_if_strict, warnings_text
 from karta_interpreter.cli.explain import show as show_explanations
 from karta_interpreter.cli.files import Connection, check_stdin, live, read_items, read_live, read_object, read_objects
@@ -91,7 +91,7 @@ def command(
     if check:
         check_scripts([*filenames, *overrides])
         return
-    arguments = _read(given)
+    arguments = _read(given, filenames)
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
     references = [obj for path in given["references"] for obj in read_objects(path)]
     if explain:
@@ -125,11 +125,12 @@ def _warnings(definition: Definition, calls: Iterable[Call], references: Sequenc
     return [fact for own, call in asked for fact in warnings_about(own, call.object, call.operation)]
 
 
-def _read(given: _Given) -> Arguments:
+def _read(given: _Given, filenames: Sequence[str]) -> Arguments:
     if given["target"] and given["observed_file"] is not None:
         raise UsageProblem(f"error: give {given['target']} or --observed-file, not both")
     desired, observed = (
-        None if path is None else read_object(path) for path in (given["desired_file"], given["observed_file"])
+        None if path is None else read_object(path, lambda: kinds_of(filenames))
+        for path in (given["desired_file"], given["observed_file"])
     )
     if given["target"]:
         connection = Connection(namespace=given["namespace"], kubeconfig=given["kubeconfig"], context=given["context"])

@@ -7,7 +7,7 @@ from typing import Unpack
 import click
 
 from karta_interpreter.cli import options
-from karta_interpreter.cli.definitions import DEFINITIONS, interpreter_for
+from karta_interpreter.cli.definitions import DEFINITIONS, interpreter_for, kinds_of
 from karta_interpreter.cli.explain import warnings_text
 from karta_interpreter.cli.files import Connection, check_stdin, live, read_live, read_object, read_objects
 from karta_interpreter.cli.options import NO_WORKLOAD, definitions, file_option, karta, old_spelling, output
@@ -202,7 +202,8 @@ def command(
     elif path is None:
         obj, filenames = _by_old_spelling(filenames), kartas
     else:
-        obj, filenames = read_object(path), filenames + kartas
+        filenames += kartas
+        obj = read_object(path, lambda: kinds_of(filenames))
     tree = WorkloadTree.build(_workload(obj, filenames, references), _pods(pods))
     drawn = {"tree": tree_text, "table": tree_table, "mermaid": mermaid}
     text = drawn[output](tree) if output in drawn else written(tree.to_json(), output)

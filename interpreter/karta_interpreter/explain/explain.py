@@ -91,12 +91,11 @@ def _decisive(
     """Yield the annotations without which the answer would be another one, but for those that other facts name."""
     for name in _READ[call.operation][1]:
         field, attribute = annotation_field(name), name.replace("-", "_")
-        default = {attribute: getattr(Annotations(), attribute)}
-        without = replace(definition, annotations=replace(definition.annotations, **default))
-        if without == definition or any(field == fact.field or field in fact.note for fact in facts):
+        unset = replace(definition.annotations, **{attribute: getattr(Annotations(), attribute)})
+        if unset == definition.annotations or any(field == fact.field or field in fact.note for fact in facts):
             continue
         try:
-            other = interpret(without, call, options)
+            other = interpret(replace(definition, annotations=unset), call, options)
         except InterpretationError as failure:
             other = {"error": str(failure)}
         for path, _, value in list(changes(answer, other))[-1:]:
