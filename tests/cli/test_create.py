@@ -175,6 +175,106 @@ def test_a_suite_has_todays_answers_and_asks_for_reasons(run: Run, files: Path) 
     assert run("test").stderr.endswith("1 kind, 7 cases: 7 passed, 0 failed\n")
 
 
+def test_the_cases_of_a_suite_share_the_object(run: Run, files: Path) -> None:
+    run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
+
+    cases = [yaml.safe_load(path.read_text()) for path in (files / "testdata").glob("*.yaml")]
+    assert {case.get("desiredObj") or case["observedObj"] for case in cases} == {"objects/1.yaml"}
+    shared = files / "testdata" / "objects" / "1.yaml"
+    assert yaml.safe_load(shared.read_text()) == yaml.safe_load((files / "job.yaml").read_text())
+
+
+def test_printed_cases_are_whole(run: Run, files: Path) -> None:
+    result = run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml")
+
+    job = yaml.safe_load((files / "job.yaml").read_text())
+    cases = list(yaml.safe_load_all(result.stdout))
+    assert [case.get("desiredObj") or case["observedObj"] for case in cases] == [job] * 7
+
+
+def test_a_suite_has_retain_with_the_object_of_a_member(run: Run, files: Path) -> None:
+    karta = (files / "karta.yaml").read_text()
+    retain = "  annotations: {karta-interpreter.io/retain: .spec.seed}\nspec:\n  structure"
+    (files / "karta.yaml").write_text(karta.replace("spec:\n  structure", retain))
+    job = yaml.safe_load((files / "job.yaml").read_text())
+    other = {**job, "metadata": {"name": "other"}}
+    member = {**job, "spec": {**job["spec"], "seed": 7}, "status": {"phase": "Failed"}}
+    (files / "both.yaml").write_text(yaml.safe_dump_all([other, job]))
+    (files / "member.yaml").write_text(yaml.safe_dump(member))
+    sources = ("--object", "both.yaml", "--observed-file", "member.yaml")
+
+    run("create", "suite", "-f", "karta.yaml", *sources, "--output-dir", "testdata")
+
+    (retained,) = yaml.safe_load_all((files / "testdata" / "retain.yaml").read_text())
+    assert retained["name"] == "demo", "the other one has no object of its name"
+    assert retained["output"]["retained"]["spec"]["seed"] == 7
+    assert [retained[key] for key in ("desiredObj", "observedObj")] == ["objects/2.yaml", "objects/3.yaml"]
+    healthy = {
+        each["name"]: each["output"]
+        for each in yaml.safe_load_all((files / "testdata" / "interprethealth.yaml").read_text())
+    }
+    assert healthy == {"other": {"healthy": True}, "demo": {"healthy": False}}, "of the live object"
+    assert run("test", "--name", "demo").exit_code == 0
+
+
+def test_an_object_of_a_member_that_is_no_workloads_is_a_mistake(run: Run, files: Path) -> None:
+    (files / "member.yaml").write_text((files / "job.yaml").read_text().replace("name: demo", "name: demon"))
+
+    result = run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--observed-file", "member.yaml")
+
+    assert (result.exit_code, result.stderr) == (2, "error: member.yaml: no workload is Job team/demon\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        pytest.param((), 6, id="twice the count"),
+        pytest.param(("--desired-replica", "4"), 4, id="another count"),
+        pytest.param(("--desired-replica", "0"), 0, id="none"),
+    ],
+)
+def test_a_suite_revises_to_a_count(run: Run, files: Path, options: tuple[str, ...], count: int) -> None:
+    del files
+    found = run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", *options).stdout
+
+    (case,) = [each for each in yaml.safe_load_all(found) if each["operation"] == "ReviseReplica"]
+    assert (case["inputReplicas"], case["output"]["revised"]["spec"]["replicas"]) == (count, count)
+
+
+def test_a_suite_aggregates_two_members(run: Run, files: Path) -> None:
+    del files
+    found = run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml").stdout
+
+    (case,) = [each for each in yaml.safe_load_all(found) if each["operation"] == "AggregateStatus"]
+    assert [item["clusterName"] for item in case["statusItems"]] == ["member1", "member2"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        pytest.param(None, "cannot read objects/1.yaml: [Errno 2]", id="missing"),
+        pytest.param("a: [", "cannot read objects/1.yaml: ", id="not YAML"),
+        pytest.param("- 1", "desiredObj must be an object, but is a list", id="a list"),
+        pytest.param("a: 1\n---\nb: 1", "cannot read objects/1.yaml: ", id="two documents"),
+        pytest.param("\xff", "cannot read objects/1.yaml: ", id="not UTF-8"),
+    ],
+)
+def test_a_shared_object_that_cannot_be_read_is_an_error(
+    run: Run, files: Path, content: str | None, reason: str
+) -> None:
+    run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
+    shared = files / "testdata" / "objects" / "1.yaml"
+    if content is None:
+        shared.unlink()
+    else:
+        shared.write_bytes(content.encode("latin-1"))
+
+    result = run("test", "testdata/interpretreplica.yaml")
+
+    assert (result.exit_code, 'interpretreplica.yaml:1: case "demo": ' in result.output) == (1, True), result.output
+    assert reason in " ".join(result.output.split())
+
+
 def test_a_suite_replaces_no_file(run: Run, files: Path) -> None:
     (files / "testdata").mkdir()
     (files / "testdata" / "interprethealth.yaml").write_text("mine")
@@ -214,11 +314,11 @@ def test_an_update_writes_what_differs_and_nothing_else(run: Run, files: Path) -
 
 def test_an_update_leaves_a_case_that_has_no_answer(run: Run, files: Path) -> None:
     run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
-    suite = files / "testdata" / "interpretreplica.yaml"
-    text = suite.read_text().replace("replicas: 3", "replicas: many")
-    suite.write_text(text)
+    suite, shared = files / "testdata" / "interpretreplica.yaml", files / "testdata" / "objects" / "1.yaml"
+    text = suite.read_text()
+    shared.write_text(shared.read_text().replace("replicas: 3", "replicas: many"))
 
-    updated = run("test", "--update")
+    updated = run("test", "testdata/interpretreplica.yaml", "--update")
 
     assert (updated.exit_code, suite.read_text()) == (1, text)
 
@@ -252,8 +352,7 @@ def test_an_update_goes_on_after_a_suite_that_cannot_be_written(run: Run, files:
     first, second = files / "testdata" / "a.yaml", files / "testdata" / "interpretreplica.yaml"
     good = second.read_text()
     in_line = '{name: a, operation: InterpretReplica, output: {replica: 4}, desiredObj: {apiVersion: "%s", kind: %s}}'
-    head = yaml.safe_load(good)["desiredObj"]
-    first.write_text(in_line % (head["apiVersion"], head["kind"]))
+    first.write_text(in_line % ("example.io/v1", "Job"))
     second.write_text(good.replace("  replica: 3\n", "  replica: 4\n"))
 
     updated = run("test", "--update")

@@ -7,9 +7,17 @@ from pathlib import Path
 import click
 
 from karta_interpreter.cli.calls import Arguments, ask
-from karta_interpreter.cli.definitions import Interpreter, interpreter_for
-from karta_interpreter.cli.files import check_stdin, read_crds, read_objects, write_files
-from karta_interpreter.cli.options import NO_WORKLOAD, definitions, file_option, inputs, output_dir_option
+from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
+from karta_interpreter.cli.diff_input import MEMBERS
+from karta_interpreter.cli.files import check_stdin, named, read_crds, read_objects, write_files
+from karta_interpreter.cli.options import (
+    NO_WORKLOAD,
+    definitions,
+    desired_replica,
+    file_option,
+    inputs,
+    output_dir_option,
+)
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
 from karta_interpreter.cli.validate import contradictions
@@ -17,13 +25,14 @@ from karta_interpreter.findings import count, escaped
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import read_documents
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.k8s.values import Object
 from karta_interpreter.k8s.yaml_writer import WIDTH, to_authored_yaml
 from karta_interpreter.karta.loading import load_documents
 from karta_interpreter.karta.scaffold import CustomKind, Draft, draft
 from karta_interpreter.operations import Call, Operation, StatusItem
 from karta_interpreter.operations.call import LIVE
 from karta_interpreter.suggestion import did_you_mean
+from karta_interpreter.suites.suite import OBJECT_KEYS, OBJECTS
 
 
 @click.group("create")
@@ -95,66 +104,90 @@ _EXAMPLES = """\b
 Examples:
   karta-interpreter create suite -f karta.yaml --object trainjob.yaml
   karta-interpreter create suite -f karta.yaml --object objects/ --output-dir testdata/
+  karta-interpreter create suite -f karta.yaml --object job.yaml --observed-file member.yaml --desired-replica 4
 """
 
 
 @command.command("suite", epilog=_EXAMPLES)
 @definitions
 @inputs("--object", "paths", text="Workloads to ask about")
-@output_dir_option(help="Write a file for each operation there.")
-def suite_command(filenames: tuple[str, ...], paths: tuple[str, ...], output_dir: Path | None) -> None:
+@inputs("--observed-file", "observed", text="The workloads as a member cluster has them, for Retain")
+@desired_replica
+@output_dir_option(help="Write a file for each operation there, and the objects that they share.")
+def suite_command(
+    filenames: tuple[str, ...],
+    paths: tuple[str, ...],
+    observed: tuple[str, ...],
+    desired_replica: int | None,
+    output_dir: Path | None,
+) -> None:
     """Draft golden cases for a definition, with today's answers as expected outputs.
 
-    Each workload is asked all operations but Retain, which needs what a member cluster made of it. An answer is only as
+    Each workload is asked all operations, Retain where --observed-file has an object of its name. Its status, or that
+    object's, is what two members report. ReviseReplica gets twice the count, or --desired-replica. An answer is only as
     right as the definition: a TODO in each case stands for the reason that a person has to find.
     """
-    check_stdin((*filenames, *paths))
+    check_stdin((*filenames, *paths, *observed))
     if not paths:
         raise UsageProblem(NO_WORKLOAD)
-    files: dict[str, list[str]] = {}
-    workloads = [each for path in paths for each in read_objects(path)]
-    if not workloads:
+    given, live = (
+        [_cleaned(each) for path in some for each in read_objects(path, lambda: kinds_of(filenames))]
+        for some in (paths, observed)
+    )
+    if not given:
         raise UsageProblem(f"error: {', '.join(paths)}: it has no object")
-    for workload in workloads:
-        for call, fields in _cases(_cleaned(workload), filenames):
-            files.setdefault(f"{call.operation.lower()}.yaml", []).append(to_authored_yaml(fields))
+    members = {named(each): each for each in live}
+    if strays := members.keys() - set(map(named, given)):
+        raise UsageProblem(f"error: {', '.join(observed)}: no workload is {', '.join(sorted(strays))}")
+    files: dict[str, list[str]] = {}
+    shared: dict[str, str] = {}  # the files of objects, by their content
+    for workload in given:
+        for call, fields in _cases(workload, members.get(named(workload)), desired_replica, filenames):
+            places = {
+                key: shared.setdefault(to_authored_yaml(fields[key]), f"{OBJECTS}/{len(shared) + 1}.yaml")
+                for key in OBJECT_KEYS
+                if key in fields and output_dir is not None
+            }
+            files.setdefault(f"{call.operation.lower()}.yaml", []).append(to_authored_yaml({**fields, **places}))
     texts = {name: "---\n".join(cases) for name, cases in files.items()}
     if output_dir is None:
         click.echo("---\n".join(texts.values()), nl=False)
     else:
-        _write(output_dir, texts)
+        _write(output_dir, texts | {place: text for text, place in shared.items()})
     click.echo(f"{count(sum(map(len, files.values())), 'case')}: replace each TODO by the reason", err=True)
 
 
-def _cases(workload: Object, filenames: tuple[str, ...]) -> Iterator[tuple[Call, Object]]:
+def _cases(
+    workload: Object, member: Object | None, replicas: int | None, filenames: tuple[str, ...]
+) -> Iterator[tuple[Call, Object]]:
     interpreter = interpreter_for(GVK.of(workload), filenames, [])
-    status = workload.get("status")
-    items = (StatusItem("member1", status, applied=True),) if isinstance(status, dict) else None
-    arguments = Arguments(desired=workload, items=items, replicas=_another_count(interpreter, workload))
+    status = (member or workload).get("status")
+    items = tuple(StatusItem(each, status) for each in MEMBERS) if isinstance(status, dict) else None
     name = edit.get(workload, ("metadata", "name")) or "without a name"
-    for call in arguments.calls():
+    for call in Arguments(workload, member, items, _another_count(interpreter, workload, replicas)).calls():
         if interpreter.is_asked(call.operation):
             outcome = ask(interpreter, call)
             output = {"error": outcome.error} if outcome.results is None else dict(outcome.results)
             yield call, _case(str(name), call, output)
 
 
-def _another_count(interpreter: Interpreter, workload: Object) -> int | None:
-    """Return twice the count, so that the case of ReviseReplica changes something."""
+def _another_count(interpreter: Interpreter, workload: Object, wanted: int | None) -> int | None:
+    """Return the count that is wanted, or twice today's, so that the case of ReviseReplica changes something."""
     outcome = ask(interpreter, Call(Operation.INTERPRET_REPLICA, workload))
     # A count of 0 becomes 2: zero twice would be no change.
-    return None if outcome.results is None else 2 * (outcome.results["replica"] or 1)
+    return wanted if wanted is not None or outcome.results is None else 2 * (outcome.results["replica"] or 1)
 
 
 def _case(name: str, call: Call, output: Object) -> Object:
-    fields: dict[str, JSON] = {"name": name, "description": _TODO}
-    fields["observedObj" if call.operation in LIVE else "desiredObj"] = call.object
-    if call.operation is Operation.AGGREGATE_STATUS:
-        items = [{"clusterName": item.cluster, "applied": True, "status": item.status} for item in call.items]
-        fields["statusItems"] = items
-    if call.replicas is not None:
-        fields["inputReplicas"] = call.replicas
-    return {**fields, "operation": str(call.operation), "output": output}
+    given = {
+        "desiredObj": None if call.operation in LIVE else call.object,
+        "observedObj": call.object if call.operation in LIVE else call.observed,
+        "statusItems": [item.to_json() for item in call.items] or None,
+        "inputReplicas": call.replicas,
+        "operation": str(call.operation),
+        "output": output,
+    }
+    return {"name": name, "description": _TODO, **{key: value for key, value in given.items() if value is not None}}
 
 
 def _cleaned(workload: Object) -> Object:

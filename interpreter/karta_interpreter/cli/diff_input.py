@@ -25,7 +25,7 @@ from karta_interpreter.sources.files import load_catalogue
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.suites.suite import find_suites, read_suite
 
-_MEMBERS = ("member1", "member2")
+MEMBERS = ("member1", "member2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _of_object(obj: JSON, source: str, line: int, replicas: Callable[[Object], i
         raise Problem(f"error: {source}:{line}: {error}") from error
     # The object is the template, and what two members report and run.
     template = {field: content for field, content in obj.items() if field != "status"}
-    items = tuple(StatusItem(member, obj["status"]) for member in _MEMBERS) if "status" in obj else ()
+    items = tuple(StatusItem(member, obj["status"]) for member in MEMBERS) if "status" in obj else ()
     for operation in Operation:
         yield Question(gvk, Call.of(operation, template, obj, replicas(obj), items), source, line)
 

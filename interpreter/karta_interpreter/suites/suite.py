@@ -27,6 +27,8 @@ _KEYS = (
     *("inputReplicas", "operation", "references", "output", "filepath"),
 )
 _TESTDATA = "testdata"
+OBJECTS = "objects"  # the folder of objects that cases share
+OBJECT_KEYS = ("desiredObj", "observedObj")
 _ITEM_KEYS = ("clusterName", "status", "applied", "appliedMessage", "health")
 _HEAD_KEYS = ("apiVersion", "kind", "metadata")
 """Some of Karmada's own cases give an item the head of the member's object, which has no effect there either."""
@@ -53,11 +55,15 @@ class Case:
 
 
 def find_suites(folder: Path) -> tuple[Path, ...]:
-    """The suite files below a folder: every YAML file inside a directory called ``testdata``, sorted."""
+    """The suite files below a folder: every YAML file inside a directory called ``testdata``, sorted.
+
+    Files in directories called ``objects`` have what cases share, and are no suites.
+    """
     files = (*folder.rglob("*.yaml"), *folder.rglob("*.yml"))
     # A folder which is itself called testdata counts, also as the current folder, whose path has no name.
     own = (folder.name, folder.resolve().name)
-    return tuple(sorted(path for path in files if _TESTDATA in (*own, *path.relative_to(folder).parts[:-1])))
+    found = (path for path in files if path.parent.name != OBJECTS)
+    return tuple(sorted(path for path in found if _TESTDATA in (*own, *path.relative_to(folder).parts[:-1])))
 
 
 def home_of(suite: Path) -> Path:
@@ -122,6 +128,8 @@ def _read(document: Document, fields: JSON) -> Case:
     if not isinstance(fields, dict):
         raise InterpretationError(f"a case must be an object, but is {type_name(fields)}")
     _reject_unknown("case", fields, _KEYS)
+    names = ((key, fields.get(key)) for key in OBJECT_KEYS)
+    fields = fields | {key: _shared_object(document, key, name) for key, name in names if isinstance(name, str)}
     name, operation = _text(fields, "name"), _operation(_text(fields, "operation"))
     expected, error = _output(fields, operation)
     return Case(
@@ -134,6 +142,16 @@ def _read(document: Document, fields: JSON) -> Case:
         line=document.line,
         references=_references(fields),
     )
+
+
+def _shared_object(suite: Document, key: str, name: str) -> JSON:
+    """Read an object from a file, by its path from the suite; cases of Karmada have none, so this is an addition."""
+    try:
+        # A link to a suite has its objects where the suite is.
+        (document,) = read_documents((Path(suite.source).resolve().parent / name).read_text(encoding="utf-8"), name)
+    except (OSError, ValueError, ManifestError) as error:
+        raise InterpretationError(f"{key} must be an object or the file of one; cannot read {name}: {error}") from error
+    return document.value
 
 
 def _operation(name: str) -> Operation:
