@@ -312,6 +312,20 @@ def test_an_update_writes_what_differs_and_nothing_else(run: Run, files: Path) -
     assert suite.read_text() == "# mine\n" + good
 
 
+def test_an_update_writes_an_output_for_a_case_without_one(run: Run, files: Path) -> None:
+    run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
+    suite = files / "testdata" / "interpretreplica.yaml"
+    good = suite.read_text()
+    assert good.index("operation:") < good.index("output:")
+    suite.write_text(good[: good.index("output:")])
+
+    first, updated, second = run("test"), run("test", "--update"), run("test")
+
+    assert (first.exit_code, updated.exit_code, second.exit_code) == (1, 0, 0)
+    assert "expects nothing, so that any answer would pass" in first.stdout
+    assert suite.read_text() == good
+
+
 def test_an_update_leaves_a_case_that_has_no_answer(run: Run, files: Path) -> None:
     run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
     suite, shared = files / "testdata" / "interpretreplica.yaml", files / "testdata" / "objects" / "1.yaml"

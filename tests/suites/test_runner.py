@@ -49,7 +49,6 @@ def _run(brew: Definition, kettles: str, output: str) -> Outcome:
     [
         pytest.param("2", "{replica: 2, requires: null}", id="every result is as expected"),
         pytest.param("2", "{replica: 2}", id="a result that is not mentioned is not looked at, as in Karmada"),
-        pytest.param("2", "{}", id="a case without output only has to be answered"),
         pytest.param("two", "{error: whole number}", id="the error that was expected"),
     ],
 )
@@ -66,6 +65,10 @@ def test_passes(brew: Definition, kettles: str, output: str) -> None:
         pytest.param("two", "{error: negative}", 'expected an error with the text "negative", got the error: ',
                      id="another error"),
         pytest.param("two", "{replica: 2}", "error: ", id="an error where an answer was expected"),
+        pytest.param("2", "{}", "expects nothing, so that any answer would pass: add output with some of replica",
+                     id="an output that would pass whatever the answer is"),
+        pytest.param("2", "null", "expects nothing", id="an output without a value, as no output"),
+        pytest.param("two", "{}", "error: ", id="an error where nothing was expected"),
     ],
 )  # fmt: skip
 def test_fails(brew: Definition, kettles: str, output: str, failure: str) -> None:

@@ -114,8 +114,14 @@ def test_a_case_that_must_fail() -> None:
         pytest.param("- a", "a case must be an object, but is a list", id="not an object"),
         pytest.param("{name: a, ouput: {}}", 'case "a": case has the unknown key "ouput" (did you mean output?)',
                      id="a misspelt key would make a case that checks nothing"),
-        pytest.param("{operation: Retain}", "name must be a string that is not empty", id="no name"),
-        pytest.param("{name: a}", "operation must be a string", id="no operation"),
+        pytest.param("{operation: Retain}", "there is no name: a case has name, operation, desiredObj or observedObj",
+                     id="no name"),
+        pytest.param("{name: a}", 'case "a": there is no operation: a case has name', id="no operation"),
+        pytest.param("{desiredObj: {}}", "there is no name and no operation: a case has", id="an object alone"),
+        pytest.param("{operation: Retain, name: ''}", "name must be a string that is not empty", id="an empty name"),
+        pytest.param("{apiVersion: run.ai/v1alpha1, kind: Karta, spec: {}}", "this is a Karta, not a case of a suite: "
+                     "name the folder that has a definition and its testdata", id="a definition"),
+        pytest.param(_JOB, "this is a Job, not a case of a suite", id="an object to ask about"),
         pytest.param("{name: a, operation: Prune}", 'there is no operation "Prune"; there are: InterpretReplica',
                      id="Prune is never called"),
         pytest.param("{name: a, operation: Retain, desiredObj: {}}", "Retain needs both", id="Retain without observed"),
@@ -209,6 +215,14 @@ def test_each_case_that_cannot_be_read_has_its_error(tmp_path: Path) -> None:
             "output:\n  replica: 1\n# within\n\n  requires: {}\n\n# below\n\nname: a\n",
             "output:\n  replica: 2\n# below\n\nname: a\n",
             id="a comment within is a part of it",
+        ),
+        pytest.param(
+            "name: a\noperation: Retain\n\n# below\n---\nname: b\n",
+            "name: a\noperation: Retain\noutput:\n  replica: 2\n\n# below\n---\nname: b\n",
+            id="a case without one",
+        ),
+        pytest.param(
+            "name: a\noperation: Retain", "name: a\noperation: Retain\noutput:\n  replica: 2\n", id="at the end"
         ),
     ],
 )

@@ -45,7 +45,8 @@ def run(definition: Definition, case: Case, options: Options = DEFAULT_OPTIONS) 
 def judge(case: Case, results: Results | None, error: str = "") -> Outcome:
     """Compare an answer, or the message of an error, with what a case expects.
 
-    As in Karmada's harness, every expected result must be there, and others do not count.
+    As in Karmada's harness, every expected result must be there, and others do not count. There a case without any
+    passes; here it fails, for it would pass whatever the answer is.
     """
     expects_error = f'expected an error with the text "{case.error}", got '
     if results is None:
@@ -54,6 +55,8 @@ def judge(case: Case, results: Results | None, error: str = "") -> Outcome:
     names, failures = ", ".join(results) or "nothing", list[str]()
     if case.error is not None:
         failures.append(f"{expects_error}{names}")
+    elif not case.expected:
+        failures.append(f"expects nothing, so that any answer would pass: add output with some of {names}")
     for name, value in case.expected.items():
         if name in results:
             failures += differences(name, value, results[name])

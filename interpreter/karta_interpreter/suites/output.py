@@ -13,7 +13,7 @@ from karta_interpreter.operations import Results
 from karta_interpreter.suites.comparison import result_in_words_of
 from karta_interpreter.suites.suite import Case
 
-_KEY: Final = re.compile(r"output\s*:")
+_KEY: Final = re.compile(r"(output|operation)\s*:")
 _WITHIN: Final = re.compile(r"\s|#|$")
 """The beginning of a line that does not end the value of a key."""
 
@@ -30,7 +30,8 @@ def answer_of(case: Case, results: Results) -> Object:
 def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
     r"""Return a suite's text with other outputs, each by the line at which the document of its case begins.
 
-    Raises SuiteError where an output is not a key at the beginning of a line, or shares lines with another key.
+    A case without an output gets it behind its operation. Raises SuiteError where neither is a key at the beginning of
+    a line, or an output shares lines with another key.
 
     >>> suite = "name: a\noutput:\n  replica: 1 # one\n# b\n---\nname: b\n"
     >>> print(with_outputs(suite, "suite", {1: {"replica": 2}}), end="")
@@ -41,7 +42,7 @@ def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
     ---
     name: b
     """
-    lines = text.splitlines(keepends=True)
+    lines = (text.removesuffix("\n") + "\n").splitlines(keepends=True)
     documents = read_documents(text, source)
     begins = [document.line for document in documents]
     # From the last document to the first, so that the lines of those before it keep their numbers.
@@ -61,14 +62,15 @@ def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
 
 def _replaced(lines: list[str], place: str, output: JSON) -> list[str]:
     """Replace the output of a case from its key to its last indented line; comments below that stay."""
-    at = next((index for index, line in enumerate(lines) if _KEY.match(line)), None)
-    if at is None:
+    keys = {match[1]: index for index, line in enumerate(lines) if (match := _KEY.match(line))}
+    if not keys:
         raise SuiteError(f"{place}: the output of this case is not a key at the beginning of a line: edit it")
-    after = end = at + 1
-    while end < len(lines) and _WITHIN.match(lines[end]):
+    at = keys["output"] if "output" in keys else keys["operation"] + 1
+    after = end = at + ("output" in keys)
+    while "output" in keys and end < len(lines) and _WITHIN.match(lines[end]):
         is_blank, is_comment = not lines[end].strip(), lines[end].startswith("#")
         if not is_comment and (not is_blank or after == end):
             after = end + 1
         end += 1
     written = to_authored_yaml({"output": output})
-    return [*lines[:at], written.replace("\n", "\r\n") if lines[at].endswith("\r\n") else written, *lines[after:]]
+    return [*lines[:at], written.replace("\n", "\r\n") if lines[0].endswith("\r\n") else written, *lines[after:]]

@@ -127,7 +127,16 @@ def _case(document: Document) -> Case | SuiteError:
 def _read(document: Document, fields: JSON) -> Case:
     if not isinstance(fields, dict):
         raise InterpretationError(f"a case must be an object, but is {type_name(fields)}")
+    if "kind" in fields and "operation" not in fields:
+        raise InterpretationError(
+            f"this is a {fields['kind']}, not a case of a suite: name the folder that has a definition and its "
+            "testdata; an object belongs below desiredObj of a case"
+        )
     _reject_unknown("case", fields, _KEYS)
+    if missing := [key for key in ("name", "operation") if fields.get(key) is None]:
+        raise InterpretationError(
+            f"there is no {' and no '.join(missing)}: a case has name, operation, desiredObj or observedObj, and output"
+        )
     names = ((key, fields.get(key)) for key in OBJECT_KEYS)
     fields = fields | {key: _shared_object(document, key, name) for key, name in names if isinstance(name, str)}
     name, operation = _text(fields, "name"), _operation(_text(fields, "operation"))
