@@ -23,6 +23,7 @@ MAX_DEPTH = 200
 MAX_ALIASED = 100_000
 """Values that the aliases of one document may stand for, all together: ten lines can stand for billions."""
 
+TEMPLATE = "`{{` is not YAML: render the template first, as `helm template` does, or quote what is text"
 _TAG = "tag:yaml.org,2002:"
 _TEXT_TAGS = frozenset({"!", _TAG + "str"})
 _PLAIN_TAGS = frozenset({_TAG + "int", _TAG + "float", _TAG + "bool", _TAG + "null"})
@@ -104,7 +105,9 @@ class Assembly:
     def _key(self, event: NodeEvent, taken: dict[str, JSON]) -> str:
         mark = _mark(event)
         if not isinstance(event, yaml.ScalarEvent):
-            raise _error("a key must be a plain string", mark)
+            raise _error(
+                TEMPLATE if isinstance(event, yaml.MappingStartEvent) else "a key must be a plain string", mark
+            )
         key = _value(event, mark)
         if not isinstance(key, str):
             raise _error(f"the key {event.value or '(empty)'} is {type_name(key)}, not a string; quote it", mark)

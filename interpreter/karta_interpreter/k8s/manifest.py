@@ -10,7 +10,7 @@ import orjson
 import yaml
 
 from karta_interpreter.errors import ManifestError
-from karta_interpreter.k8s.assembly import Assembly, Mark
+from karta_interpreter.k8s.assembly import TEMPLATE, Assembly, Mark
 from karta_interpreter.k8s.values import JSON, Path
 
 MOST_DOCUMENTS = 10_000
@@ -19,6 +19,31 @@ _BYTE_ORDER_MARK = "\ufeff"
 # PyYAML may have been built without libyaml, which is many times as fast.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|[^\s,:\[\]{}"]+')
+_LIKE_JSON = re.compile(r'\s*[\[{][\[{\s]*["\]}]')
+# What no line of YAML may have; the parser stops at it, or on the next line.
+_CULPRITS = {
+    re.compile(r"""^[^#"']*?(\{\{)"""): TEMPLATE,
+    re.compile(r"(?:^ *|[-:,?\[{] *)([\xa0\u2000-\u200b\u202f\u3000\ufeff])"): (
+        "this is not a space but U+00A0, a no-break space, or one that looks like it: write a space instead"
+    ),
+}
+# By the problem in the words of libyaml: the mistake, and whether it is where the context of the problem begins.
+_PROBLEMS = {
+    "mapping values are not allowed in this context": (
+        "no key may begin here: indent it like the keys above it, and quote a value that has `: ` in it",
+        False,
+    ),
+    "did not find expected key": (
+        "a key must begin here: indent it like the keys above it, and quote a whole value, not a part of it",
+        False,
+    ),
+    "did not find expected '-' indicator": (
+        "an entry of a list must begin here: indent the line like the keys of an entry, or like those above the list",
+        False,
+    ),
+    "could not find expected ':'": ("this line has no key with `: ` behind it", True),
+    "found unexpected end of stream": ("this quote is never closed", True),
+}
 
 
 @dataclass(frozen=True)
@@ -142,19 +167,33 @@ def _yaml_events(text: str) -> Iterator[yaml.Event]:
     try:
         yield from yaml.parse(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as err:
-        mark = err.problem_mark or err.context_mark
-        place = (mark.line, mark.column) if mark else (-1, -1)
-        raise _error(_problem(err, text), place) from err
+        raise _mistake(err, text) from err
     except yaml.reader.ReaderError as err:
         raise _error(f"the character U+{err.character:04X} is not allowed", _place(text, err.position)) from err
     except UnicodeEncodeError as err:
         raise _error("half of a surrogate pair is not allowed", _place(text, err.start)) from err
 
 
-def _problem(err: yaml.MarkedYAMLError, text: str) -> str:
-    if err.problem_mark is not None and text[err.problem_mark.index :].startswith("\t"):
-        return "a tab cannot indent YAML; use spaces"
-    return ": ".join(part for part in (err.context, err.problem) if part)
+def _mistake(err: yaml.MarkedYAMLError, text: str) -> ManifestError:
+    """The mistake behind an error of the parser, which may see no more than its consequences."""
+    if _LIKE_JSON.match(text):
+        try:
+            orjson.loads(text)
+        except orjson.JSONDecodeError as wrong:
+            return ManifestError(f"broken JSON: {wrong.msg}", line=wrong.lineno, column=wrong.colno)
+    mark = err.problem_mark or yaml.Mark("", 0, -1, -1, "", 0)
+    if text[mark.index :].startswith("\t"):
+        return _error("a tab cannot indent YAML; use spaces", (mark.line, mark.column))
+    lines = text.splitlines()[: mark.line + 1]
+    for number in [number for number, line in enumerate(lines) if line.strip()][:-3:-1]:
+        for pattern, message in _CULPRITS.items():
+            if match := pattern.search(lines[number]):
+                return _error(message, (number, match.start(1)))
+    message, is_at_start = _PROBLEMS.get(
+        err.problem or "", (": ".join(filter(None, (err.context, err.problem))), False)
+    )
+    begun = err.context_mark if is_at_start and err.context_mark else mark
+    return _error(message, (begun.line, begun.column))
 
 
 def _place(text: str, offset: int) -> tuple[int, int]:
