@@ -133,10 +133,30 @@ def test_other_operations(
 @pytest.mark.parametrize(
     ("operation", "returned", "message"),
     [
-        pytest.param("InterpretReplica", (), "result type 0 is not number", id="no replicas"),
-        pytest.param("InterpretReplica", (True,), "result type 1 is not number", id="a boolean for replicas"),
-        pytest.param("InterpretReplica", ("3",), "result type 3 is not number", id="a string for replicas"),
-        pytest.param("InterpretReplica", (FUNCTION,), "result type 4 is not number", id="a function for replicas"),
+        pytest.param(
+            "InterpretReplica",
+            (),
+            "result type 0 is not number: GetReplicas must return a number, and returned nothing",
+            id="no replicas",
+        ),
+        pytest.param(
+            "InterpretReplica",
+            (True,),
+            "result type 1 is not number: GetReplicas must return a number, and returned a boolean",
+            id="a boolean for replicas",
+        ),
+        pytest.param(
+            "InterpretReplica",
+            ("3",),
+            "result type 3 is not number: GetReplicas must return a number, and returned a string",
+            id="a string for replicas",
+        ),
+        pytest.param(
+            "InterpretReplica",
+            (FUNCTION,),
+            "result type 4 is not number: GetReplicas must return a number, and returned a function",
+            id="a function for replicas",
+        ),
         pytest.param(
             "InterpretReplica",
             (math.nan,),
@@ -146,10 +166,16 @@ def test_other_operations(
         pytest.param(
             "InterpretReplica",
             (1, FUNCTION),
-            "expect the returned requires type is table but got function",
+            "expect the returned requires type is table but got function: "
+            "the second result of GetReplicas must be a table of requirements, or nil",
             id="a function for requirements",
         ),
-        pytest.param("InterpretReplica", ([],), "result type 7 is not number", id="a table for replicas"),
+        pytest.param(
+            "InterpretReplica",
+            ([],),
+            "result type 7 is not number: GetReplicas must return a number, and returned a table",
+            id="a table for replicas",
+        ),
         pytest.param(
             "InterpretReplica",
             (2**31,),
@@ -159,7 +185,8 @@ def test_other_operations(
         pytest.param(
             "InterpretReplica",
             (1, "x"),
-            "expect the returned requires type is table but got string",
+            "expect the returned requires type is table but got string: "
+            "the second result of GetReplicas must be a table of requirements, or nil",
             id="a string for requirements",
         ),
         pytest.param(
@@ -195,10 +222,16 @@ def test_other_operations(
             id="half a replica",
         ),
         pytest.param(
-            "ReviseReplica", (None,), "expect the returned requires type is table but got nil", id="nothing revised"
+            "ReviseReplica",
+            (None,),
+            "expect the returned requires type is table but got nil: ReviseReplica must return the changed object",
+            id="nothing revised",
         ),
         pytest.param(
-            "Retain", (1,), "expect the returned requires type is table but got number", id="a number for an object"
+            "Retain",
+            (1,),
+            "expect the returned requires type is table but got number: Retain must return the changed object",
+            id="a number for an object",
         ),
         pytest.param("Retain", ([],), f"{_MISSING_KIND} '{{}}'", id="an empty object has no kind"),
         pytest.param(
@@ -210,15 +243,34 @@ def test_other_operations(
         pytest.param("Retain", ({"kind": ""},), _MISSING_KIND + """ '{"kind":""}'""", id="an empty kind"),
         pytest.param("Retain", ({"kind": 1},), _MISSING_KIND + """ '{"kind":1}'""", id="a kind that is no name"),
         pytest.param(
-            "InterpretStatus", (None,), "expect the returned replica type is table but got nil", id="no status"
+            "InterpretStatus",
+            (None,),
+            "expect the returned replica type is table but got nil: ReflectStatus must return the status, a table",
+            id="no status",
         ),
-        pytest.param("InterpretHealth", (None,), "result type 0 is not bool", id="no health"),
-        pytest.param("InterpretHealth", (FUNCTION,), "result type 4 is not bool", id="a function for health"),
-        pytest.param("InterpretHealth", (1,), "result type 2 is not bool", id="a number for health"),
+        pytest.param(
+            "InterpretHealth",
+            (None,),
+            "result type 0 is not bool: InterpretHealth must return true or false, and returned nothing",
+            id="no health",
+        ),
+        pytest.param(
+            "InterpretHealth",
+            (FUNCTION,),
+            "result type 4 is not bool: InterpretHealth must return true or false, and returned a function",
+            id="a function for health",
+        ),
+        pytest.param(
+            "InterpretHealth",
+            (1,),
+            "result type 2 is not bool: InterpretHealth must return true or false, and returned a number",
+            id="a number for health",
+        ),
         pytest.param(
             "InterpretDependency",
             (None,),
-            "expect the returned requires type is table but got nil",
+            "expect the returned requires type is table but got nil: "
+            "GetDependencies must return a table of dependencies",
             id="nil for dependencies, which is fine for components",
         ),
     ],

@@ -37,7 +37,7 @@ def read_results(operation: str, returned: Returned, references: Sequence[Object
     """The answer that the results of an operation's function mean, by Karmada's result names.
 
     ``references`` are the objects that show which empty tables of a changed object were lists. Raises LuaRunError
-    in upstream's words.
+    in upstream's words, by which users know an error; behind some of them it has what the function must return.
 
     >>> read_results("InterpretReplica", (2.9, {"ResourceRequest": {"cpu": 0.5}}))
     {'replica': 2, 'requires': {'resourceRequest': {'cpu': '500m'}}}
@@ -72,12 +72,12 @@ def read_table(go_type: str, table: JSON, read: Callable[[str, JSON], JSON] = re
 def _replica(returned: Returned, _: Sequence[Object]) -> _Answer:
     replica, requires = _first(returned), returned[1] if len(returned) > 1 else None
     if lua_type(replica) != "number":
-        raise LuaRunError(f"result type {_LUA_TYPE_NUMBERS[lua_type(replica)]} is not number")
+        raise _wrong_type(replica, "number", "GetReplicas must return a number")
     if not abs(replica) <= MOST_REPLICAS:  # NaN neither
         raise LuaRunError(f"GetReplicas returned {replica}, which is more than replicas can be: {MOST_REPLICAS}")
     if requires is None:
         return {"replica": int(replica), "requires": None}
-    table = _table(requires, "expect the returned requires type is table")
+    table = _table(requires, "requires", "the second result of GetReplicas must be a table of requirements, or nil")
     return {"replica": int(replica), "requires": read_table("ReplicaRequirements", table)}
 
 
@@ -94,9 +94,9 @@ def _components(returned: Returned, _: Sequence[Object]) -> _Answer:
         raise LuaRunError(f"failed to convert lua table for components: {err}") from err
 
 
-def _changed_object(name: str) -> Callable[[Returned, Sequence[Object]], _Answer]:
+def _changed_object(function: str, name: str) -> Callable[[Returned, Sequence[Object]], _Answer]:
     def read(returned: Returned, references: Sequence[Object]) -> _Answer:
-        table = _table(_first(returned), "expect the returned requires type is table")
+        table = _table(_first(returned), "requires", f"{function} must return the changed object")
         changed = restore_empty_tables(table, references) if table else {}
         _check_object(changed)
         return {name: changed}
@@ -118,19 +118,19 @@ def _check_object(value: JSON) -> None:
 
 
 def _status(returned: Returned, _: Sequence[Object]) -> _Answer:
-    table = _table(_first(returned), "expect the returned replica type is table")
+    table = _table(_first(returned), "replica", "ReflectStatus must return the status, a table")
     return {"status": restore_empty_tables(table) if table else {}}
 
 
 def _health(returned: Returned, _: Sequence[Object]) -> _Answer:
     healthy = _first(returned)
     if not isinstance(healthy, bool):
-        raise LuaRunError(f"result type {_LUA_TYPE_NUMBERS[lua_type(healthy)]} is not bool")
+        raise _wrong_type(healthy, "bool", "InterpretHealth must return true or false")
     return {"healthy": healthy}
 
 
 def _dependencies(returned: Returned, _: Sequence[Object]) -> _Answer:
-    table = _table(_first(returned), "expect the returned requires type is table")
+    table = _table(_first(returned), "requires", "GetDependencies must return a table of dependencies")
     dependencies = read_table("[]DependentObjectReference", table)
     verify(dependencies)
     return {"dependencies": dependencies}
@@ -140,18 +140,25 @@ def _first(returned: Returned) -> JSON:
     return returned[0] if returned else None
 
 
-def _table(value: JSON, expectation: str) -> JSON:
+def _table(value: JSON, noun: str, rule: str) -> JSON:
     if lua_type(value) != "table":
-        raise LuaRunError(f"{expectation} but got {lua_type(value)}")
+        raise LuaRunError(f"expect the returned {noun} type is table but got {lua_type(value)}: {rule}")
     return value
+
+
+def _wrong_type(value: JSON, wanted: str, rule: str) -> LuaRunError:
+    returned = "nothing" if value is None else f"a {lua_type(value)}"
+    return LuaRunError(
+        f"result type {_LUA_TYPE_NUMBERS[lua_type(value)]} is not {wanted}: {rule}, and returned {returned}"
+    )
 
 
 _READERS: Final[Mapping[str, Callable[[Returned, Sequence[Object]], _Answer]]] = {
     "InterpretReplica": _replica,
     "InterpretComponent": _components,
-    "ReviseReplica": _changed_object("revised"),
-    "Retain": _changed_object("retained"),
-    "AggregateStatus": _changed_object("aggregatedStatus"),
+    "ReviseReplica": _changed_object("ReviseReplica", "revised"),
+    "Retain": _changed_object("Retain", "retained"),
+    "AggregateStatus": _changed_object("AggregateStatus", "aggregatedStatus"),
     "InterpretStatus": _status,
     "InterpretHealth": _health,
     "InterpretDependency": _dependencies,
