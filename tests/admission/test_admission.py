@@ -77,7 +77,10 @@ def test_a_bad_one_is_refused_with_every_error(karta: Raw, review: Body) -> None
 def test_an_object_that_is_hardly_a_definition(review: Body) -> None:
     lines = refusal(review({"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {"name": "x"}}))
 
-    assert lines == ['Karta "x" cannot be used: 1 error', "  spec: the field spec is missing [schema]"]
+    assert lines == [
+        'Karta "x" cannot be used: 1 error',
+        "  spec: the field spec is missing (write its fields below its name, indented) [schema]",
+    ]
 
 
 def test_the_older_kind_is_checked_as_well(karta: Raw, review: Body) -> None:

@@ -35,8 +35,23 @@ def test_without_annotations_nothing_is_said(orchestra: Raw) -> None:
 
 
 def test_annotations_of_others_are_theirs(orchestra: Raw, findings_of: FindingsOf) -> None:
-    raw = edit.set_value(orchestra, ("metadata", "annotations"), {"example.com/elastic": "nothing", "retain": "?"})
+    raw = edit.set_value(
+        orchestra,
+        ("metadata", "annotations"),
+        {"example.com/elastic": "nothing", "retain": "?", "karta-interpreter.com/owner": "team"},
+    )
     assert findings_of(raw) == []
+
+
+@pytest.mark.parametrize(
+    "prefix", ["karta-interpreter/", "karta_interpreter.io/", "Karta-Interpreter.io/", "karta-interpreter.com/"]
+)
+def test_a_prefix_that_is_nearly_ours(orchestra: Raw, findings_of: FindingsOf, prefix: str) -> None:
+    key = f"{prefix}elastic"
+    (finding,) = findings_of(edit.set_value(orchestra, ("metadata", "annotations"), {key: "section"}))
+    assert (finding.severity, finding.rule) == (Severity.ERROR, "unknown-annotation")
+    assert finding.path == ("metadata", "annotations", key)
+    assert finding.hint == "did you mean karta-interpreter.io/elastic?"
 
 
 def test_elastic(orchestra: Raw) -> None:
@@ -494,6 +509,20 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
         pytest.param(
             "written-from", "Garage 1.4\nof 2025", "annotation-written-from", "is not a project and a version", "",
             id="written-from: several lines",
+        ),
+        pytest.param(
+            "dependencies", "- {apiVersion: v1, kind: Secret, name: my-secret}", "expression-refused",
+            "name is jq, in which my-secret is not a text", """write name: '"my-secret"'""",
+            id="dependencies: a name as it is",
+        ),
+        pytest.param(
+            "dependencies", "- {apiVersion: v1, kind: Secret, name: .spec.name, namespace: kube-system}",
+            "expression-refused", "namespace is jq", """write namespace: '"kube-system"'""",
+            id="dependencies: a namespace as it is",
+        ),
+        pytest.param(
+            "dependencies", "- {apiVersion: v1, kind: Secret, name: 2fa-key}", "expression-syntax",
+            "2fa-key is not a text", """'"2fa-key"'""", id="dependencies: a name that begins with a digit",
         ),
         pytest.param("health", "", "expression-syntax", "", "", id="health: nothing"),
         pytest.param(

@@ -196,6 +196,35 @@ def test_a_count_that_is_elastic_by_default_can_be_written(
             'the condition "Playing" matches whatever its status is', id="a condition that may be false",
         ),
         pytest.param(
+            [((*SECTION, "podSelector", "componentTypeSelector"), {"matchLabels": {"part": "conductor"}})],
+            "type-selector-repeated", (*SECTION, "podSelector"),
+            'all pods that the component "section" recognises count as those of "conductor"',
+            id="one selector for two components",
+        ),
+        pytest.param(
+            [((*CONDUCTOR, "podSelector", "componentTypeSelector"), {"keyPath": ".metadata.labels.part"}),
+             ((*SECTION, "podSelector", "componentTypeSelector"), {"keyPath": ".metadata.labels.part", "value": "x"})],
+            "type-selector-repeated", (*SECTION, "podSelector"), 'count as those of "conductor"',
+            id="a selector of any value before one of a value",
+        ),
+        pytest.param(
+            [((*STATUS, "statusMappings", "degraded"), [{"byConditions": [{"type": "Playing", "status": "True"}]}])],
+            "matcher-in-two-statuses", (*STATUS, "statusMappings", "degraded", 0),
+            "the same matcher means both Running and Degraded", id="a condition in two statuses",
+        ),
+        pytest.param(
+            [((*SCALE, "replicasPath"), ".spec.sections[] | .players // -1")], "useless-default",
+            (*SCALE, "replicasPath"), "`.players // -1` gives no count", id="a negative count by default",
+        ),
+        pytest.param(
+            [((*SCALE, "replicasPath"), ".spec.sections[] | .players * (.desks // null)")], "useless-default",
+            (*SCALE, "replicasPath"), "`.desks // null` gives no count", id="a factor that is null by default",
+        ),
+        pytest.param(
+            [((*CONDUCTOR, "specDefinition", "podSpecPath"), ".spec.conductor.pod // null")], "useless-default",
+            (*CONDUCTOR, "specDefinition", "podSpecPath"), "gives no other value", id="a default that is null",
+        ),
+        pytest.param(
             [((*SCALE, "replicasPath"), ".spec.sections[].players // 1")], "shared-default", (*SCALE, "replicasPath"),
             "`.spec.sections[].players // 1` drops every instance", id="one default for all instances",
         ),
@@ -235,6 +264,50 @@ def test_a_rule(
     assert format_path(finding.path) == format_path(at)
     assert message in finding.message
     assert finding.hint
+
+
+@pytest.mark.parametrize(
+    ("changes", "severities"),
+    [
+        pytest.param([("failed", "Boiling")], ["error"], id="at work and failed"),
+        pytest.param([("failed", "Boiling"), ("completed", "Boiling")], ["error", "warning"], id="three meanings"),
+        pytest.param([("completed", "Cold"), ("failed", "Cold")], ["error"], id="two ends"),
+        pytest.param([("suspended", "Cold"), ("failed", "Cold")], ["error"], id="suspended and failed"),
+        pytest.param([("degraded", "Boiling")], ["warning"], id="at work, but not well"),
+        pytest.param([("failed", "Cold"), ("degraded", "Cold")], ["warning"], id="unhealthy for two reasons"),
+        pytest.param([("failed", "Cold"), ("completed", "Done")], [], id="a phase for each"),
+    ],
+)
+def test_a_phase_in_two_statuses(
+    brew: Raw, findings_of: FindingsOf, changes: list[tuple[str, str]], severities: list[str]
+) -> None:
+    mapped = [((*STATUS, "statusMappings", status), [{"byPhase": phase}]) for status, phase in changes]
+    found = [each for each in findings_of(changed(brew, *mapped)) if each.rule == "matcher-in-two-statuses"]
+    assert sorted(each.severity for each in found) == severities
+
+
+def test_a_phase_with_a_condition_has_another_meaning(brew: Raw, findings_of: FindingsOf) -> None:
+    matcher = {"byPhase": "Boiling", "byConditions": [{"type": "Dry", "status": "True"}]}
+    assert findings_of(changed(brew, ((*STATUS, "statusMappings", "failed"), [matcher]))) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(".spec.kettles // 0", id="none by default"),
+        pytest.param("(.spec.last // -1) + 1", id="a number that is not a count"),
+        pytest.param(".spec.kettles // empty", id="no count by default"),
+        pytest.param(".spec.kettles // .spec.pots // 1", id="the last of several"),
+    ],
+)
+def test_defaults_that_give_a_count(brew: Raw, findings_of: FindingsOf, path: str) -> None:
+    found = findings_of(changed(brew, (_KETTLES, path)))
+    assert [each for each in found if each.rule == "useless-default"] == []
+
+
+def test_a_null_for_the_absence_of_a_whole_list(brew: Raw, findings_of: FindingsOf) -> None:
+    found = findings_of(changed(brew, ((*STATUS, "phaseDefinition", "path"), "(.status.states[].name) // null")))
+    assert "useless-default" not in {each.rule for each in found}
 
 
 def test_ids_that_leave_instances_out_make_every_other_path_differ(orchestra: Raw, findings_of: FindingsOf) -> None:

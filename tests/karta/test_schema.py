@@ -243,6 +243,16 @@ def test_missing_fields(brew: Raw, findings_of: FindingsOf, path: Path) -> None:
         pytest.param(
             (*CHILD, "podSelector", "componentTypeSelector", "keypath"), "error", "did you mean keyPath?", id="deep"
         ),
+        pytest.param((*CHILD, "replicasPath"), "error", "it belongs in scaleDefinition:", id="of a part of this one"),
+        pytest.param((*CHILD, "specDefinition", "suspendDefinition"), "error", "it belongs in rootComponent or child",
+                     id="of the part around this one"),
+        pytest.param((*ROOT, "childComponents"), "error", "it belongs in structureDefinition:", id="a level too deep"),
+        pytest.param(("structureDefinition",), "error", "it belongs in spec:", id="a level too high"),
+        pytest.param(("annotations",), "error", "it belongs in metadata:", id="of the metadata"),
+        pytest.param((*CHILD, "podSelector", "componentInstanceSelector", "path"), "error",
+                     "did you mean idPath? else it belongs in phaseDefinition",
+                     id="of a part like this one"),
+        pytest.param(("\u00a0 spec",), "error", "as a no-break space is", id="with a space that no eye sees"),
         pytest.param((*CHILD, "colour"), "warning", "remove it", id="something else"),
         pytest.param(("spec", "expressionLanguages"), "warning", "remove it", id="something else in the spec"),
         pytest.param(("specs",), "error", "did you mean spec?", id="beside the spec"),
@@ -254,6 +264,25 @@ def test_unknown_fields(orchestra: Raw, findings_of: FindingsOf, path: Path, sev
     assert (finding.severity, finding.rule, finding.path) == (severity, "unknown-field", path)
     assert f"there is no field {path[-1]}" in finding.message
     assert hint in finding.hint
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message", "hint"),
+    [
+        pytest.param(("spec",), None, "the field spec is missing", "indented", id="a spec without a value"),
+        pytest.param(ROOT, None, "the field rootComponent is missing", "indented", id="a part without a value"),
+        pytest.param((*ROOT, "kind"), "group:\u00a0x", "must be an object, not a string", "an ordinary space",
+                     id="a key without its space"),
+        pytest.param((*ROOT, "kind"), "http://x", "must be an object, not a string", "", id="another text"),
+    ],
+)  # fmt: skip
+def test_fields_that_lost_their_indentation(
+    brew: Raw, findings_of: FindingsOf, path: Path, value: str | None, message: str, hint: str
+) -> None:
+    (finding,) = findings_of(edit.set_value(brew, path, value))
+    assert (finding.rule, finding.path, finding.message) == ("schema", path, message)
+    assert (hint in finding.hint) is True
+    assert bool(hint) == bool(finding.hint)
 
 
 @pytest.mark.parametrize("label", ["team", "value"], ids=["any label", "a label with the name of a field"])

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, QuerySyntaxError
@@ -23,6 +24,7 @@ from karta_interpreter.suggestion import did_you_mean, hints
 Needed: TypeAlias = values.ExtraDependency | values.MorePods | values.MadeClaims
 
 _PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
+_PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
 _SINGLE_FIELDS: Final = ("pods", "claims")
 """Fields that make an entry of ``dependencies`` alone."""
@@ -71,7 +73,7 @@ def _dependency(annotation: AnnotationText, index: int, entry: JSON) -> Iterator
         annotation.error(f"entry {index}: {message}", hint)
     if problems:
         return
-    queries = {field: annotation.query(entry[field]) for field in _EXPRESSIONS if field in entry}
+    queries = {field: _named(annotation, field, entry[field]) for field in _EXPRESSIONS if field in entry}
     match queries:
         case {"pods": Query() as pods}:
             yield values.MorePods(pods)
@@ -79,6 +81,14 @@ def _dependency(annotation: AnnotationText, index: int, entry: JSON) -> Iterator
             yield values.MadeClaims(claims)
         case {"name": Query() as name}:
             yield values.ExtraDependency(entry["apiVersion"], entry["kind"], name, queries.get("namespace"))
+
+
+def _named(annotation: AnnotationText, field: str, text: str) -> Query | None:
+    before, query = len(annotation.findings), annotation.query(text)
+    if query is None and _PLAIN_NAME.fullmatch(text):  # one finding, and not one for each part of the name
+        message, hint = f"{field} is jq, in which {text} is not a text", f"""write {field}: '"{text}"'"""
+        annotation.findings[before:] = [replace(annotation.findings[before], message=message, hint=hint, span=None)]
+    return query
 
 
 def _dependency_problems(entry: JSON) -> Iterator[tuple[str, str]]:

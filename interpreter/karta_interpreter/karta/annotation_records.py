@@ -223,6 +223,12 @@ def parse_annotations(karta: Karta) -> tuple[Annotations, list[Finding]]:
     """Return the values of a Karta's annotations, without what is unusable, and the findings about them."""
     texts = {key.removeprefix(PREFIX): text for key, text in karta.annotations.items() if key.startswith(PREFIX)}
     findings: list[Finding] = []
+    for key in karta.annotations:
+        prefix, _, name = key.rpartition("/")
+        # One of our names behind a prefix that is nearly ours; any other annotation belongs to another program.
+        if f"{prefix}/" != PREFIX and closest(prefix, (PREFIX[:-1],)) and (meant := closest(name, NAMES)):
+            message, hint = f"there is no annotation {key}", f"did you mean {PREFIX}{meant}?"
+            findings.append(error("unknown-annotation", ("metadata", "annotations", key), message, hint))
     for name in (name for name in texts if name not in NAMES):
         meant = closest(name, NAMES)
         hint = f"did you mean {PREFIX}{meant}?" if meant else f"there are: {', '.join(NAMES)}"

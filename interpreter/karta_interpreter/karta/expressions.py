@@ -151,6 +151,30 @@ def shared_default(node: Node) -> tuple[str, str] | None:
     return None
 
 
+def useless_defaults(node: Node, *, of_count: bool) -> list[str]:
+    """Each `// null`, as text, and of a count each `//` that gives a negative one.
+
+    Behind a list `// null` has an effect: it makes one null of the absence of all.
+
+    >>> useless_defaults(parse(".spec.n // null"), of_count=False), useless_defaults(parse(".n // -1"), of_count=True)
+    (['.spec.n // null'], ['.n // -1'])
+    """
+    found = []
+    for part in _walk(node, _results if of_count else children):
+        match part:
+            case ast.Alternative(left, ast.Literal(None | int() | float() as value)) if not several(left):
+                if value is None or (of_count and value < 0):
+                    found.append(render(part))
+    return found
+
+
+def _results(node: Node) -> tuple[Node, ...]:
+    """The nodes whose result becomes that of the whole expression, or a factor of it."""
+    if isinstance(node, ast.Pipe | ast.Alternative):
+        return (node.right,)
+    return (node.left, node.right) if isinstance(node, ast.Binary) and node.operator == "*" else ()
+
+
 def _split(node: Node) -> tuple[Node, Node]:
     """A path as the part that yields several results and the part that reads each of them."""
     match node:

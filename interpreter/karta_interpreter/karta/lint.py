@@ -1,6 +1,6 @@
 """Warnings about definitions that Karta's admission webhook accepts, and that do not do what they seem to do."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from karta_interpreter.findings import Finding, error, warning
@@ -15,10 +15,11 @@ from karta_interpreter.karta.expressions import (
     several,
     shared_default,
     takes_number,
+    useless_defaults,
 )
 from karta_interpreter.karta.model import ComponentDefinition, Karta, PodSelector, ScaleDefinition, SuspendAction
 from karta_interpreter.karta.schema_types import ROOT_STATUS, STRUCTURE
-from karta_interpreter.karta.status_rules import MATCHING_ORDER, StatusDefinition, StatusMatcher
+from karta_interpreter.karta.status_rules import MATCHING_ORDER, Status, StatusDefinition, StatusMatcher
 from karta_interpreter.karta.validation import repeated
 from karta_interpreter.suggestion import hints
 
@@ -96,10 +97,24 @@ def _leaves(components: Sequence[tuple[Path, ComponentDefinition]]) -> Iterator[
     if not leaves:
         message = "no component has a pod definition, so nothing of this kind can be counted"
         yield warning("no-pods", components[0][0], message, "add a specDefinition to the component that has the pods")
+    known: dict[Hashable, str] = {}
     for path, leaf in leaves if len(leaves) > 1 else ():
-        if leaf.pod_selector is None or leaf.pod_selector.component_type is None:
+        kind = leaf.pod_selector.component_type if leaf.pod_selector else None
+        if kind is None:
             message = f'the pods of the component "{leaf.name}" cannot be told from those of other components'
             yield warning("type-selector-missing", path, message, "add podSelector.componentTypeSelector")
+            continue
+        labels = frozenset(kind.labels.items())
+        # The first component that recognises a pod has it, and one without a value recognises any.
+        first = known.get((kind.key, None, labels)) or known.setdefault((kind.key, kind.value, labels), leaf.name)
+        if first != leaf.name:
+            message = f'all pods that the component "{leaf.name}" recognises count as those of "{first}"'
+            yield warning(
+                "type-selector-repeated",
+                (*path, "podSelector"),
+                message,
+                "select the pods of each by a value that no other has",
+            )
 
 
 def _list_keys(karta: Karta) -> Iterator[Finding]:
@@ -132,14 +147,24 @@ def _sub_groups(karta: Karta) -> Iterator[Finding]:
 
 
 def _status(definition: StatusDefinition) -> Iterator[Finding]:
-    count = 0
+    known: dict[StatusMatcher, Status] = {}
     for status in MATCHING_ORDER:
         for index, matcher in enumerate(getattr(definition.status_mappings, status.lower())):
-            count += 1
-            yield from _matcher((*ROOT_STATUS, "statusMappings", status.lower(), index), matcher, definition)
-    if not count:
+            at = (*ROOT_STATUS, "statusMappings", status.lower(), index)
+            yield from _matcher(at, matcher, definition)
+            if known.setdefault(matcher, status) is not status:
+                yield _two_statuses(at, matcher, known[matcher], status)
+    if not known:
         at, hint = (*ROOT_STATUS, "statusMappings"), "add a mapping, at least running"
         yield warning("status-mappings-empty", at, "no status is ever matched", hint)
+
+
+def _two_statuses(path: Path, matcher: StatusMatcher, *both: Status) -> Finding:
+    message, hint = f"{matcher.by_phase or 'the same matcher'} means both {' and '.join(both)}", "keep it in one list"
+    # What has failed is never healthy, and Karmada evicts what is not.
+    if matcher.by_phase and Status.FAILED in both and {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED} & {*both}:
+        return error("matcher-in-two-statuses", path, message, hint)
+    return warning("matcher-in-two-statuses", path, message, f"{hint}, or add conditions that differ")
 
 
 def _matcher(path: Path, matcher: StatusMatcher, definition: StatusDefinition) -> Iterator[Finding]:
@@ -163,6 +188,11 @@ def _expressions(
     components: Mapping[Path, ComponentDefinition], parsed: Sequence[Parsed], annotations: Annotations
 ) -> Iterator[Finding]:
     """Expressions that are allowed and do not give the answer that they seem to give."""
+    for expression in parsed:
+        of_count = "scaleDefinition" in expression.path
+        for written in useless_defaults(expression.node, of_count=of_count):
+            message = f"`{written}` gives no {'count' if of_count else 'other value'} for a field that is unset"
+            yield _warning("useless-default", expression, message, "write what the controller takes, or no default")
     by_component = _by_component(parsed, components)
     changing = _changing(components.values(), annotations)
     for path, component in components.items():

@@ -1,7 +1,8 @@
 """From a JSON object to a Karta: which forms are read, and findings for what does not fit the schema."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
@@ -13,7 +14,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object, Path, type_name
 from karta_interpreter.karta.expressions import json_path_hint
 from karta_interpreter.karta.model import Karta, Spec
-from karta_interpreter.karta.schema_types import ROOT, ROOT_KIND, Schema
+from karta_interpreter.karta.schema_types import ROOT, ROOT_KIND, STRUCTURE, Schema
 from karta_interpreter.suggestion import closest
 
 KARTA = ("run.ai/v1alpha1", "Karta")
@@ -22,6 +23,7 @@ RESOURCE_INTERFACE = ("optimization.nvidia.com/v1alpha1", "ResourceInterface")
 
 _OBJECT_FIELDS = ("apiVersion", "kind", "metadata", "spec", "status")
 _SPEC = ("spec",)
+_INDENT = "write its fields below its name, indented"
 
 _NAME = re.compile(r"(?!.{254})[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 """A DNS-1123 subdomain, as ``metadata.name`` of a custom resource must be one."""
@@ -58,9 +60,7 @@ def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
         return None, [error("schema", (), f"a Karta is an object, not {type_name(value)}")]
     found = (value.get("apiVersion"), value.get("kind"))
     if found not in (KARTA, RESOURCE_INTERFACE) and not (found == (None, None) and "spec" in value):
-        named = ", ".join(f"{field} {value[field]}" for field in ("apiVersion", "kind") if value.get(field))
-        message = f"{named or 'an object without apiVersion and kind'} is not a definition this version reads"
-        return None, [error("not-a-karta", (), message, "write apiVersion: run.ai/v1alpha1 and kind: Karta")]
+        return None, [error("not-a-karta", (), *_other_object(value))]
     findings = [_unknown(field, (field,), _OBJECT_FIELDS) for field in value if field not in _OBJECT_FIELDS]
     findings += _metadata_findings(value.get("metadata"), needs_name=found != (None, None))
     spec, more = _read_spec(value.get("spec"))
@@ -71,6 +71,18 @@ def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
     texts = annotations.items() if isinstance(annotations, dict) else ()
     readable = {key: text for key, text in texts if isinstance(text, str)}
     return Karta(name=name_of(value), annotations=readable, spec=spec), findings
+
+
+def _other_object(value: Object) -> tuple[str, str]:
+    """Return message and hint for an object that is not a definition."""
+    kind = value.get("kind")
+    named = ", ".join(f"{field} {value[field]}" for field in ("apiVersion", "kind") if value.get(field))
+    if kind == "CustomResourceDefinition":
+        return "this is a CustomResourceDefinition, not a Karta", "draft a Karta from it: `create karta --crd FILE`"
+    if kind in (None, KARTA[1], RESOURCE_INTERFACE[1]) or edit.get(value, STRUCTURE) is not None:
+        message = f"{named or 'an object without apiVersion and kind'} is not a definition this version reads"
+        return message, "write apiVersion: run.ai/v1alpha1 and kind: Karta"
+    return f"this is an object, not a Karta: {named}", "give it as --object, and a definition of its kind as -f"
 
 
 def name_of(value: Object) -> str:
@@ -118,7 +130,7 @@ def _metadata_findings(metadata: JSON, *, needs_name: bool) -> Iterator[Finding]
 
 def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
     if raw is None:
-        return None, [error("schema", _SPEC, "the field spec is missing")]
+        return None, [error("schema", _SPEC, "the field spec is missing", _INDENT)]
     findings: list[Finding] = []
     if isinstance(raw, dict):
         language = raw.get("expressionLanguage", "jq")
@@ -132,7 +144,7 @@ def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
         # A list may be called too short only because its entries are wrong.
         errors = err.errors(include_url=False)
         details = [detail for detail in errors if detail["type"] != "too_short" or not detail["input"]]
-    findings += [_finding(detail) for detail in details]
+    findings += [_finding(detail, edit.get(raw, detail["loc"][:-1])) for detail in details]
     unknown = [detail["loc"] for detail in details if detail["type"] == "extra_forbidden"]
     if len(unknown) < len(details):
         return None, findings
@@ -142,15 +154,17 @@ def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
     return Spec.model_validate(raw), findings
 
 
-def _finding(detail: ErrorDetails) -> Finding:
+def _finding(detail: ErrorDetails, around: JSON) -> Finding:
     path: Path = (*_SPEC, *detail["loc"])
     kind = detail["type"]
     if kind == "extra_forbidden":
-        return _unknown(str(path[-1]), path, _fields_at(detail["loc"][:-1]))
+        known = tuple(str(field.alias) for field in _schema_at(detail["loc"][:-1]).model_fields.values())
+        return _unknown(str(path[-1]), path, known)
     if kind in _EXPECTED:
         return _wrong_type(path, _EXPECTED[kind], detail["input"])
+    hint = _INDENT if kind == "missing" and isinstance(around, dict) and path[-1] in around else ""
     messages = {"missing": f"the field {path[-1]} is missing", "too_short": "needs at least one entry"}
-    return error("schema", path, messages.get(kind, detail["msg"]))
+    return error("schema", path, messages.get(kind, detail["msg"]), hint)
 
 
 def _wrong_type(path: Path, expected: str, found: JSON) -> Finding:
@@ -159,6 +173,8 @@ def _wrong_type(path: Path, expected: str, found: JSON) -> Finding:
         hint = "write it in quotes"
     if expected == "a string" and isinstance(found, dict) and [*found.values()] == [None]:
         hint = json_path_hint(f"{{{next(iter(found))}}}")  # YAML reads {.status.phase} as an object
+    if expected == "an object" and isinstance(found, str) and found.partition(":")[0] in _homes():
+        hint = "write an ordinary space behind the colon of a key"
     if expected == "a list" and isinstance(found, dict):
         hint = "write the entry behind a dash, as the only one of a list"
     return error("schema", path, f"must be {expected}, not {type_name(found)}", hint)
@@ -166,17 +182,35 @@ def _wrong_type(path: Path, expected: str, found: JSON) -> Finding:
 
 def _unknown(field: str, path: Path, known: tuple[str, ...]) -> Finding:
     """An unknown field: an error where it hides something that was meant, else only ignored."""
+    message = f"there is no field {field}"
     if field in _GHOSTS:
         severity = warning if field == "referencedComponents" else error
-        return severity("unknown-field", path, f"there is no field {field}", _GHOSTS[field])
-    meant = closest(field, known)
+        return severity("unknown-field", path, message, _GHOSTS[field])
+    homes, meant = [*_homes().get(field, ())], closest(field, known)
+    if homes:
+        hint = f"it belongs in {' or '.join(homes[:3])}: is it indented too little, or too much?"
+        return error("unknown-field", path, message, f"did you mean {meant}? else {hint}" if meant else hint)
+    if not field.isprintable():
+        return error("unknown-field", path, message, "a part of it is not seen, as a no-break space is: write it again")
     if meant:
-        return error("unknown-field", path, f"there is no field {field}", f"did you mean {meant}?")
-    return warning("unknown-field", path, f"there is no field {field}; it has no effect", "remove it")
+        return error("unknown-field", path, message, f"did you mean {meant}?")
+    return warning("unknown-field", path, f"{message}; it has no effect", "remove it")
 
 
-def _fields_at(path: tuple[str | int, ...]) -> tuple[str, ...]:
-    """The names of the fields that the schema knows at a place of a spec."""
+@cache
+def _homes() -> Mapping[str, Mapping[str, None]]:
+    """The fields of metadata and of all parts of a spec, each with the names of the parts that have it, in order."""
+    homes: dict[str, dict[str, None]] = {name: {"metadata": None} for name in ("name", "labels", "annotations")}
+    parts: list[tuple[str, type[Schema]]] = [("spec", Spec)]
+    for name, part in parts:  # which grows meanwhile
+        for field in part.model_fields.values():
+            homes.setdefault(str(field.alias), {})[name] = None
+            parts += [(str(field.alias), below) for below in _schemas(field.annotation)]
+    return homes
+
+
+def _schema_at(path: tuple[str | int, ...]) -> type[Schema]:
+    """The part of the schema at a place of a spec."""
     schema: type[Schema] = Spec
     steps = iter(path)
     for step in steps:
@@ -185,7 +219,7 @@ def _fields_at(path: tuple[str | int, ...]) -> tuple[str, ...]:
             schema = next(_schemas(field.annotation))
             if get_origin(field.annotation) is dict:
                 next(steps, None)  # the key of a label is no field
-    return tuple(str(field.alias) for field in schema.model_fields.values())
+    return schema
 
 
 def _schemas(annotation: Any) -> Iterator[type[Schema]]:  # noqa: ANN401 - annotations have no type of their own
