@@ -6,6 +6,7 @@ import pytest
 from karta_interpreter.findings import Finding, Severity, format_path
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import JSON, Path
+from karta_interpreter.karta.loading import load_definition
 from karta_interpreter.karta.schema import name_of, read_karta
 
 Raw = dict[str, Any]
@@ -129,7 +130,8 @@ def test_a_suspend_value_is_json_or_text_that_holds_it(brew: Raw, findings_of: F
 def test_a_karta_has_a_name(brew: Raw, findings_of: FindingsOf, metadata: JSON, rules: list[str]) -> None:
     findings = findings_of({**brew, "metadata": metadata})
     assert [each.rule for each in findings] == rules
-    assert all(each.path == ("metadata", "name") for each in findings)
+    assert all((each.severity, each.path) == (Severity.WARNING, ("metadata", "name")) for each in findings)
+    assert load_definition({**brew, "metadata": metadata}).name == "brew", "a Karta is called after its root"
     assert findings_of({"spec": brew["spec"], "metadata": metadata}) == [], "a bare spec is called after its root"
 
 
