@@ -283,3 +283,47 @@ def _judged(rules: Any, healthy: str = "") -> Any:
     karta["spec"]["structureDefinition"]["rootComponent"]["statusDefinition"] = rules
     karta["metadata"]["annotations"] = {"karta-interpreter.io/healthy-statuses": healthy} if healthy else {}
     return karta
+
+
+_EACH = ".spec.replicatedJobs[] | if .proxy then {containers: [.proxy]} else null end"
+
+
+@pytest.mark.parametrize(
+    "operation", [Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_DEPENDENCY]
+)
+@pytest.mark.parametrize(
+    ("expression", "fits"),
+    [
+        pytest.param(_EACH, True, id="one for each"),
+        pytest.param("{containers: [.spec.replicatedJobs[0].proxy]}", True, id="one for all"),
+        pytest.param("{containers: .spec.replicatedJobs[].sidecars}", True, id="one for each, in an object"),
+        pytest.param(".spec.nothing[] | {containers: [.]}", True, id="none"),
+        pytest.param(".spec.replicatedJobs[] | select(.proxy) | {containers: [.proxy]}", False, id="not for each"),
+    ],
+)
+def test_a_script_adds_containers_to_the_instances_that_get_them(
+    pairs: list[Pair], operation: Operation, expression: str, *, fits: bool
+) -> None:
+    jobset = next(pair.definition for pair in pairs if pair.definition.gvk.kind == "JobSet")
+    path = ("metadata", "annotations", "karta-interpreter.io/added-containers")
+    definition = load_definition(edit.set_value(jobset.manifest, path, f"replicatedjob: '{expression}'"))
+    script = Script(operation, script_of(definition, operation), "jobset")
+    template = {"spec": {"template": {"spec": {"containers": [{"name": "main"}]}}}}
+    jobs: list[Any] = [{"name": name, "replicas": 2, "template": template} for name in ("hot", "cold", "warm")]
+    for job, cpu in ((jobs[0], "3"), (jobs[2], "1")):
+        requests = {"requests": {"cpu": cpu}}
+        secret = [{"secretRef": {"name": f"secret-{job['name']}"}}]
+        job["proxy"] = {"name": "proxy", "resources": requests, "envFrom": secret}
+        job["sidecars"] = [job["proxy"]]
+    obj = {
+        "apiVersion": jobset.gvk.api_version,
+        "kind": "JobSet",
+        "metadata": {"name": "x", "namespace": "y"},
+        "spec": {"replicatedJobs": jobs},
+    }
+
+    if fits:
+        assert answer([script], object=obj) == interpret(definition, Call(operation, obj))
+        return
+    with pytest.raises(LuaError, match="2 results for 3 instances"):
+        answer([script], object=obj)

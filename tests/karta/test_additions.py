@@ -1,6 +1,7 @@
 """Containers that an operator adds, as the annotation says: in what is counted, and not in what is changed."""
 
 import copy
+import re
 from typing import Any
 
 import pytest
@@ -75,6 +76,100 @@ def test_they_come_after_those_of_the_template(orchestra: Raw, text: str, conduc
     assert obj == before
 
 
+_SOLO = {"name": "solo"}
+_EACH = ".spec.sections[] | if .proxy then {containers: [.proxy]} else null end"
+
+
+@pytest.mark.parametrize(
+    ("expression", "proxies", "added"),
+    [
+        pytest.param(_EACH, [PROXY, None, _SOLO], [[PROXY], [], [_SOLO]], id="one output for each, null for none"),
+        pytest.param(
+            "{containers: .spec.sections[].extra}",
+            [PROXY, None, _SOLO],
+            [[PROXY], [], [_SOLO]],
+            id="an object for each of its values",
+        ),
+        pytest.param(
+            ".spec.sections[] | select(.proxy) | {containers: [.proxy]}",
+            [None, None, None],
+            [[], [], []],
+            id="no output at all is nothing for each",
+        ),
+        pytest.param(
+            ".spec.sections[0].proxy | {containers: [.]}",
+            [PROXY, None, None],
+            [[PROXY], [PROXY], [PROXY]],
+            id="an expression that cannot choose means all",
+        ),
+        pytest.param("{containers: [.spec.extra]}", [], [], id="no instances"),
+        pytest.param(_EACH, [], [], id="no instances, for each"),
+    ],
+)
+def test_added_containers_of_each_instance(orchestra: Raw, expression: str, proxies: JSON, added: JSON) -> None:
+    sections = [
+        {
+            "name": f"{number}",
+            "players": 1,
+            "template": {"spec": {"containers": [VIOLIN]}},
+            **({"proxy": proxy, "extra": [proxy]} if proxy else {}),
+        }
+        for number, proxy in enumerate(proxies)
+    ]
+    definition, obj = adding(orchestra, f"section: '{expression}'"), {"spec": {"sections": sections, "extra": PROXY}}
+    found = [pods.template["spec"]["containers"] for pods in pod_sets(definition, obj)]
+    assert found == [[VIOLIN, *each] for each in added]
+    assert [template["spec"]["containers"] for _, template in pod_templates(definition, obj)] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param(
+            "section: '.spec.sections[] | select(.name == \"first\") | {}'",
+            "gives 1 result for 2 instance ids of instanceIdPath `.spec.sections[].name`",
+            id="of one instance, which one is not known",
+        ),
+        pytest.param(
+            "section: '{containers: (.spec.sections[] | select(.name == \"first\") | [.proxy])}'",
+            "gives 1 result for 2 instance ids",
+            id="inside of an object",
+        ),
+        pytest.param(
+            "section: '.spec | {}, {}, {}'", "gives 3 results for 2 instance ids", id="more than there are instances"
+        ),
+        pytest.param(
+            "conductor: '.spec.sections[] | {}'",
+            "gives 2 results, but a component without instanceIdPath has exactly one instance",
+            id="several for a component without instances",
+        ),
+    ],
+)
+def test_added_containers_are_never_of_another_instance(orchestra: Raw, text: str, message: str) -> None:
+    definition = adding(orchestra, text)
+    with pytest.raises(InterpretationError, match=re.escape(message)):
+        pod_sets(definition, playing())
+    with pytest.raises(InterpretationError, match=r"annotation added-containers .*: gives \d result"):
+        list(pod_templates(definition, playing()))
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        pytest.param(f"section: '{_EACH}'", [], id="one for each"),
+        pytest.param("section: '.spec | select(.extra) | {}'", [], id="one for all"),
+        pytest.param(
+            "section: '.spec.sections[] | select(.proxy) | {}'", ["select-differs"], id="for those that are selected"
+        ),
+        pytest.param("conductor: '.spec.sections[] | {}'", ["several-without-ids"], id="several, and no instances"),
+    ],
+)
+def test_added_containers_that_may_not_fit_the_instances_are_found(orchestra: Raw, text: str, rules: list[str]) -> None:
+    findings = adding(orchestra, text).findings
+    assert [finding.rule for finding in findings] == rules
+    assert all(finding.path[-1] == "karta-interpreter.io/added-containers" for finding in findings)
+
+
 def test_pods_that_do_not_exist_get_none(orchestra: Raw) -> None:
     definition = adding(orchestra, "conductor: '{containers: [{}]}'")
     assert [pods.name for pods in pod_sets(definition, playing(conductor=None))] == ["first", "second"]
@@ -83,15 +178,31 @@ def test_pods_that_do_not_exist_get_none(orchestra: Raw) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param("'[]'", "component section: gives a list where an object with lists", id="a list"),
-        pytest.param("'{volumes: []}'", "component section: gives volumes; there are the lists", id="another field"),
-        pytest.param("'{containers: {}}'", "component section: gives containers; there are", id="no list"),
-        pytest.param("'.spec.extra + 1'", "component section: .*cannot", id="an expression that fails"),
+        pytest.param(
+            "'[]'",
+            "component section, annotation added-containers .*: gives a list where an object with lists",
+            id="a list",
+        ),
+        pytest.param(
+            "'{volumes: []}'",
+            "component section, annotation added-containers .*: gives volumes; there are the lists",
+            id="another field",
+        ),
+        pytest.param(
+            "'{containers: {}}'",
+            "component section, annotation added-containers .*: gives containers; there are",
+            id="no list",
+        ),
+        pytest.param(
+            "'.spec.extra + 1'",
+            "component section, annotation added-containers .*: .*cannot",
+            id="an expression that fails",
+        ),
     ],
 )
 def test_what_is_no_container_is_an_error(orchestra: Raw, text: str, message: str) -> None:
     definition = adding(orchestra, f"section: {text}")
-    with pytest.raises(InterpretationError, match=f"definition orchestra, annotation added-containers, {message}"):
+    with pytest.raises(InterpretationError, match=f"definition orchestra, {message}"):
         pod_sets(definition, playing(extra=PROXY))
 
 

@@ -51,7 +51,8 @@ class Script(Expressions):
             fields |= self._counts(component, bounds=bounds)
         for added in self.definition.annotations.added_containers:
             if added.component == name and not bounds:
-                fields["added"] = self.first_of(added.query, f"{name} added containers")
+                fields["added"] = self.list_of(added.query, f"{name} added containers")
+                fields |= {"adds_each": "true"} if added.each else {}
         self.features |= fields.keys()
         if bounds and (component.min_replicas or component.max_replicas):
             self.features.add("bounds")

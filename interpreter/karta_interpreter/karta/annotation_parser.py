@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, QuerySyntaxError
 from karta_interpreter.jq import Query, parse
+from karta_interpreter.jq.analysis import gives_one_at_most
 from karta_interpreter.jq.syntax import Identity, Index, Iterate, Literal
 from karta_interpreter.jq.syntax.traversal import owner_of
 from karta_interpreter.k8s.gvk import GVK
@@ -128,7 +129,8 @@ def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedCont
         elif not isinstance(text, str):
             annotation.error(f"{component}: {type_name(text)} where an expression belongs")
         elif query := annotation.query(text):
-            added.append(values.AddedContainers(component, query))
+            names = annotation.karta.spec.structure_definition.reference_names
+            added.append(values.AddedContainers(component, query, not gives_one_at_most(query.node, names)))
     return tuple(added)
 
 

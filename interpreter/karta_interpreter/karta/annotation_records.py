@@ -133,7 +133,10 @@ ANNOTATIONS: Final = (
     Annotation(
         name="added-containers",
         schema=_mapping_to(_JQ),
-        form="a YAML mapping of components to jq, which gives `{containers: […], initContainers: […]}` or nothing",
+        form=(
+            "a YAML mapping of components to jq, which gives `{containers: […], initContainers: […]}` or nothing: "
+            "[once for all instances, or once for each](#containers-that-an-operator-adds)"
+        ),
         description=(
             "containers that the operator adds to the component's pods: they count in requests and dependencies, and "
             "the template stays the place where pods are changed"

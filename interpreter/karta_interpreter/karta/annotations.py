@@ -72,10 +72,14 @@ class ExtraDependency:
 
 @dataclass(frozen=True, slots=True)
 class AddedContainers:
-    """Containers that the operator adds to all pods of a component, as an expression about the workload gives them."""
+    """Containers that the operator adds to the pods of a component, as an expression about the workload gives them.
+
+    ``each`` says that the expression may give several outputs: then it has one for each instance, else one for all.
+    """
 
     component: str
     query: Query
+    each: bool = False
 
 
 @dataclass(frozen=True, slots=True)

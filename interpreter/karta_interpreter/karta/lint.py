@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.k8s.values import Path
-from karta_interpreter.karta.annotations import Annotations
+from karta_interpreter.karta.annotations import Annotations, annotation_path
 from karta_interpreter.karta.compile import action_value
 from karta_interpreter.karta.expressions import (
     Parsed,
@@ -205,6 +205,9 @@ def _expressions(
                 yield _warning(
                     "suspend-path-not-writable", expression, message, "write a path, such as `.spec.suspend`"
                 )
+        for added in (each for each in annotations.added_containers if each.component == component.name):
+            expression = Parsed(annotation_path("added-containers"), added.query.text, added.query.node)
+            yield from _per_instance(component, expression, usable.get(("instanceIdPath",)) if added.each else None)
         # An expression that cannot be written through is no fault of a component that nothing scales.
         if component.name in changing:
             yield from _scale_places(component, changing[component.name], usable)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
-from karta_interpreter.errors import InterpretationError, QueryError
+from karta_interpreter.errors import QueryError
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON, Object, field_path, type_name
 from karta_interpreter.karta.annotations import AddedContainers
@@ -87,6 +87,7 @@ def _whole(component: Component, query: Query, template: JSON) -> Object | None:
 
 
 _LISTS = ("initContainers", "containers")
+_ADDED: Final = "annotation added-containers"
 
 
 def with_added(
@@ -94,24 +95,31 @@ def with_added(
 ) -> Sequence[Object | None]:
     """The pod templates with the containers that the operator adds, which come last; raises InterpretationError."""
     for each in definition.annotations.added_containers:
-        if each.component == component.name and (lists := _lists(definition, each, obj)):
-            return [template and _extended(template, lists) for template in templates]
+        if each.component == component.name:
+            pairs = zip(templates, _added(component, each, obj, len(templates)), strict=True)
+            return [_extended(template, lists) if template and lists else template for template, lists in pairs]
     return templates
 
 
-def _lists(definition: Definition, added: AddedContainers, obj: Object) -> Mapping[str, list[JSON]]:
-    where = f"definition {definition.name}, annotation added-containers, component {added.component}"
-    try:
-        value = added.query.first(obj)
-    except QueryError as error:
-        raise InterpretationError(f"{where}: {error}") from error
+def _added(component: Component, added: AddedContainers, obj: Object, size: int) -> list[Mapping[str, list[JSON]]]:
+    """The containers that each of ``size`` instances gets."""
+    # An expression that cannot choose among the instances means all of them.
+    ids = ("",) * (size if added.each else 1)
+    values = aligned(component, _ADDED, added.query, obj, ids, may_lack=True)
+    found = [_lists(component, added.query, value) for value in values]
+    return found if added.each else found * size
+
+
+def _lists(component: Component, query: Query, value: JSON) -> Mapping[str, list[JSON]]:
     if value is None:
         return {}
     if type(value) is not dict:
-        raise InterpretationError(f"{where}: gives {type_name(value)} where an object with lists of containers belongs")
+        reason = f"gives {type_name(value)} where an object with lists of containers belongs"
+        raise failure(component, _ADDED, query, reason)
     for field, containers in value.items():
         if field not in _LISTS or type(containers) not in (list, type(None)):
-            raise InterpretationError(f"{where}: gives {field}; there are the lists {' and '.join(_LISTS)}")
+            reason = f"gives {field}; there are the lists {' and '.join(_LISTS)}"
+            raise failure(component, _ADDED, query, reason)
     return {field: containers for field, containers in value.items() if containers}
 
 

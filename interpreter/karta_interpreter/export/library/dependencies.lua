@@ -52,8 +52,9 @@ end
 -- Appends the objects that the pods of all instances refer to.
 local function add_dependencies(found, component, obj, namespace, without)
   local size = component.ids and #limited(component.ids(obj)) or 1
-  for _, spec in pairs(pod_specs(component, obj, size)) do
-    if component.added then spec = with_added(component.name, spec, component.added(obj)) end -- with added
+  local added = component.added and added_lists(component, obj, size) or {} -- with added
+  for i, spec in pairs(pod_specs(component, obj, size)) do
+    spec = with_added(component.name, spec, added[i]) -- with added
     add_pod_dependencies(found, spec, namespace, without)
   end
 end

@@ -66,6 +66,14 @@ local function with_added(component, spec, lists)
   return whole
 end
 
+-- The containers that the operator adds to each of `size` instances; one value without `adds_each` is for all of them.
+local function added_lists(component, obj, size)
+  local each = component.adds_each and size or 1
+  local found = aligned(component, component.added(obj), each, true)
+  for i = each + 1, size do found[i] = found[1] end
+  return found
+end
+
 -- Appends a pod set for each instance of a component that has pods.
 local function add_pod_sets(sets, component, obj)
   local name, ids = component.name, {""} -- without ids
@@ -74,6 +82,7 @@ local function add_pod_sets(sets, component, obj)
   if next(specs) == nil then return end
   if component.replicas then replicas = aligned(component, component.replicas(obj), #ids) end
   local minimum = nil -- with minimum
+  local added = component.added and added_lists(component, obj, #ids) or {} -- with added
   for i = 1, #ids do
     replicas[i] = count(name, replicas[i])
     if not replicas[i] and component.minimum then -- with minimum
@@ -84,7 +93,7 @@ local function add_pod_sets(sets, component, obj)
     local spec = specs[i]
     local least = minimum and count(name, minimum[i]) -- with minimum
     if spec then
-      if component.added then spec = with_added(name, spec, component.added(obj)) end -- with added
+      spec = with_added(name, spec, added[i]) -- with added
       sets[#sets + 1] = {component = name, instance = id, replicas = replicas[i] or 1, spec = spec} -- without minimum
       sets[#sets + 1] = {component = name, instance = id, replicas = replicas[i] or least or 1, spec = spec} -- with minimum
     end

@@ -61,6 +61,18 @@ def find_notes(node: Node, variables: frozenset[str]) -> tuple[Reason, ...]:
     return Reason.in_order(meter.notes)
 
 
+def gives_one_at_most(node: Node, variables: frozenset[str]) -> bool:
+    """Whether an expression is known to give no second output, whatever its input is.
+
+    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> [gives_one_at_most(parse(text), frozenset()) for text in (".a | select(.b)", "{a: .b[]}", "[.b[]]")]
+    [True, False, True]
+    """
+    meter = _Meter(variables)
+    growth = meter.measure(node)
+    return not meter.notes and growth.count is not None and growth.count <= 1
+
+
 class _Meter:
     """Measures nodes; where one is not plain it notes so and goes on as if it were."""
 
