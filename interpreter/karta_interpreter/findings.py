@@ -23,8 +23,8 @@ class Finding:
     """One thing to look at in a definition.
 
     ``path`` is relative to the Karta object; ``line`` and ``column`` are those of the document it was read
-    from, counted from 1 and 0 when unknown; ``inside`` is the line and column in the text at ``path``, (0, 0) where the
-    whole value is meant. ``span`` is the part of ``expression`` that is meant.
+    from, counted from 1 and 0 when unknown; ``inside`` is the line and column in the text at ``path``, or in the text
+    that it leads into, (0, 0) where the whole value is meant. ``span`` is the part of ``expression`` that is meant.
     """
 
     severity: Severity

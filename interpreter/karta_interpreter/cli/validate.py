@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from karta_interpreter.karta.scaffold import CustomKind
 from karta_interpreter.karta.schema import gvk_of, read_karta
 from karta_interpreter.karta.schema_types import ROOT_KIND
 from karta_interpreter.lua.customization import merge
+from karta_interpreter.lua.source_map import Place, split_lines
 from karta_interpreter.registration.registrar import CRDS
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.files import UNREADABLE, decode
@@ -174,14 +174,13 @@ def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[F
     except ManifestError:  # a finding of its own
         return
     # Read from the text: a Karta with other errors has no definition, and is compared all the same.
+    lines = split_lines(text)
     for document, at, value in objects:
         gvk = gvk_of(value) if isinstance(value, dict) else None
         karta = read_karta(value)[0] if gvk else None
         if gvk is None or karta is None:
             continue
-        for finding in _contradictions(karta, gvk, crds):
-            line, column = document.position((*at, *finding.path))
-            yield replace(finding, source=source, line=line, column=column)
+        yield from map(Place(document, at, lines).locate, _contradictions(karta, gvk, crds))
 
 
 def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:

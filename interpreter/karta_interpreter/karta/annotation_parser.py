@@ -19,7 +19,7 @@ from karta_interpreter.karta.expressions import names_places, split_default, who
 from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.status_rules import Status
 from karta_interpreter.lua.reading import read_scripts
-from karta_interpreter.lua.script import Scripts
+from karta_interpreter.lua.script import SLOTS, Scripts
 from karta_interpreter.suggestion import did_you_mean, hints
 
 Needed: TypeAlias = values.ExtraDependency | values.MorePods | values.MadeClaims
@@ -70,11 +70,11 @@ def parse_dependencies(annotation: AnnotationText) -> tuple[Needed, ...]:
 
 def _dependency(annotation: AnnotationText, index: int, entry: JSON) -> Iterator[Needed]:
     problems = list(_dependency_problems(entry))
-    for message, hint in problems:
-        annotation.error(f"entry {index}: {message}", hint)
+    for field, message, hint in problems:
+        annotation.error(f"entry {index}: {message}", hint, (index, field))
     if problems:
         return
-    queries = {field: _named(annotation, field, entry[field]) for field in _EXPRESSIONS if field in entry}
+    queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
     match queries:
         case {"pods": Query() as pods}:
             yield values.MorePods(pods)
@@ -84,37 +84,37 @@ def _dependency(annotation: AnnotationText, index: int, entry: JSON) -> Iterator
             yield values.ExtraDependency(entry["apiVersion"], entry["kind"], name, queries.get("namespace"))
 
 
-def _named(annotation: AnnotationText, field: str, text: str) -> Query | None:
-    before, query = len(annotation.findings), annotation.query(text)
+def _named(annotation: AnnotationText, index: int, field: str, text: str) -> Query | None:
+    before, query = len(annotation.findings), annotation.query(text, index, field)
     if query is None and _PLAIN_NAME.fullmatch(text):  # one finding, and not one for each part of the name
         message, hint = f"{field} is jq, in which {text} is not a text", f"""write {field}: '"{text}"'"""
         annotation.findings[before:] = [replace(annotation.findings[before], message=message, hint=hint, span=None)]
     return query
 
 
-def _dependency_problems(entry: JSON) -> Iterator[tuple[str, str]]:
-    """Yield message and hint for each fault of an entry."""
+def _dependency_problems(entry: JSON) -> Iterator[tuple[str, str, str]]:
+    """Yield field, message and hint for each fault of an entry."""
     if not isinstance(entry, dict):
-        yield f"must be an object, not {type_name(entry)}", ""
+        yield "", f"must be an object, not {type_name(entry)}", ""
         return
     single = next((name for name in _SINGLE_FIELDS if name in entry), None)
     known = _DEPENDENCY_FIELDS if single is None else (single,)
     for name in entry:
         if single is not None and name in (*_DEPENDENCY_FIELDS, *_SINGLE_FIELDS) and name != single:
-            yield f"{name} does not go with {single}", "write two entries"
+            yield name, f"{name} does not go with {single}", "write two entries"
         elif name not in known:
-            yield f"there is no field {name}", did_you_mean(name, (*_DEPENDENCY_FIELDS, *_SINGLE_FIELDS))
+            yield name, f"there is no field {name}", did_you_mean(name, (*_DEPENDENCY_FIELDS, *_SINGLE_FIELDS))
     for name in known:
         if name not in entry and name != "namespace":
-            yield f"the field {name} is missing", ""
+            yield name, f"the field {name} is missing", ""
         elif not isinstance(entry.get(name, ""), str):
-            yield f"{name} must be a string, not {type_name(entry[name])}", ""
+            yield name, f"{name} must be a string, not {type_name(entry[name])}", ""
     api_version, kind = entry.get("apiVersion"), entry.get("kind")
     if isinstance(api_version, str) and isinstance(kind, str):
         try:
             GVK.parse(api_version, kind)
         except InterpretationError as err:
-            yield str(err), ""
+            yield "apiVersion", str(err), ""
 
 
 def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedContainers, ...]:
@@ -125,10 +125,11 @@ def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedCont
     hint = hints(known)
     for component, text in annotation.yaml(dict).items():
         if component not in known:
-            annotation.error(f'there is no component "{component}" that has pods', hint(str(component)))
+            message = f'there is no component "{component}" that has pods'
+            annotation.error(message, hint(str(component)), (component,))
         elif not isinstance(text, str):
-            annotation.error(f"{component}: {type_name(text)} where an expression belongs")
-        elif query := annotation.query(text):
+            annotation.error(f"{component}: {type_name(text)} where an expression belongs", at=(component,))
+        elif query := annotation.query(text, component):
             names = annotation.karta.spec.structure_definition.reference_names
             added.append(values.AddedContainers(component, query, not gives_one_at_most(query.node, names)))
     return tuple(added)
@@ -140,9 +141,9 @@ def parse_aggregate(annotation: AnnotationText) -> Mapping[PathPattern, Aggregat
     for text, name in annotation.yaml(dict).items():
         pattern = _pattern(annotation, text)
         if name not in list(AggregateRule):
-            annotation.error(f"{text}: there is no rule {name}", did_you_mean(str(name), AggregateRule))
+            annotation.error(f"{text}: there is no rule {name}", did_you_mean(str(name), AggregateRule), (text,))
         elif name == AggregateRule.COUNTER and pattern is not None and None in pattern:
-            annotation.error(f"{text}: a counter is one number, not one of a list", "write sum")
+            annotation.error(f"{text}: a counter is one number, not one of a list", "write sum", (text,))
         elif pattern is not None:
             rules[pattern] = AggregateRule(name)
     return rules
@@ -162,7 +163,8 @@ def _pattern(annotation: AnnotationText, text: str) -> PathPattern | None:
                     break
         if isinstance(node, Identity) and pattern[:1] == ("status",) and pattern[1:]:
             return pattern
-    annotation.error(f"`{text}` is not a path below .status", "write it like .status.active or .status.jobs[].active")
+    hint = "write it like .status.active or .status.jobs[].active"
+    annotation.error(f"`{text}` is not a path below .status", hint, (text,))
     return None
 
 
@@ -174,9 +176,10 @@ def parse_outcomes(annotation: AnnotationText) -> Mapping[str, str]:
         unmapped = [name for name in (condition, announcement) if not isinstance(name, str) or name not in ends]
         for name in unmapped:
             hint = f'map {{type: {name}, status: "True"}} to one of them'
-            annotation.error(f"no status mapping makes {name} completed or failed", hint)
+            annotation.error(f"no status mapping makes {name} completed or failed", hint, (condition,))
         if condition == announcement:
-            annotation.error(f"{condition} cannot announce itself", "name the condition that comes before it")
+            hint = "name the condition that comes before it"
+            annotation.error(f"{condition} cannot announce itself", hint, (condition,))
         elif not unmapped:
             outcomes[condition] = announcement
     return outcomes
@@ -198,11 +201,12 @@ def parse_lua(annotation: AnnotationText) -> Scripts:
     if annotation.findings:
         return Scripts()
     reading = read_scripts(customizations, annotation.karta.name, annotation.path)
-    annotation.findings.extend(reading.findings)
+    for finding in reading.findings:
+        annotation.report(finding, finding.path[len(annotation.path) :])
     allowed = annotation.parsed.get("operations", OPERATIONS)
     for operation in sorted(reading.scripts.operations.difference(allowed)):
         message = f"the script for {operation} is not run: the annotation operations leaves it out"
-        annotation.warn(message, "name the operation there, or remove the script")
+        annotation.warn(message, "name the operation there, or remove the script", at=(SLOTS[operation].field,))
     return Scripts(script for script in reading.scripts if script.operation in allowed)
 
 
@@ -225,68 +229,69 @@ _LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]
 
 def parse_retain(annotation: AnnotationText) -> tuple[Rule, ...]:
     """Return the rules of ``retain``, which is a YAML list or has one path per line."""
-    lines = [line.strip() for line in annotation.text.splitlines()]
-    lines = [line for line in lines if line and not line.startswith("#")]
+    lines = annotation.lines()
     # Neither bracket nor dash begins a jq path: an array in jq is a new value, and has no place.
     is_yaml = bool(lines) and lines[0].startswith(("[", "-"))
     rules: list[Rule] = []
-    for entry in annotation.yaml(list) if is_yaml else lines:
+    for at, entry in enumerate(annotation.yaml(list)) if is_yaml else zip(lines, lines, strict=True):
         if isinstance(entry, str):
-            rules += _retained_path(annotation, entry)
+            rules += _retained_path(annotation, entry, at)
         elif isinstance(entry, dict):
-            rules += _retained_rule(annotation, entry)
+            rules += _retained_rule(annotation, entry, at)
         else:
-            annotation.error(f"an entry is {type_name(entry)} where a jq path belongs")
+            annotation.error(f"an entry is {type_name(entry)} where a jq path belongs", at=(at,))
     return tuple(rules)
 
 
-def _retained_path(annotation: AnnotationText, entry: str) -> Iterator[Rule]:
+def _retained_path(annotation: AnnotationText, entry: str, at: str | int) -> Iterator[Rule]:
     text, absent, drops = split_default(entry)
-    place = annotation.query(text)
+    place = annotation.query(text, at)
     if place is None:
         return
-    _check_place(annotation, place)
+    _check_place(annotation, place, at)
     for whole in whole_places(place):
         kept = "the whole object" if whole == "." else f"all of {whole}"
         message = f"`{text}` keeps {kept} of the member: what changes there in the template never arrives"
-        annotation.warn(message, "name the fields that a member changes", "retains-all")
+        annotation.warn(message, "name the fields that a member changes", "retains-all", (at,))
     yield values.Retained(place, absent, drops)
 
 
-def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON]) -> Iterator[Rule]:
+def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[Rule]:
     problems = list(_rule_problems(entry))
-    for message, hint in problems:
-        annotation.error(message, hint)
-    queries = {} if problems else {field: annotation.query(text) for field, text in entry.items()}
+    for field, message, hint in problems:
+        annotation.error(message, hint, (at, field))
+    queries = {} if problems else {field: annotation.query(text, at, field) for field, text in entry.items()}
     place = queries.get("unset") or queries.get("quantities")
     if place is None or not all(queries.values()):
         return
-    _check_place(annotation, place)
+    _check_place(annotation, place, at)
     if "quantities" in entry:
         yield values.Respelled(place)
         return
     if "value" in entry and owner_of(place.node) is None:
-        annotation.error(f"`{place.text}` names several fields; a value is for one", "write an entry for each")
+        message = f"`{place.text}` names several fields; a value is for one"
+        annotation.error(message, "write an entry for each", (at,))
     yield values.Unset(place, queries.get("by"), queries.get("if"), queries.get("value"))
 
 
-def _rule_problems(entry: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
-    """Yield message and hint for each fault of an entry with fields."""
+def _rule_problems(entry: Mapping[str, JSON]) -> Iterator[tuple[str, str, str]]:
+    """Yield field, message and hint for each fault of an entry with fields."""
     known = ("quantities",) if "quantities" in entry else _RULE_FIELDS
     for field, text in entry.items():
         if field not in known:
-            yield f"there is no field {field} in an entry", did_you_mean(field, known)
+            yield field, f"there is no field {field} in an entry", did_you_mean(field, known)
         elif not isinstance(text, str):
-            yield f"{field} is {type_name(text)} where jq belongs", ""
+            yield field, f"{field} is {type_name(text)} where jq belongs", ""
     if known[0] not in entry:
-        yield "an entry with fields has no unset", "write {unset: .spec.field}"
+        yield "", "an entry with fields has no unset", "write {unset: .spec.field}"
     if "by" in entry and "value" in entry:
-        yield "by is for lists, and value for a single field", "write two entries"
+        yield "value", "by is for lists, and value for a single field", "write two entries"
 
 
-def _check_place(annotation: AnnotationText, place: Query) -> None:
+def _check_place(annotation: AnnotationText, place: Query, at: str | int) -> None:
     if not names_places(place):
-        annotation.error(f"`{place.text}` computes a value; it names no place", "write a path, such as .spec.suspend")
+        message = f"`{place.text}` computes a value; it names no place"
+        annotation.error(message, "write a path, such as .spec.suspend", (at,))
 
 
 def parse_queue_labels(annotation: AnnotationText) -> tuple[str, ...]:
@@ -296,7 +301,7 @@ def parse_queue_labels(annotation: AnnotationText) -> tuple[str, ...]:
         return ()
     wrong = [name for name in names if not _LABEL.fullmatch(name) or name == _NO_QUEUE]
     for name in wrong:
-        annotation.error(f'"{name}" is not the name of a label', "write it like kueue.x-k8s.io/queue-name")
+        annotation.error(f'"{name}" is not the name of a label', "write it like kueue.x-k8s.io/queue-name", (name,))
     components = annotation.karta.spec.structure_definition.components
     if not names:
         annotation.error("names no label", f"name one, or write {_NO_QUEUE}")

@@ -13,12 +13,14 @@ from typing import Any
 from karta_interpreter.errors import ManifestError
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.jq import Query
-from karta_interpreter.k8s.manifest import read_documents
+from karta_interpreter.k8s.assembly import Mark
+from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Path, type_name
 from karta_interpreter.karta.expressions import judge
 from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.status_rules import Status
 from karta_interpreter.lua.script import SLOTS, Scripts
+from karta_interpreter.lua.source_map import Place, position_in, split_lines
 from karta_interpreter.suggestion import hints
 
 PREFIX = "karta-interpreter.io/"
@@ -180,30 +182,52 @@ def annotation_path(name: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationText:
-    """The text of one annotation; ``parsed`` has the values of those with earlier records, by their fields."""
+    """The text of one annotation; ``parsed`` has the values of those with earlier records, by their fields.
+
+    ``documents`` has the positions of the parts of the text, once it is read. Findings name a part by its path: keys
+    and indexes of YAML, and an item or a line by its text.
+    """
 
     name: str
     text: str
     karta: Karta
     parsed: Mapping[str, Any]
     findings: list[Finding] = field(default_factory=list)
+    documents: list[Document] = field(default_factory=list)
 
     @property
     def path(self) -> Path:
         """The path of the annotation in the Karta."""
         return annotation_path(self.name)
 
-    def error(self, message: str, hint: str = "") -> None:
+    def error(self, message: str, hint: str = "", at: Path = ()) -> None:
         """Add an error about this annotation."""
-        self.findings.append(error(f"annotation-{self.name}", self.path, message, hint))
+        self.report(error(f"annotation-{self.name}", self.path, message, hint), at)
 
-    def warn(self, message: str, hint: str, rule: str = "") -> None:
+    def warn(self, message: str, hint: str, rule: str = "", at: Path = ()) -> None:
         """Add a warning about this annotation."""
-        self.findings.append(warning(rule or f"annotation-{self.name}", self.path, message, hint))
+        self.report(warning(rule or f"annotation-{self.name}", self.path, message, hint), at)
+
+    def report(self, finding: Finding, at: Path) -> None:
+        """Add a finding about a part of the text, with the line that has it."""
+        if at and self.documents:
+            placed = Place(self.documents[0], (), split_lines(self.text)).locate(replace(finding, path=at))
+            finding = replace(finding, inside=(placed.line, placed.column))
+        self.findings.append(finding)
+
+    def lines(self) -> list[str]:
+        """Return the lines that are neither empty nor comments."""
+        return self._parts(r"^[^\S\n]*([^\s#].*)$")
 
     def items(self) -> list[str]:
         """Return the items of a list that is separated by commas."""
-        return [item.strip() for item in self.text.split(",") if item.strip()]
+        return self._parts(r"([^,\s](?:[^,]*[^,\s])?)")
+
+    def _parts(self, pattern: str) -> list[str]:
+        found = [(match[1].rstrip(), match.start(1)) for match in re.finditer(pattern, self.text, re.MULTILINE)]
+        places = {part: Mark(*position_in(self.text, start)) for part, start in reversed(found)}
+        self.documents[:] = [Document(None, self.name, 0, 1, Mark(1, 1, parts={**places}))]
+        return [part for part, _ in found]
 
     def names(self, noun: str, known: Collection[str]) -> tuple[str, ...]:
         """Return the known names of a list that is separated by commas, each once; any other is an error."""
@@ -213,7 +237,7 @@ class AnnotationText:
         hint = hints(known)
         for name in names:
             if name not in known:
-                self.error(f'there is no {noun} "{name}"', hint(name))
+                self.error(f'there is no {noun} "{name}"', hint(name), (name,))
         return tuple(dict.fromkeys(name for name in names if name in known))
 
     def yaml(self, expected: type) -> JSON:
@@ -226,6 +250,7 @@ class AnnotationText:
             found = error(f"annotation-{self.name}", self.path, message, unquoted_path(self.text, err))
             self.findings.append(replace(found, inside=(err.line, err.column)))
             return empty
+        self.documents[:] = documents
         value = documents[0].value if len(documents) == 1 else None
         if not isinstance(value, expected):
             actual = f"{len(documents)} documents" if len(documents) > 1 else type_name(value)
@@ -233,11 +258,12 @@ class AnnotationText:
             return empty
         return value
 
-    def query(self, text: str) -> Query | None:
-        """Compile an expression about the workload; None, and an error, when it is unusable."""
+    def query(self, text: str, *at: str | int) -> Query | None:
+        """Compile an expression about the workload, a part of the text; None, and an error, when it is unusable."""
         variables = self.karta.spec.structure_definition.reference_names
         usable, findings = judge(self.path, text, variables)
-        self.findings.extend(findings)
+        for finding in findings:
+            self.report(finding, at)
         return None if usable is None else Query.compile(text, variables, self.karta.name)
 
 

@@ -175,7 +175,10 @@ def _finding(script: Script, lint: Lint, path: Path, lines: Lines | None) -> Fin
     if not lint.line:
         return finding
     if lines is None:
-        return replace(finding, message=f"line {lint.line} of the script: {lint.message}")
+        message = f"line {lint.line} of the script: {lint.message}"
+        indented = "".join(script.text.split("\n")[lint.line - 1 : lint.line])
+        column = indented.find(text) + 1 + (found.start() if found else 0)
+        return replace(finding, message=message, inside=(lint.line, column))
     line, column = lines.place(lint.line, lint.word)
     return replace(finding, line=line, column=column)
 

@@ -160,10 +160,32 @@ class Place:
             return replace(finding, source=self.source)
         path = (*self.at, *finding.path)
         line, column = self.document.position(path)
-        text = get(self.document.value, path) if any(finding.inside) else None
-        if isinstance(text, str):
-            line, column = Lines(self.lines, line, column, text).at(*finding.inside)
+        # The path of a script in an annotation goes on inside of a text.
+        values = (get(self.document.value, path[:length]) for length in range(len(path), len(self.at), -1))
+        text = next((value for value in values if isinstance(value, str)), finding.expression)
+        inside = finding.inside if any(finding.inside) else _found(finding, text)
+        if any(inside):
+            line, column = Lines(self.lines, line, column, text).at(*inside)
         return replace(finding, source=self.source, line=line, column=column)
+
+
+def _found(finding: Finding, text: str) -> tuple[int, int]:
+    """Return where a text has an expression, or the part of it that is meant; (0, 0) where it starts with the text."""
+    expression, span = finding.expression, finding.span
+    whole = re.search(rf"(?<!\w){re.escape(expression)}(?![\w.\[])", text) if expression else None
+    if whole:
+        begin = span.start if span and "\n" in expression[: span.start] else 0
+        offset = whole.start() + begin
+        return position_in(text, offset) if offset or "\n" in text else (0, 0)
+    # YAML has folded or indented an expression of several lines; a part of it that is wrong is often one word.
+    part = expression[span.start : span.end] if span else ""
+    found = re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) if part else None
+    return position_in(text, found.start()) if found else (0, 0)
+
+
+def position_in(text: str, offset: int) -> tuple[int, int]:
+    """Line and column, from 1, of a character of a text."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
 def _indent(line: str) -> int:
