@@ -235,6 +235,15 @@ def ending(raw: Raw) -> Raw:
     return raw
 
 
+@pytest.mark.parametrize("word", ["n", "Y", "on", "No", "OFF"])
+def test_words_that_are_booleans_in_yaml_1_1_are_text(orchestra: Raw, word: str) -> None:
+    mappings = ("spec", "structureDefinition", "rootComponent", "statusDefinition", "statusMappings", "failed")
+    matchers = [{"byConditions": [{"type": name, "status": "True"}]} for name in (word, "Announced")]
+    raw = edit.set_value(orchestra, mappings, matchers)
+    assert read(raw, outcomes=f"{word}: Announced").outcomes == {word: "Announced"}
+    assert read(raw, outcomes=f"Announced: {word}").outcomes == {"Announced": word}
+
+
 def test_outcomes(orchestra: Raw) -> None:
     assert read(ending(orchestra), outcomes="Applauded: Bowing").outcomes == {"Applauded": "Bowing"}
 
@@ -418,7 +427,20 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
         ),
         pytest.param(
             "dependencies", "- {apiVersion: 1, kind: Secret, name: .a}", "annotation-dependencies",
-            "entry 0: apiVersion must be a string, not a number", "", id="dependencies: a number as version",
+            "entry 0: apiVersion must be a string, not a number", "write it in quotes",
+            id="dependencies: a number as version",
+        ),
+        pytest.param(
+            "dependencies", "- {apiVersion: v1, kind: Secret, name: .a, namespace: n}", "expression-refused",
+            "there is no function `n`", 'a text is `"n"`', id="dependencies: a word that YAML 1.1 reads as false",
+        ),
+        pytest.param(
+            "dependencies", "- {apiVersion: v1, kind: Secret, name: .a, namespace: true}", "annotation-dependencies",
+            "entry 0: namespace must be a string, not a boolean", "write it in quotes", id="dependencies: a boolean",
+        ),
+        pytest.param(
+            "added-containers", "section: {containers: [.spec.extra]}", "annotation-added-containers",
+            "section: an object where an expression belongs", "write it in quotes", id="added-containers: no quotes",
         ),
         pytest.param(
             "dependencies", "- {apiVersion: a/b/c, kind: Secret, name: .a}", "annotation-dependencies",

@@ -6,7 +6,7 @@ Unquoted scalars mean what they mean to the API server (``sigs.k8s.io/yaml`` ove
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from sys import intern
 from typing import Any
@@ -47,8 +47,10 @@ class Mark:
 class Assembly:
     """Reads one document from the events of its text."""
 
-    def __init__(self, events: Iterator[Any]) -> None:
+    def __init__(self, events: Iterator[Any], texts: Container[str] = ()) -> None:
+        """``texts`` are plain scalars that stay text."""
         self._events = events
+        self._texts = texts
         self._depth = 0
         self._aliased = 0
         self._anchors: dict[str | None, tuple[JSON, Mark] | None] = {}  # None while the value is being read
@@ -60,7 +62,7 @@ class Assembly:
             case yaml.AliasEvent():
                 return self._alias(event, mark)
             case yaml.ScalarEvent():
-                value = _value(event, mark)
+                value = _value(event, mark, self._texts)
             case CollectionStartEvent():
                 self._open(event, mark)
                 value = self._mapping(mark) if isinstance(event, yaml.MappingStartEvent) else self._sequence(mark)
@@ -108,7 +110,7 @@ class Assembly:
             raise _error(
                 TEMPLATE if isinstance(event, yaml.MappingStartEvent) else "a key must be a plain string", mark
             )
-        key = _value(event, mark)
+        key = _value(event, mark, self._texts)
         if not isinstance(key, str):
             raise _error(f"the key {event.value or '(empty)'} is {type_name(key)}, not a string; quote it", mark)
         if key in taken:
@@ -144,8 +146,8 @@ def _merged(value: JSON, mark: Mark) -> list[tuple[dict[str, JSON], Mark]]:
     return pairs
 
 
-def _value(event: yaml.ScalarEvent, mark: Mark) -> JSON:
-    if event.tag is None and not event.implicit[0]:
+def _value(event: yaml.ScalarEvent, mark: Mark, texts: Container[str]) -> JSON:
+    if event.tag is None and (not event.implicit[0] or event.value in texts):
         return event.value
     if event.tag in _TEXT_TAGS:
         return event.value
@@ -175,6 +177,8 @@ _WORDS: dict[str, JSON] = {
     **{word: False for name in ("n", "no", "false", "off") for word in (name, name.title(), name.upper())},
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
 }
+SWITCHES = frozenset(word for word in _WORDS if word.lower() in ("y", "yes", "on", "n", "no", "off"))
+"""Words that are booleans in YAML 1.1, and text in YAML 1.2."""
 _NOT_JSON = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _RADIX = re.compile(r"([-+]?)0(?:[xX]([0-9a-fA-F]+)|[bB]([01]+)|[oO]?([0-7]+))")

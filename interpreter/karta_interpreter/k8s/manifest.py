@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,11 +71,12 @@ class Document:
         return mark.line, mark.column
 
 
-def read_documents(text: str, source: str) -> list[Document]:
+def read_documents(text: str, source: str, texts: Container[str] = ()) -> list[Document]:
     r"""The documents of a manifest in their order, the empty ones left out.
 
     YAML means what it means to the API server, but a key that appears twice, a key that is not a string, and
-    NaN or infinity are refused, and so are more than 10,000 documents. ``source`` names the text in the documents.
+    NaN or infinity are refused, and so are more than 10,000 documents. ``source`` names the text in the documents;
+    ``texts`` are plain scalars that stay text, such as `assembly.SWITCHES`.
     Raises ManifestError; its message leaves out source, line and column.
 
     >>> [document.value for document in read_documents("replicas: 2\n---\n# nothing\n---\n[on]", "-")]
@@ -86,7 +87,7 @@ def read_documents(text: str, source: str) -> list[Document]:
     for event in events:
         if not isinstance(event, yaml.DocumentStartEvent):
             continue  # the start or the end of the text, or the end of a document
-        value, mark = Assembly(events).read(next(events))
+        value, mark = Assembly(events, texts).read(next(events))
         if len(documents) == MOST_DOCUMENTS:
             raise ManifestError(f"more than {MOST_DOCUMENTS} documents in one text", line=mark.line, column=mark.column)
         if value is not None:

@@ -29,6 +29,7 @@ _PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
 _SINGLE_FIELDS: Final = ("pods", "claims")
 """Fields that make an entry of ``dependencies`` alone."""
+_QUOTES: Final = "write it in quotes"
 _EXPRESSIONS: Final = ("name", "namespace", *_SINGLE_FIELDS)
 
 
@@ -108,7 +109,7 @@ def _dependency_problems(entry: JSON) -> Iterator[tuple[str, str, str]]:
         if name not in entry and name != "namespace":
             yield name, f"the field {name} is missing", ""
         elif not isinstance(entry.get(name, ""), str):
-            yield name, f"{name} must be a string, not {type_name(entry[name])}", ""
+            yield name, f"{name} must be a string, not {type_name(entry[name])}", _QUOTES
     api_version, kind = entry.get("apiVersion"), entry.get("kind")
     if isinstance(api_version, str) and isinstance(kind, str):
         try:
@@ -128,7 +129,7 @@ def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedCont
             message = f'there is no component "{component}" that has pods'
             annotation.error(message, hint(str(component)), (component,))
         elif not isinstance(text, str):
-            annotation.error(f"{component}: {type_name(text)} where an expression belongs", at=(component,))
+            annotation.error(f"{component}: {type_name(text)} where an expression belongs", _QUOTES, (component,))
         elif query := annotation.query(text, component):
             names = annotation.karta.spec.structure_definition.reference_names
             added.append(values.AddedContainers(component, query, not gives_one_at_most(query.node, names)))
@@ -281,7 +282,7 @@ def _rule_problems(entry: Mapping[str, JSON]) -> Iterator[tuple[str, str, str]]:
         if field not in known:
             yield field, f"there is no field {field} in an entry", did_you_mean(field, known)
         elif not isinstance(text, str):
-            yield field, f"{field} is {type_name(text)} where jq belongs", ""
+            yield field, f"{field} is {type_name(text)} where jq belongs", _QUOTES
     if known[0] not in entry:
         yield "", "an entry with fields has no unset", "write {unset: .spec.field}"
     if "by" in entry and "value" in entry:

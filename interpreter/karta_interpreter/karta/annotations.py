@@ -13,7 +13,7 @@ from typing import Any
 from karta_interpreter.errors import ManifestError
 from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.jq import Query
-from karta_interpreter.k8s.assembly import Mark
+from karta_interpreter.k8s.assembly import SWITCHES, Mark
 from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Path, type_name
 from karta_interpreter.karta.expressions import judge
@@ -244,7 +244,8 @@ class AnnotationText:
         """Return the YAML value of the text; an empty one, and an error, when it is unusable."""
         empty = expected()
         try:
-            documents = read_documents(self.text, self.name)
+            # No annotation has booleans, and editors read YAML 1.2, where these words are text.
+            documents = read_documents(self.text, self.name, SWITCHES)
         except ManifestError as err:
             message = f"is not YAML: {err} (line {err.line}, column {err.column} of the annotation)"
             found = error(f"annotation-{self.name}", self.path, message, unquoted_path(self.text, err))
