@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.crd import check
+from karta_interpreter.k8s import edit
 from karta_interpreter.karta.schema import read_karta
 
 _POD_SPEC = {
@@ -443,3 +444,26 @@ def test_a_field_with_a_hyphen_is_no_subtraction() -> None:
     rule = {"karta-interpreter.io/aggregate": '.status["used-up"]: sum\n'}
     [finding] = _findings(_changed("metadata.annotations", rule))
     assert finding.endswith("the CRD has no field .status.used-up (there are: phase, conditions) [crd-unknown-field]")
+
+
+@pytest.mark.parametrize(
+    ("name", "findings"),
+    [
+        pytest.param(
+            None,
+            ['has no field status in the CRD (there are: type; statusFieldName: "" is for none) [crd-unknown-field]'],
+            id="a status is expected",
+        ),
+        pytest.param("", [], id="no status is expected"),
+    ],
+)
+def test_conditions_without_a_status(name: str | None, findings: list[str]) -> None:
+    at = ("spec", "structureDefinition", "rootComponent", "statusDefinition")
+    karta = edit.set_value(_karta(), (*at, "conditionsDefinition", "statusFieldName"), name)
+    karta = edit.set_value(karta, (*at, "statusMappings", "failed"), [{"byConditions": [{"type": "Burnt"}]}])
+    status = ("properties", "status", "properties", "conditions", "items", "properties", "status")
+    read, _ = read_karta(karta)
+    assert read is not None
+    found = [str(finding) for finding in check(read, edit.remove(SCHEMA, status))]
+    assert len(found) == len(findings)
+    assert all(text in each for each, text in zip(found, findings, strict=True))

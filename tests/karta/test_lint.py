@@ -191,6 +191,11 @@ def test_a_count_that_is_elastic_by_default_can_be_written(
             id="conditions from nowhere",
         ),
         pytest.param(
+            [((*STATUS, "conditionsDefinition", "statusFieldName"), "")],
+            "condition-status-unread", (*STATUS, "statusMappings", "running", 0, "byConditions", 0, "status"),
+            'the condition "Playing" never matches: statusFieldName is empty', id="a status that is not read",
+        ),
+        pytest.param(
             [((*STATUS, "statusMappings", "running", 0, "byConditions", 0, "status"), REMOVED)],
             "condition-without-status", (*STATUS, "statusMappings", "running", 0, "byConditions", 0),
             'the condition "Playing" matches whatever its status is', id="a condition that may be false",

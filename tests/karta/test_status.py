@@ -203,3 +203,26 @@ def test_one_failing_matcher_fails_the_status(brew: Raw) -> None:
     mappings = {"running": [{}], "degraded": [by_expression(".status.n + {}", "1")]}
     with pytest.raises(InterpretationError, match=r"definition brew, component brew, byExpression `\.status\.n"):
         match_status(defined(brew, {"statusMappings": mappings}), {"status": {"n": 1}})
+
+
+@pytest.mark.parametrize(
+    ("expected", "conditions", "running"),
+    [
+        pytest.param({"type": "Synced"}, [{"type": "Synced", "message": "all"}], True, id="it is there"),
+        pytest.param({"type": "Synced"}, [{"type": "Lost"}], False, id="it is not there"),
+        pytest.param({"type": "Synced"}, [{"type": "Synced", "status": "False"}], True, id="a status is not read"),
+        pytest.param(
+            {"type": "Synced", "reason": "All"}, [{"type": "Synced", "reason": "All"}], True, id="a reason is"
+        ),
+    ],
+)
+def test_conditions_without_a_status(brew: Raw, expected: Raw, conditions: Any, *, running: bool) -> None:
+    definition = defined(
+        brew,
+        {
+            "conditionsDefinition": {"path": ".status.conditions", "statusFieldName": ""},
+            "statusMappings": {"running": [by_condition(**expected)]},
+        },
+    )
+    assert definition.findings == ()
+    assert (Status.RUNNING in match_status(definition, {"status": {"conditions": conditions}}).matched) is running

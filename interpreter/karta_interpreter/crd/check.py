@@ -176,10 +176,11 @@ class _Checked:
         found = self._quiet(text)
         self._compare(path, text, found, LIST)
         for entry in (each for shape in found if "array" in shape.types for each in shape.each()):
-            for name in names:
+            for name in filter(None, names):
                 if "object" in entry.types and entry.field(name) is None:
                     message = f"a condition in {entry.at} has no field {name} in the CRD"
-                    self._add(error("crd-unknown-field", path, message, did_you_mean(name, entry.fields)), text)
+                    hint = did_you_mean(name, entry.fields) + '; statusFieldName: "" is for none' * (name == names[1])
+                    self._add(error("crd-unknown-field", path, message, hint), text)
 
     def _listed_only(self, path: Path, noun: str, value: str, listed: list[str]) -> None:
         if value and listed and value not in listed:

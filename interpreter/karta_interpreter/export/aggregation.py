@@ -99,6 +99,7 @@ def _condition_fields(rules: StatusRules | None) -> dict[str, str]:
     meanings = _meanings(rules)
     running = sorted({name for (name, _), means in meanings.items() if Status.RUNNING in means})
     fields = {
+        "hold_while_there": "true" if rules and rules.hold_while_there and meanings else "{}",
         "mapped": _set(sorted({name for name, _ in meanings})),
         "failing": _meaning(meanings, lambda means: means & _FAILING),
         "transitional": _meaning(meanings, lambda means: means <= _TRANSITIONAL),

@@ -43,11 +43,10 @@ def has_one(script: Script, component: Component) -> bool:
         return False
     metadata = pods.metadata if isinstance(pods, PodSpec) else None
     queries = (pods.query, metadata, component.replicas, component.min_replicas)
-    if any(
-        added.each and added.component == component.name for added in script.definition.annotations.added_containers
-    ):
-        return False
-    return all(query is None or script.has_one_output(query) for query in queries)
+    added = script.definition.annotations.added_containers
+    return not any(each.each and each.component == component.name for each in added) and all(
+        query is None or script.has_one_output(query) for query in queries
+    )
 
 
 def lone_component(

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, QuerySyntaxError
 from karta_interpreter.jq import Query, parse
-from karta_interpreter.jq.analysis import gives_one_at_most
+from karta_interpreter.jq.analysis import most_outputs
 from karta_interpreter.jq.syntax import Identity, Index, Iterate, Literal
 from karta_interpreter.jq.syntax.traversal import owner_of
 from karta_interpreter.k8s.gvk import GVK
@@ -126,13 +126,12 @@ def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedCont
     hint = hints(known)
     for component, text in annotation.yaml(dict).items():
         if component not in known:
-            message = f'there is no component "{component}" that has pods'
-            annotation.error(message, hint(str(component)), (component,))
+            annotation.error(f'there is no component "{component}" that has pods', hint(component), (component,))
         elif not isinstance(text, str):
             annotation.error(f"{component}: {type_name(text)} where an expression belongs", _QUOTES, (component,))
         elif query := annotation.query(text, component):
-            names = annotation.karta.spec.structure_definition.reference_names
-            added.append(values.AddedContainers(component, query, not gives_one_at_most(query.node, names)))
+            most = most_outputs(query.node, annotation.karta.spec.structure_definition.reference_names)
+            added.append(values.AddedContainers(component, query, not query.is_plain or most not in (0, 1)))
     return tuple(added)
 
 
@@ -230,7 +229,7 @@ _LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]
 
 def parse_retain(annotation: AnnotationText) -> tuple[Rule, ...]:
     """Return the rules of ``retain``, which is a YAML list or has one path per line."""
-    lines = annotation.lines()
+    lines = annotation.parts(r"^[^\S\n]*([^\s#].*)$")
     # Neither bracket nor dash begins a jq path: an array in jq is a new value, and has no place.
     is_yaml = bool(lines) and lines[0].startswith(("[", "-"))
     rules: list[Rule] = []

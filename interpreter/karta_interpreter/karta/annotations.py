@@ -215,15 +215,12 @@ class AnnotationText:
             finding = replace(finding, inside=(placed.line, placed.column))
         self.findings.append(finding)
 
-    def lines(self) -> list[str]:
-        """Return the lines that are neither empty nor comments."""
-        return self._parts(r"^[^\S\n]*([^\s#].*)$")
-
     def items(self) -> list[str]:
         """Return the items of a list that is separated by commas."""
-        return self._parts(r"([^,\s](?:[^,]*[^,\s])?)")
+        return self.parts(r"([^,\s](?:[^,]*[^,\s])?)")
 
-    def _parts(self, pattern: str) -> list[str]:
+    def parts(self, pattern: str) -> list[str]:
+        """Return what the first group of a pattern finds in the text."""
         found = [(match[1].rstrip(), match.start(1)) for match in re.finditer(pattern, self.text, re.MULTILINE)]
         places = {part: Mark(*position_in(self.text, start)) for part, start in reversed(found)}
         self.documents[:] = [Document(None, self.name, 0, 1, Mark(1, 1, parts={**places}))]

@@ -178,8 +178,16 @@ def _matcher(path: Path, matcher: StatusMatcher, definition: StatusDefinition) -
         message = "byConditions never matches without a conditionsDefinition"
         hint = "add conditionsDefinition.path to the status definition"
         yield warning("conditions-definition-missing", (*path, "byConditions"), message, hint)
+    has_status = definition.conditions_definition is None or definition.conditions_definition.status_field_name
     for index, condition in enumerate(matcher.by_conditions):
-        if not condition.status and not condition.reason:
+        if condition.status and not has_status:
+            yield warning(
+                "condition-status-unread",
+                (*path, "byConditions", index, "status"),
+                f'the condition "{condition.type}" never matches: statusFieldName is empty, so it has no status',
+                "remove status: the condition holds while it is there",
+            )
+        if not condition.status and not condition.reason and has_status:
             message = f'the condition "{condition.type}" matches whatever its status is, "False" as well'
             yield warning("condition-without-status", (*path, "byConditions", index), message, 'add status: "True"')
 

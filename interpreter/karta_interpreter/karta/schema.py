@@ -117,7 +117,7 @@ def _metadata_findings(metadata: JSON, *, needs_name: bool) -> Iterator[Finding]
         message = f'"{shown}" is not a name that Kubernetes accepts'
         yield error("name-invalid", ("metadata", "name"), message, _NAME_HINT)
     if needs_name and not (name or metadata.get("generateName")):
-        message = "the Karta has no name; here it is called after its root component"
+        message = "the Karta has no name, and is called after its root component here"
         yield warning("name-missing", ("metadata", "name"), message, "add metadata.name: an API server requires it")
     if not isinstance(annotations, dict):
         yield _wrong_type(("metadata", "annotations"), "an object", annotations)

@@ -45,7 +45,10 @@ class ConditionsDefinition(Schema):
 
     path: Expression = described("jq on the workload that yields the list of its conditions.")
     type_field_name: str = described("Field of a condition that has its type.", "type")
-    status_field_name: str = described("Field of a condition that has its status.", "status")
+    status_field_name: str = described(
+        "Field of a condition that has its status; empty where conditions have none, and hold while they are there.",
+        "status",
+    )
     message_field_name: str = described("Field of a condition that has its message.", "message")
     reason_field_name: str = described("Field of a condition that has its reason.", "reason")
 
@@ -96,7 +99,7 @@ class StatusDefinition(Schema):
 
 @dataclass(frozen=True, slots=True)
 class ConditionsRule:
-    """Where the conditions are, and how the fields of one are called."""
+    """Where the conditions are, and how the fields of one are called; ``status_field`` is empty where there is none."""
 
     query: Query
     type_field: str
@@ -122,3 +125,10 @@ class StatusRules:
     phase: Query | None
     conditions: ConditionsRule | None
     mappings: tuple[tuple[Status, tuple[Matcher, ...]], ...]
+
+    @property
+    def hold_while_there(self) -> bool:
+        """Whether the conditions in ``.status.conditions`` have no status."""
+        rule = self.conditions
+        found = rule and (rule.query.text, rule.type_field, rule.status_field)
+        return found == (".status.conditions", "type", "")

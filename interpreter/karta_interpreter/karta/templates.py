@@ -9,7 +9,7 @@ from karta_interpreter.jq import Query
 from karta_interpreter.k8s.values import JSON, Object, field_path, type_name
 from karta_interpreter.karta.annotations import AddedContainers
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodDefinition, PodSpec, PodTemplate
-from karta_interpreter.karta.evaluation import aligned, failure
+from karta_interpreter.karta.evaluation import aligned, failure, mistyped
 
 OBJECT_TYPES: Final[Mapping[str, str]] = {
     "podTemplateSpecPath": "PodTemplateSpec",
@@ -105,8 +105,8 @@ def _added(component: Component, added: AddedContainers, obj: Object, size: int)
     """The containers that each of ``size`` instances gets."""
     # An expression that cannot choose among the instances means all of them.
     ids = ("",) * (size if added.each else 1)
-    values = aligned(component, _ADDED, added.query, obj, ids, may_lack=True)
-    found = [_lists(component, added.query, value) for value in values]
+    outputs = aligned(component, _ADDED, added.query, obj, ids, may_lack=True)
+    found = [_lists(component, added.query, value) for value in outputs]
     return found if added.each else found * size
 
 
@@ -114,12 +114,10 @@ def _lists(component: Component, query: Query, value: JSON) -> Mapping[str, list
     if value is None:
         return {}
     if type(value) is not dict:
-        reason = f"gives {type_name(value)} where an object with lists of containers belongs"
-        raise failure(component, _ADDED, query, reason)
+        raise mistyped(component, _ADDED, query, value, "an object with lists of containers")
     for field, containers in value.items():
         if field not in _LISTS or type(containers) not in (list, type(None)):
-            reason = f"gives {field}; there are the lists {' and '.join(_LISTS)}"
-            raise failure(component, _ADDED, query, reason)
+            raise failure(component, _ADDED, query, f"gives {field}; there are the lists {' and '.join(_LISTS)}")
     return {field: containers for field, containers in value.items() if containers}
 
 

@@ -6,11 +6,17 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import InterpretationError
+from karta_interpreter.export.customization import script_of
+from karta_interpreter.k8s import edit
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.lua.script import Script
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.operations.aggregate import merge
 from karta_interpreter.operations.aggregate.member_status import Part
 from tests.both_ways import ask
+from tests.conformance import ours
+from tests.conformance.customizations import Pair, difference
 from tests.counting import calls
 from tests.operations.conftest import Define, component
 
@@ -706,3 +712,46 @@ def test_one_walk_removes_what_all_rules_name(define: Define) -> None:
         return calls(lambda: interpret(definition, call))
 
     assert work(40) - work(20) < 20 * elements, "rules and elements add up, and do not multiply"
+
+
+PRESENT = MAPPINGS | {
+    "running": [{"byConditions": [{"type": "Synced"}]}],
+    "completed": [{"byConditions": [{"type": "Done"}]}],
+    "failed": [{"byConditions": [{"type": "SyncError"}]}],
+    "initializing": [{"byConditions": [{"type": "Waiting"}]}],
+}
+_SYNCED, _DONE, _WAITING, _WARNING = ({"type": name} for name in ("Synced", "Done", "Waiting", "SharedWarning"))
+_LOST, _DENIED = ({"type": "SyncError", "message": message} for message in ("lost", "denied"))
+
+
+@pytest.mark.parametrize(
+    ("lists", "expected"),
+    [
+        pytest.param([[_SYNCED], [_SYNCED]], [_SYNCED], id="in every cluster"),
+        pytest.param([[_SYNCED], []], [], id="a good one that a cluster lacks"),
+        pytest.param([[_SYNCED], None], [_SYNCED], id="a cluster that reports nothing does not count"),
+        pytest.param([[_DONE], None], [], id="but the work may not be done there"),
+        pytest.param([[_SYNCED], [_DONE]], [_SYNCED], id="what is done runs no more"),
+        pytest.param([[_LOST], []], [_LOST], id="a bad one of one cluster"),
+        pytest.param([[_LOST], [_DENIED, _LOST]], [_LOST, _DENIED], id="each message once, several of a type"),
+        pytest.param([[_WAITING], [_SYNCED]], [_WAITING], id="waiting holds as soon as it does somewhere"),
+        pytest.param([[_WARNING], []], [_WARNING], id="a message that is not mapped"),
+        pytest.param([[_WARNING, _SYNCED], [{"message": "odd"}]], [_WARNING, {"message": "odd"}], id="no type"),
+    ],
+)
+def test_conditions_without_a_status_hold_while_they_are_there(
+    define: Define, lists: list[Any], expected: list[Any]
+) -> None:
+    field = ("spec", "structureDefinition", "rootComponent", "statusDefinition", "conditionsDefinition")
+    manifest = define(root=ROOT, mappings=PRESENT).manifest
+    definition = load_definition(edit.set_value(manifest, (*field, "statusFieldName"), ""))
+    assert definition.findings == ()
+    statuses = [conditions if conditions is None else {"conditions": conditions, "n": 1} for conditions in lists]
+    found = aggregate(definition, template(), *statuses)["status"]["conditions"]
+    assert found == expected
+
+    script = Script("AggregateStatus", script_of(definition, Operation.AGGREGATE_STATUS), "train")
+    items = tuple(StatusItem(name, status) for name, status in zip("abc", statuses, strict=False))
+    call = Call(Operation.AGGREGATE_STATUS, template(), items=items)
+    pair = Pair(definition, Operation.AGGREGATE_STATUS, script, [])
+    assert difference(pair, call, ours.ask(pair.question(call))) == ""

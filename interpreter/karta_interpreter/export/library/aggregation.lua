@@ -326,6 +326,31 @@ local function between_revisions(parts)
   return same[worst]
 end
 
+-- The lists with the conditions without a status that hold for the whole, as True ones do, and all that are not mapped.
+local function held_parts(kind, parts)
+  local all, held, found = {}, {}, {}
+  for i, part in ipairs(parts) do
+    local conditions = {}
+    for _, condition in ipairs(part.value or {}) do
+      local name = is_object(condition) and condition.type
+      if type(name) == "string" and kind.mapped[name] then
+        conditions[#conditions + 1] = {type = name, status = "True"}
+      end
+    end
+    all[i] = {report = part.report, value = conditions}
+  end
+  for _, condition in ipairs(merged_conditions(kind, all)) do held[condition.type] = true end
+  for i, part in ipairs(parts) do
+    local left = {}
+    for _, condition in ipairs(part.value or {}) do
+      local name = is_object(condition) and condition.type
+      if not kind.mapped[name] or held[name] then left[#left + 1] = condition end
+    end
+    found[i] = {report = part.report, value = left}
+  end
+  return found
+end
+
 -- Merges a status field of several clusters; each part has a cluster's report and its value of the field, if any. The
 -- name is nil for the status itself.
 local function merged_value(kind, path, name, parts)
@@ -347,6 +372,8 @@ local function merged_value(kind, path, name, parts)
   if are_alike and type(values[1]) == "boolean" then return are_equal and first end
   if are_alike and type(values[1]) == "number" then return sum_of(values) end
   if are_lists then
+    if path == "status.conditions" then parts = held_parts(kind, parts) end -- with hold_while_there
+    present = parts -- with hold_while_there
     local elements, are_conditions, have_names = {}, true, true
     for _, part in ipairs(present) do
       for _, element in ipairs(part.value) do

@@ -17,12 +17,12 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from karta_interpreter.jq.analysis.notes import Reason, find_notes, gives_one_at_most
+from karta_interpreter.jq.analysis.notes import Reason, find_notes, most_outputs
 from karta_interpreter.jq.analysis.refusals import find_refusals
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
 
-__all__ = ["Reason", "Verdict", "Vetting", "examine", "forget_many", "gives_one_at_most", "vet"]
+__all__ = ["Reason", "Verdict", "Vetting", "examine", "forget_many", "most_outputs", "vet"]
 
 _REMEMBERED: Final = 2**14  # more than a large definition has, which would be parsed twice otherwise
 _KEPT: Final = 256

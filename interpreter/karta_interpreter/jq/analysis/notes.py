@@ -61,16 +61,14 @@ def find_notes(node: Node, variables: frozenset[str]) -> tuple[Reason, ...]:
     return Reason.in_order(meter.notes)
 
 
-def gives_one_at_most(node: Node, variables: frozenset[str]) -> bool:
-    """Whether an expression is known to give no second output, whatever its input is.
+def most_outputs(node: Node, variables: frozenset[str]) -> int | None:
+    """Return the largest number of outputs of a plain expression, None when it depends on the input.
 
     >>> from karta_interpreter.jq.syntax.parser import parse
-    >>> [gives_one_at_most(parse(text), frozenset()) for text in (".a | select(.b)", "{a: .b[]}", "[.b[]]")]
-    [True, False, True]
+    >>> [most_outputs(parse(text), frozenset()) for text in (".a | select(.b)", "{a: .b[]}", "[.b[]]", ".a, .b")]
+    [1, None, 1, 2]
     """
-    meter = _Meter(variables)
-    growth = meter.measure(node)
-    return not meter.notes and growth.count is not None and growth.count <= 1
+    return _Meter(variables).measure(node).count
 
 
 class _Meter:

@@ -43,6 +43,7 @@ class Merging:
         self._name = definition.name
         self._rules = definition.annotations.aggregate
         self._polarity = Polarity(definition.status)
+        self._hold_while_there = definition.status is not None and definition.status.hold_while_there
 
     def status(self, reports: Sequence[Report]) -> dict[str, JSON]:
         """Return the merged status of two or more reports."""
@@ -101,6 +102,8 @@ class Merging:
         return {key: value for key, value in merged.items() if value is not None}
 
     def _lists(self, path: PathPattern, lists: Sequence[Part]) -> list[JSON]:
+        if self._hold_while_there and path == ("status", "conditions"):
+            lists = self._held(lists)
         elements = [element for part in lists for element in part.value]
         if are_conditions([element for element in elements if element is not None]):
             return _conditions(self._polarity, lists)
@@ -114,6 +117,19 @@ class Merging:
             for element in part.value:
                 named.setdefault(element["name"], []).append(Part(part.report, element))
         return [self._objects((*path, None), same) for same in named.values()]
+
+    def _held(self, lists: Sequence[Part]) -> list[Part]:
+        """Return the conditions that hold for the whole, as True ones do, and those that are not mapped."""
+        true = [
+            Part(part.report, [{"type": name, "status": "True"} for name in map(self._mapped_type, part.value) if name])
+            for part in lists
+        ]
+        held = {"", *(condition["type"] for condition in _conditions(self._polarity, true))}
+        return [Part(part.report, [each for each in part.value if self._mapped_type(each) in held]) for part in lists]
+
+    def _mapped_type(self, condition: JSON) -> str:
+        name = condition.get("type") if isinstance(condition, dict) else None
+        return name if isinstance(name, str) and self._polarity.means(name) else ""
 
 
 def _present(parts: Sequence[Part]) -> dict[str, Present]:
