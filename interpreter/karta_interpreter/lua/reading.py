@@ -176,9 +176,8 @@ def _finding(script: Script, lint: Lint, path: Path, lines: Lines | None) -> Fin
         return finding
     if lines is None:
         message = f"line {lint.line} of the script: {lint.message}"
-        indented = "".join(script.text.split("\n")[lint.line - 1 : lint.line])
-        column = indented.find(text) + 1 + (found.start() if found else 0)
-        return replace(finding, message=message, inside=(lint.line, column))
+        indentation = "".join(script.text.split("\n")[lint.line - 1 : lint.line]).find(text)
+        return replace(finding, message=message, inside=(lint.line, indentation + 1 + (found.start() if found else 0)))
     line, column = lines.place(lint.line, lint.word)
     return replace(finding, line=line, column=column)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from karta_interpreter.findings import Finding
 from karta_interpreter.k8s.edit import get
@@ -16,9 +17,10 @@ _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
 _COMMENT = re.compile(r"--(?!\[=*\[)")
 
 
-def split_lines(text: str) -> list[str]:
+@lru_cache(2)
+def split_lines(text: str) -> tuple[str, ...]:
     """The lines of a YAML text."""
-    return _BREAK.split(text)
+    return tuple(_BREAK.split(text))
 
 
 def find_word(word: str, line: str) -> re.Match[str] | None:
@@ -53,6 +55,7 @@ class Lines:
     def __init__(self, source: Sequence[str], line: int, column: int, script: str) -> None:
         self._source = source
         self._script = script.split("\n")
+        self._last = script.rstrip("\n").count("\n") + 1
         self._start = line, column
         self._groups = self._follow(line, column)
         self.of_script = tuple(group[0] for group in self._groups)
@@ -75,14 +78,13 @@ class Lines:
 
         In a folded block it is the start of a line, and for a string in quotes with several lines that of the string.
         """
-        lines = "\n".join(self._script).rstrip("\n").split("\n")
-        if number > len(lines):
-            number, column = len(lines), len(lines[-1]) + 1
+        if number > self._last:
+            number, column = self._last, len(self._script[self._last - 1]) + 1
         line, start = self._groups[number - 1][0], self._start
         if line != start[0]:
             indentation = self._indentation(start[0])
             return line, indentation + (column if len(self._groups[number - 1]) == 1 else 1)
-        if len(lines) > 1:
+        if self._last > 1:
             return start
         is_quoted = self._source[line - 1][start[1] - 1 : start[1]] in ("'", '"')
         return line, start[1] + is_quoted + column - 1
@@ -131,13 +133,16 @@ class Lines:
         return _indent(found) - _indent(first)
 
 
+_lines = lru_cache(1)(Lines)  # of a text that has many findings
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A value of a document, ``at`` a path in it, and the lines of the text."""
 
     document: Document
     at: Path
-    lines: Sequence[str]
+    lines: tuple[str, ...]
 
     @property
     def source(self) -> str:
@@ -162,24 +167,24 @@ class Place:
         line, column = self.document.position(path)
         # The path of a script in an annotation goes on inside of a text.
         values = (get(self.document.value, path[:length]) for length in range(len(path), len(self.at), -1))
-        text = next((value for value in values if isinstance(value, str)), finding.expression)
+        text = next((value for value in values if isinstance(value, str)), "")
         inside = finding.inside if any(finding.inside) else _found(finding, text)
         if any(inside):
-            line, column = Lines(self.lines, line, column, text).at(*inside)
+            line, column = _lines(self.lines, line, column, text).at(*inside)
         return replace(finding, source=self.source, line=line, column=column)
 
 
 def _found(finding: Finding, text: str) -> tuple[int, int]:
     """Return where a text has an expression, or the part of it that is meant; (0, 0) where it starts with the text."""
     expression, span = finding.expression, finding.span
-    whole = re.search(rf"(?<!\w){re.escape(expression)}(?![\w.\[])", text) if expression else None
+    # Most expressions are all of their text, and a large one makes a large pattern.
+    pattern = "" if expression == text else rf"(?<!\w){re.escape(expression)}(?![\w.\[])"
+    whole = re.search(pattern, text) if expression else None
     if whole:
-        begin = span.start if span and "\n" in expression[: span.start] else 0
-        offset = whole.start() + begin
+        offset = whole.start() + (span.start if span and "\n" in expression[: span.start] else 0)
         return position_in(text, offset) if offset or "\n" in text else (0, 0)
     # YAML has folded or indented an expression of several lines; a part of it that is wrong is often one word.
-    part = expression[span.start : span.end] if span else ""
-    found = re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) if part else None
+    found = re.search(rf"(?<!\w){re.escape(expression[span.start : span.end])}(?!\w)", text) if span else None
     return position_in(text, found.start()) if found else (0, 0)
 
 
