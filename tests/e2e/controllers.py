@@ -219,3 +219,24 @@ class LeaderWorkerSet:
         count = sum(thing["spec"]["replicas"] for thing in things)
         conditions = [{"type": "Available", "status": "True"}]
         return dict.fromkeys(("replicas", "readyReplicas", "updatedReplicas"), count) | {"conditions": conditions}
+
+
+class FlinkDeployment:
+    """flink.apache.org/v1beta1 FlinkDeployment: one job, whose id is that of its object."""
+
+    @staticmethod
+    def running(thing: Object) -> Object:
+        job = {"jobId": thing["metadata"]["uid"], "state": "RUNNING"}
+        return {"lifecycleState": "STABLE", "jobManagerDeploymentStatus": "READY", "jobStatus": job}
+
+    @staticmethod
+    def starting(thing: Object) -> Object:
+        job = {"jobId": thing["metadata"]["uid"], "state": "RECONCILING"}
+        return {"lifecycleState": "DEPLOYED", "jobManagerDeploymentStatus": "DEPLOYING", "jobStatus": job}
+
+    @staticmethod
+    def restored(thing: Object, replaced: str) -> Object:
+        """Return the object as a mutation in the member makes it from the id of the job that it replaces."""
+        path = f"s3://flink/checkpoints/{replaced}/chk-12"
+        job = thing["spec"]["job"] | {"initialSavepointPath": path, "upgradeMode": "last-state"}
+        return thing | {"spec": thing["spec"] | {"job": job}}

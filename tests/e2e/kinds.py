@@ -196,7 +196,19 @@ KINDS = (
 )
 
 
+FLINK_DEPLOYMENT = Kind(
+    # A JobManager, and a TaskManager for each slot that the job's parallelism takes. Only failover is tested with it.
+    "flink.apache.org/v1beta1",
+    "FlinkDeployment",
+    counts=(("spec", "job", "parallelism"),),
+    stages=(Stage((2,), 3, (2,), (2,)), Stage((4,), 5, (4,), (4,)), Stage((1,), 2, (1,), (1,))),
+    requires={"cpu": "1", "memory": "2Gi"},
+    controller=controllers.FlinkDeployment,
+    components={"jobmanager": 1, "taskmanager": 2},
+)
+
+
 def kind_of(name: str) -> Kind:
     """Return the kind of that name."""
-    (found,) = (kind for kind in KINDS if kind.name == name)
+    (found,) = (kind for kind in (*KINDS, FLINK_DEPLOYMENT) if kind.name == name)
     return found

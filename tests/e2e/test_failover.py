@@ -1,23 +1,26 @@
-"""Karmada's application failover: which workloads our answers on health move, and which they leave where they are.
+"""Karmada's application failover: which workloads our answers on health move, and what they keep of one that has moved.
 
 A workload that stays is watched beside one that moves: both have the same toleration, and the one that moves is
 unhealthy for less time than the other one waits.
 """
 
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
 from tests.e2e.flow import Flow, flowing
-from tests.e2e.kinds import kind_of, put
+from tests.e2e.installed import Installed
+from tests.e2e.kinds import FLINK_DEPLOYMENT, KINDS, Kind, kind_of, put
 from tests.e2e.rig.api import Object, until
-from tests.e2e.rig.installation import kartas
+from tests.e2e.rig.installation import karta_of, kartas
 from tests.e2e.rig.interpreter import Interpreter
 from tests.e2e.rig.plane import ControlPlane
 from tests.e2e.rig.policy import ONE_CLUSTER, propagation
 
 _TOLERATION = 3
 _OTHER = {"member1": "member2", "member2": "member1"}
+_REPLACED = "example.com/replaced-job"
 
 pytestmark = pytest.mark.usefixtures("interpreter")
 
@@ -82,6 +85,54 @@ def test_a_job_that_has_failed_stays_where_its_karta_says_so(plane: ControlPlane
         plane.karmada.apply(karta)
 
 
+def test_a_flink_job_keeps_its_savepoint_and_its_upgrade_mode(
+    plane: ControlPlane, installed: Installed, interpreter: Interpreter
+) -> None:
+    kind = FLINK_DEPLOYMENT
+    with _interpreted(plane, installed, interpreter, kind), ExitStack() as stack:
+        job = _reported(stack, plane, kind.name, "resumes", "starting")
+        before = _home(job)
+        replaced: str = job.member(before)["metadata"]["uid"]
+        _tolerate(job, "Directly", {_REPLACED: "{ .jobStatus.jobId }"})
+        after = _moved(job, before)
+        until("the new object names the job that it replaces", lambda: _replaced(job, after) == replaced)
+        plane.members[after].put(job.template, lambda now: _with_stray_field(kind.controller.restored(now, replaced)))
+        restored = job.member(after)["spec"]["job"]
+        job.saw(f"{after} starts it from {restored['initialSavepointPath']}")
+        job.report(**{after: "running"})
+        job.health(**{after: "Healthy"})
+        # From here on Karmada gives the object the label of the failover no longer.
+        until("the failover is over", lambda: not job.binding()["spec"].get("gracefulEvictionTasks"))
+        job.apply(kind.scaled(job.template, kind.stages[1].template))
+        changed = job.members({after: kind.stages[1].template})[after]["spec"]
+        assert "restartNonce" not in changed, "an update writes the whole spec, but for what Retain keeps"
+        assert changed["job"] == restored | {"parallelism": changed["job"]["parallelism"]}
+        job.saw(f"after a change of the template it has {changed['job']}")
+
+
+@contextmanager
+def _interpreted(plane: ControlPlane, installed: Installed, interpreter: Interpreter, kind: Kind) -> Iterator[None]:
+    """Have one more kind interpreted than those that all tests use."""
+    karta = karta_of(kind)
+    plane.karmada.apply(karta)
+    try:
+        installed.registered({"url": interpreter.url}, len(KINDS) + 1)
+        yield
+    finally:
+        plane.karmada.delete(karta)
+        installed.registered({"url": interpreter.url})
+
+
+def _replaced(flow: Flow, name: str) -> str | None:
+    label: str | None = flow.member(name)["metadata"].get("labels", {}).get(_REPLACED)
+    return label
+
+
+def _with_stray_field(thing: Object) -> Object:
+    changed: Object = put(thing, ("spec", "restartNonce"), 7)
+    return changed
+
+
 def _reported(stack: ExitStack, plane: ControlPlane, kind_name: str, name: str, state: str) -> Flow:
     """Propagate a workload to one cluster, which reports that state."""
     kind = kind_of(kind_name)
@@ -93,9 +144,15 @@ def _reported(stack: ExitStack, plane: ControlPlane, kind_name: str, name: str, 
     return flow
 
 
-def _tolerate(flow: Flow, purge_mode: str) -> None:
-    """Let the workload fail over; only now, so that it does not before it has reported."""
+def _tolerate(flow: Flow, purge_mode: str, preserved: Mapping[str, str] | None = None) -> None:
+    """Let the workload fail over; only now, so that it does not before it has reported.
+
+    ``preserved`` has the labels that the next object gets, with what is read for them in the status of the last one.
+    """
     application: Object = {"decisionConditions": {"tolerationSeconds": _TOLERATION}, "purgeMode": purge_mode}
+    if preserved:
+        rules = [{"aliasLabelName": label, "jsonPath": path} for label, path in preserved.items()]
+        application["statePreservation"] = {"rules": rules}
     policy = put(propagation(flow.template, ONE_CLUSTER), ("spec", "failover"), {"application": application})
     flow.karmada.apply(policy)
     until(f"{flow.name} may fail over", lambda: flow.binding()["spec"].get("failover"))

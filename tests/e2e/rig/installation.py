@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.e2e.kinds import KINDS
+from tests.e2e.kinds import KINDS, Kind
 from tests.e2e.rig.api import Api, Object
 
 _PROJECT = Path(__file__).parents[3]
@@ -29,9 +29,18 @@ def kartas() -> list[Object]:
     return [_read(file) for file in karta_files()]
 
 
+def karta_of(kind: Kind) -> Object:
+    """Return the Karta of a kind."""
+    return _read(_karta_file(kind))
+
+
 def karta_files() -> list[Path]:
     """Return the files that they are in."""
-    return sorted(_PROJECT / "kartas" / kind.api_version / kind.name / "karta.yaml" for kind in KINDS)
+    return sorted(map(_karta_file, KINDS))
+
+
+def _karta_file(kind: Kind) -> Path:
+    return _PROJECT / "kartas" / kind.api_version / kind.name / "karta.yaml"
 
 
 def admission(port: int) -> list[Object]:

@@ -129,7 +129,9 @@ class ControlPlane:
         karmada.install_admission(self.karmada, self.layout)
 
     def _start_gated(self, multiple_pod_templates: bool) -> None:
-        gates = f"MultiplePodTemplatesScheduling={str(multiple_pod_templates).lower()}"
+        multiple = f"MultiplePodTemplatesScheduling={str(multiple_pod_templates).lower()}"
+        # Without a policy that has statePreservation it changes nothing.
+        gates = f"{multiple},StatefulFailoverInjection=true"
         for name, command in _GATED.items():
             self.processes.start(name, *command(self.layout, gates))
         until("karmada-webhook is ready", self._webhook_answers)
