@@ -148,6 +148,22 @@ def test_a_definition_that_fits_the_schema_has_no_finding() -> None:
 
 
 @pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        pytest.param(".spec.mode", 0, id="a name"),
+        pytest.param("[.spec.shops[].name]", 0, id="a list of names"),
+        pytest.param(".spec.oven.count", 1, id="a number"),
+    ],
+)
+def test_the_name_of_a_reference_is_a_string_or_a_list(expression: str, found: int) -> None:
+    gvk = {"group": "example.io", "version": "v1", "kind": "Flour"}
+    references = [{"name": "flour", "gvk": gvk, "lookup": {"nameExpression": expression}}]
+    findings = _findings(_changed(f"{_AT}.references", references))
+    assert len(findings) == found
+    assert all("an integer in the CRD, not a string or a list of strings" in each for each in findings)
+
+
+@pytest.mark.parametrize(
     ("path", "value", "finding"),
     [
         pytest.param(

@@ -172,6 +172,83 @@ def test_what_cannot_be_looked_up_is_an_error_that_names_it(
 
 
 @pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        pytest.param(["great", "small"], 10, id="each object once"),
+        pytest.param(["great", "great"], 18, id="an object as often as it is named"),
+        pytest.param(["great", "gone"], 9, id="null for one that does not exist"),
+        pytest.param(["great", None], 9, id="null where there is no name"),
+        pytest.param([], 0, id="no names"),
+    ],
+)
+def test_an_array_of_names_is_looked_up_as_a_list(orchestra: Raw, names: list[JSON], found: int) -> None:
+    halls = {**HALL, "lookup": {"nameExpression": "[.spec.halls[].name]"}}
+    raw = referring(orchestra, halls, replicas="[$hall[].spec.sections[].players] | add // 0")
+    reader = Known.of([hall("small", 1), hall("great", 9)], [GVK("toys.example.com", "v1", "Hall")])
+    obj = with_(OBJECT, [{"name": name} for name in names], "spec", "halls")
+    assert players(load_definition(raw), reader, obj) == found
+
+
+def test_a_list_of_objects_is_in_the_order_of_their_names(orchestra: Raw) -> None:
+    halls = {**HALL, "lookup": {"nameExpression": "[.spec.halls[].name]"}}
+    definition = load_definition(referring(orchestra, halls, replicas="$hall[1].spec.sections[].players"))
+    reader = Known.of([hall("small", 1), hall("great", 9)])
+    for names, second in ((["great", "small"], 1), (["small", "great"], 9)):
+        assert players(definition, reader, with_(OBJECT, [{"name": name} for name in names], "spec", "halls")) == second
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        pytest.param(
+            with_(HALL, ".spec.halls[].name", "lookup", "nameExpression"),
+            r"\$found has no value: nameExpression `.spec.halls\[\].name` gives 2 results where one belongs; "
+            r"`\[.spec.halls\[\].name\]` looks up a list",
+            id="names",
+        ),
+        pytest.param(
+            with_(HALL, ".spec.halls[].name", "namespaceExpression"),
+            r"\$found has no value: namespaceExpression `.spec.halls\[\].name` gives 2 results where one belongs",
+            id="namespaces",
+        ),
+        pytest.param(
+            with_(SEATS, {"expression": ".spec.halls[].name"}, "list", "matchLabels", "state"),
+            r"\$found has no value: the label state `.spec.halls\[\].name` gives 2 results where one belongs",
+            id="values of a label",
+        ),
+        pytest.param(
+            with_(HALL, "[.spec.halls]", "lookup", "nameExpression"),
+            r"`\[.spec.halls\]` gives a list where text belongs",
+            id="an array within an array",
+        ),
+    ],
+)
+def test_several_results_are_an_error_and_never_the_first_one(orchestra: Raw, reference: Raw, message: str) -> None:
+    definition = load_definition(referring(orchestra, {**reference, "name": "found"}, replicas="$found | length"))
+    obj = with_(OBJECT, [{"name": "great"}, {"name": "small"}], "spec", "halls")
+    with pytest.raises(InterpretationError, match=message):
+        players(definition, Known.of([hall("small", 1), hall("great", 9)]), obj)
+
+
+@pytest.mark.parametrize(
+    ("expression", "hint"),
+    [
+        pytest.param(".spec.halls[].name", "look up a list of objects: `[.spec.halls[].name]`", id="an iteration"),
+        pytest.param(".spec.hall, .spec.other", "first(...)", id="a comma"),
+        pytest.param("[.spec.halls[].name]", "", id="an array"),
+        pytest.param("first(.spec.halls[].name)", "", id="the first one"),
+        pytest.param(".spec | select(.hall) | .hall", "", id="one or none"),
+    ],
+)
+def test_a_name_that_may_be_several_is_warned_about(
+    orchestra: Raw, findings_of: FindingsOf, expression: str, hint: str
+) -> None:
+    found = findings_of(referring(orchestra, with_(HALL, expression, "lookup", "nameExpression")))
+    assert [each.rule for each in found] == (["several-in-reference"] if hint else [])
+    assert all(hint in each.hint for each in found)
+
+
+@pytest.mark.parametrize(
     ("reader", "obj"),
     [
         pytest.param(Known.of([], [GVK("toys.example.com", "v1", "Hall")]), OBJECT, id="it is known not to exist"),

@@ -42,8 +42,9 @@ class LabelRule:
 class Reference:
     """Where the value of a variable is.
 
-    With a ``lookup``, which gives a name, it is one object, or null; else the list of the objects whose labels follow
-    the ``labels``. Without a ``namespace`` they are in that of the workload, if they are in any.
+    With a ``lookup`` that gives a name it is one object, or null, and with one that gives an array of names a list of
+    these; else the list of the objects whose labels follow the ``labels``. Without a ``namespace`` they are in that of
+    the workload, if they are in any.
     """
 
     name: str

@@ -18,7 +18,7 @@ from karta_interpreter.karta.expressions import (
     useless_defaults,
 )
 from karta_interpreter.karta.model import ComponentDefinition, Karta, PodSelector, ScaleDefinition, SuspendAction
-from karta_interpreter.karta.schema_types import ROOT_STATUS, STRUCTURE
+from karta_interpreter.karta.schema_types import REFERENCES, ROOT_STATUS, STRUCTURE
 from karta_interpreter.karta.status_rules import MATCHING_ORDER, Status, StatusDefinition, StatusMatcher
 from karta_interpreter.karta.validation import repeated
 from karta_interpreter.suggestion import hints
@@ -40,6 +40,7 @@ def lint(karta: Karta, parsed: Sequence[Parsed], annotations: Annotations) -> It
     if structure.root_component.status_definition is not None:
         yield from _status(structure.root_component.status_definition)
     yield from _expressions(dict(structure.components), parsed, annotations)
+    yield from _references(parsed)
     yield from _list_keys(karta)
     yield from _sub_groups(karta)
 
@@ -219,6 +220,17 @@ def _expressions(
         # An expression that cannot be written through is no fault of a component that nothing scales.
         if component.name in changing:
             yield from _scale_places(component, changing[component.name], usable)
+
+
+def _references(parsed: Iterable[Parsed]) -> Iterator[Finding]:
+    """Expressions of references, each of which gives one value."""
+    for expression in parsed:
+        if expression.path[: len(REFERENCES)] == REFERENCES and several(expression.node):
+            message = "the expression may give several results where one belongs, which is an error when it does"
+            hint = "pick one result with `first(...)`"
+            if "lookup" in expression.path:
+                hint += f", or look up a list of objects: `[{expression.text}]`"
+            yield _warning("several-in-reference", expression, message, hint)
 
 
 def _by_component(parsed: Sequence[Parsed], paths: Collection[Path]) -> Mapping[Path, Sequence[Parsed]]:

@@ -176,10 +176,11 @@ class LabelRequirement(Schema):
 
 
 class LookupReference(Schema):
-    """One object, by its name."""
+    """One object by its name, or a list of objects by theirs."""
 
     name_expression: Expression = described(
-        "jq on the workload that yields the name of the object; without a result there is none."
+        "jq on the workload that yields the name of the object, for which without a result there is none, or an array "
+        "of names, for which the variable is a list."
     )
 
 
@@ -196,7 +197,7 @@ class ResourceReference(Schema):
     name: str = described("Name of the variable, without its dollar sign.")
     gvk: GroupVersionKind = described("Type of the objects.")
     namespace_expression: Expression | None = yields("the namespace of the objects; without it that of the workload")
-    lookup: LookupReference | None = optional("Looks up one object; the variable is null when it does not exist.")
+    lookup: LookupReference | None = optional("Looks up objects by name; one that does not exist is null.")
     list: ListReference | None = optional("Lists objects.")
 
 

@@ -103,29 +103,45 @@ def _value(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
 
 
 def _looked_up(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
-    namespace = namespace_of(obj) if reference.namespace is None else _text(reference.namespace, obj)
-    name = None if reference.lookup is None else _text(reference.lookup, obj)
-    rules = [replace(rule, values=tuple(_values(rule, obj))) for rule in reference.labels]
-    # A workload that names no object needs no reader: without one, only a name or labels to look for are an error.
-    if reference.lookup is not None and name is None:
-        return None
-    if name is not None:
-        return _present(reader).get(reference.gvk, namespace or "", name)
-    found = _present(reader).list(reference.gvk, namespace or "")
-    return [each for each in found if all(_follows(rule, each) for rule in rules)]
+    given = namespace_of(obj) if reference.namespace is None else _text(reference.namespace, obj, "namespaceExpression")
+    namespace = given or ""
+    query = reference.lookup
+    if query is None:
+        rules = [replace(rule, values=tuple(_values(rule, obj))) for rule in reference.labels]
+        found = _present(reader).list(reference.gvk, namespace)
+        return [each for each in found if all(_follows(rule, each) for rule in rules)]
+
+    def named(name: JSON) -> JSON:
+        text = _checked_text(query, name)
+        # A workload that names no object needs no reader: without one, only a name or labels to look for are an error.
+        return None if text is None else _present(reader).get(reference.gvk, namespace, text)
+
+    names = _one(query, obj, "nameExpression", f"; `[{query.text}]` looks up a list")
+    return [named(name) for name in names] if isinstance(names, list) else named(names)
 
 
-def _text(query: Query, obj: Object) -> str | None:
+def _one(query: Query, obj: Object, field: str, hint: str = "") -> JSON:
+    """Return what an expression yields for a workload; None for nothing."""
+    found = query.evaluate(obj)
+    if len(found) > 1:
+        raise InterpretationError(f"{field} `{query.text}` gives {len(found)} results where one belongs{hint}")
+    return found[0] if found else None
+
+
+def _text(query: Query, obj: Object, field: str) -> str | None:
     """Return the text that an expression yields for a workload; None for nothing and null."""
-    value = query.first(obj)
+    return _checked_text(query, _one(query, obj, field))
+
+
+def _checked_text(query: Query, value: JSON) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InterpretationError(f"`{query.text}` gives {type_name(value)} where text belongs")
     return value
 
 
 def _values(rule: LabelRule, obj: Object) -> Iterator[str]:
-    found = (value if isinstance(value, str) else _text(value, obj) for value in rule.values)
-    return (value for value in found if value is not None)
+    texts = (value if isinstance(value, str) else _text(value, obj, f"the label {rule.key}") for value in rule.values)
+    return (value for value in texts if value is not None)
 
 
 def _follows(rule: LabelRule, obj: Object) -> bool:

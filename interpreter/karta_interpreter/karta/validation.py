@@ -187,7 +187,7 @@ def _references(references: Sequence[model.ResourceReference]) -> Iterator[Findi
 def _ways(path: Path, reference: model.ResourceReference) -> Iterator[Finding]:
     if (reference.lookup is None) == (reference.list is None):
         found = "neither lookup nor list" if reference.lookup is None else "both lookup and list"
-        hint = "lookup reads one object by its name, list those with certain labels"
+        hint = "lookup reads objects by their names, list those with certain labels"
         yield error("reference-without-way", path, f'the reference "{reference.name}" has {found}', hint)
     if reference.list is not None:
         yield from _list((*path, "list"), reference.list)
