@@ -136,6 +136,16 @@ def test_all_that_a_definition_says_is_shown(run: Callable[..., Result], band: l
     assert facts.endswith(wanted)
 
 
+def test_a_kind_that_is_not_divided_shows(run: Callable[..., Result], tmp_path: Path) -> None:
+    path = tmp_path / "band.yaml"
+    path.write_text(_FULL.replace("elastic: player", "elastic: none"), encoding="utf-8")
+    shown = run("catalog", "show", "band", "-f", str(path)).stdout
+    assert "\n  elastic       none: ReviseReplica keeps the number of pods\n" in shown
+    (described,) = yaml.safe_load(run("catalog", "show", "band", "-o", "yaml", "-f", str(path)).stdout)
+    assert described["indivisible"] is True
+    assert not any("elastic" in component for component in described["components"])
+
+
 _TABLES = """\
 COMPONENT  FIELD            VALUE
 band       kind             Band

@@ -217,6 +217,18 @@ def test_the_library_answers_with_an_error_where_karmada_would_get_one() -> None
     assert Karta.for_object(job).explain("Retain", job).error == "Retain needs the observed object"
 
 
+def test_what_is_not_elastic_is_explained(define: Define) -> None:
+    definition = define(annotations={"elastic": "none"})
+
+    facts = explain(definition, Call(Operation.REVISE_REPLICA, train(HOT), replicas=7)).facts
+
+    notes = [fact.note for fact in facts if fact.rule == "fixed"]
+    assert notes
+    assert all(
+        note.endswith('metadata.annotations["karta-interpreter.io/elastic"] is none, so it stays') for note in notes
+    )
+
+
 def test_an_outline_has_each_expression_and_annotation_that_an_operation_reads(define: Define) -> None:
     definition = define(annotations={"elastic": "group"})
 

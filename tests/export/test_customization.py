@@ -144,6 +144,24 @@ def test_a_script_changes_the_instances_that_are_elastic(pairs: list[Pair], elas
     assert expected["revised"] != obj
 
 
+@pytest.mark.parametrize("kind", ["JobSet", "StatefulSet"])
+def test_a_script_divides_nothing_that_is_not_elastic(pairs: list[Pair], kind: str) -> None:
+    karta = next(pair.definition for pair in pairs if pair.definition.gvk.kind == kind)
+    path = ("metadata", "annotations", "karta-interpreter.io/elastic")
+    definition = load_definition(edit.set_value(karta.manifest, path, "none"))
+    pods = {"spec": {"containers": [{"name": "main"}]}}
+    specs = {
+        "JobSet": {"replicatedJobs": [{"name": "a", "replicas": 3, "template": {"spec": {"template": pods}}}]},
+        "StatefulSet": {"replicas": 3, "template": pods},
+    }
+    obj = {"apiVersion": karta.gvk.api_version, "kind": kind, "metadata": {"name": "x"}, "spec": specs[kind]}
+    script = Script("ReviseReplica", script_of(definition, Operation.REVISE_REPLICA), definition.name)
+    assert answer([script], object=obj, replicas=3) == {"revised": obj}
+    for other in (0, 2, 12):
+        with pytest.raises(LuaError, match=rf"cannot set {other} replicas: it has 3, .*elastic: none"):
+            answer([script], object=obj, replicas=other)
+
+
 EARLY, LATE = "2026-01-31T12:00:00Z", "2026-01-31T13:30:00+01:00"
 BEFORE: Sequence[Any] = (
     None,

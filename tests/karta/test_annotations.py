@@ -65,9 +65,23 @@ def test_instances_may_be_elastic(orchestra: Raw) -> None:
     assert not found.is_elastic("section", "flutes")
 
 
+def test_a_workload_may_have_no_elastic_component(orchestra: Raw) -> None:
+    found = read(orchestra, elastic=" none ")
+    assert found.is_indivisible
+    assert not found.is_elastic("section")
+    assert not read(orchestra, elastic="section").is_indivisible
+    assert not read(orchestra).is_indivisible
+
+
+def test_a_component_may_have_the_name_none(orchestra: Raw) -> None:
+    named = edit.set_value(orchestra, ("spec", "structureDefinition", "childComponents", 1, "name"), "none")
+    assert read(named, elastic="none").elastic == ("none",)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        pytest.param("none, section", 'there is no component "none"', id="none and a component"),
         pytest.param("sektion/violins", 'there is no component "sektion/violins"', id="no component"),
         pytest.param("section/", 'there is no component "section/"', id="no instance"),
         pytest.param("conductor/first", 'the component "conductor" has no instanceIdPath', id="no instances"),
@@ -432,7 +446,7 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
         ),
         pytest.param(
             "dependencies", "- {apiVersion: v1, kind: Secret, name: .a, namespace: n}", "expression-refused",
-            "there is no function `n`", 'a text is `"n"`', id="dependencies: a word that YAML 1.1 reads as false",
+            "namespace is jq, in which n is not a text", """write namespace: '"n"'""", id="dependencies: a word that YAML 1.1 reads as false",
         ),
         pytest.param(
             "dependencies", "- {apiVersion: v1, kind: Secret, name: .a, namespace: true}", "annotation-dependencies",

@@ -49,6 +49,7 @@ _SCRIPTS = ("metadata", "annotations", "karta-interpreter.io/lua")
         pytest.param(
             [(_KETTLES, ".spec.kettles + 1"), (_OPERATIONS, "InterpretReplica")], False, id="it is never asked"
         ),
+        pytest.param([(_KETTLES, ".spec.kettles + 1"), (ELASTIC, "none")], False, id="nothing is to change"),
         pytest.param(
             [
                 (_KETTLES, ".spec.kettles + 1"),

@@ -89,6 +89,21 @@ def test_the_annotation_names_the_elastic_components(define: Define) -> None:
     assert after["spec"]["worker"]["replicas"] == 2, "3 masters stay, although they are several"
 
 
+def test_a_workload_that_is_not_elastic_keeps_the_number_that_it_has(define: Define) -> None:
+    alone = define(root=component("train", ".spec.template", ".spec.replicas // 1"), elastic="none")
+    several = define(MASTER, WORKER, elastic="none")
+    for definition, before, today in (
+        (alone, obj(template=template(), replicas=3), 3),
+        (alone, obj(template=template()), 1),
+        (several, job({"replicas": 2}, {"replicas": 3}), 5),
+    ):
+        assert revise(definition, before, today) is before
+        for other in (0, today - 1, today + 1, 12):
+            reason = rf"cannot set {other} replicas: it has {today}, and its definition .*elastic: none\); Karmada can"
+            with pytest.raises(InterpretationError, match=reason):
+                revise(definition, before, other)
+
+
 def test_components_with_bounds_come_before_those_with_many_pods(define: Define) -> None:
     bounded = component("worker", ".spec.worker.template", ".spec.worker.replicas", min=".spec.min", max=".spec.max")
     before = job({"replicas": 3}, {"replicas": 1})

@@ -54,12 +54,20 @@ def test_instances_are_several_components() -> None:
     [
         pytest.param("worker", True, id="the elastic component can be written"),
         pytest.param("head", False, id="the elastic component is a literal"),
+        pytest.param("none", True, id="without the call every cluster would get the whole"),
     ],
 )
 def test_only_elastic_components_are_revised(elastic: str, revised: bool) -> None:
     definition = define(parts=TWO, annotations={"elastic": elastic})
 
     assert ("Rv" in names(operations_for(definition))) is revised
+
+
+@pytest.mark.parametrize("parts", [{"head": replicas("1")}, {"head": {}}], ids=["a literal", "no count"])
+def test_what_is_not_divided_is_revised_whatever_its_count(parts: Mapping[str, Scale]) -> None:
+    definition = define(parts=parts, annotations={"elastic": "none"})
+
+    assert "Rv" in names(operations_for(definition))
 
 
 @pytest.mark.parametrize(

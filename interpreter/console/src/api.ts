@@ -138,6 +138,7 @@ export interface Kind extends Omit<Row, "compared" | "components" | "suspend"> {
   components: Record<string, Json>[];
   statuses: { status: string; when: string }[];
   healthy: string[];
+  indivisible: boolean;
   retain: string[];
   suspend: string[];
   resume: string[];

@@ -25,6 +25,7 @@ export function KindPage(props: { path: string; open: (what: Opened) => void; go
   if (!kind) return <p class="quiet pad">Loading …</p>;
   const lists: [string, string[]][] = [
     ["healthy", kind.healthy],
+    ["elastic", kind.indivisible ? ["none: ReviseReplica keeps the number of pods"] : []],
     ["retains", kind.retain],
     ["queued by", kind.queueLabels],
     ["brings along", kind.dependencies],

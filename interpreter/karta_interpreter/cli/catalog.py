@@ -155,6 +155,8 @@ def _facts(description: Object) -> Iterator[tuple[str, str]]:
     yield "operations", ", ".join(description["operations"])
     if gate_text(description):
         yield "", f"with MultiplePodTemplatesScheduling {gate_text(description)}"
+    if description["indivisible"]:
+        yield "elastic", "none: ReviseReplica keeps the number of pods"
     for label, field, separator in _LISTS:
         value: JSON = description[field]
         if value or field not in ("references", "queueLabels"):

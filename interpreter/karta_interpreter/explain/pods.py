@@ -90,6 +90,8 @@ def _locations(component: Component, scale: ScaleLocation) -> Iterator[tuple[str
 
 def _why_elastic(definition: Definition, number: int, pods: PodSet, *, is_elastic: bool, moves: bool) -> str:
     annotations = definition.annotations
+    if annotations.is_indivisible:
+        return f"{annotation_field('elastic')} is none, so it stays"
     if annotations.elastic is not None:
         is_whole = pods.component in annotations.elastic or not annotations.is_elastic(pods.component)
         part = pods.component if is_whole else f"{pods.component}/{pods.instance}"

@@ -30,6 +30,9 @@ def revise(script: Script) -> None:
         _revise_one(script, scaled)
         return
     pod_sets = lone_pod_sets(script) if all(has_lone_count(script, leaf) for leaf in leaves) else script.components()
+    if script.definition.annotations.is_indivisible:
+        script.add(f"function ReviseReplica(obj, replicas)\n  return undivided({pod_sets}, obj, replicas)\nend")
+        return
     named = script.definition.annotations.elastic
     script.features |= {"many"} if _may_share(script.definition) else set()
     elastic = "nil"

@@ -26,6 +26,8 @@ Needed: TypeAlias = values.ExtraDependency | values.MorePods | values.MadeClaims
 
 _PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
 _PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
+_NONE: Final = "none"
+"""The value of an annotation that takes names, by which there are none."""
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
 _SINGLE_FIELDS: Final = ("pods", "claims")
 """Fields that make an entry of ``dependencies`` alone."""
@@ -34,8 +36,10 @@ _EXPRESSIONS: Final = ("name", "namespace", *_SINGLE_FIELDS)
 
 
 def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
-    """Return the names of the elastic components, and of instances: ``component/instance``."""
+    """Return the names of the elastic components, and of instances: ``component/instance``; none for ``none``."""
     components = {each.name: each for _, each in annotation.karta.spec.structure_definition.components}
+    if annotation.items() == [_NONE] and _NONE not in components:
+        return ()
     # A name of a component may itself have a slash: then the whole item is meant, and no instance.
     split = {item: item.partition("/") for item in annotation.items() if item not in components}
     parts = {
@@ -222,7 +226,6 @@ def parse_written_from(annotation: AnnotationText) -> str:
 Rule: TypeAlias = values.Retained | values.Unset | values.Respelled
 
 _RULE_FIELDS: Final = ("unset", "by", "if", "value")
-_NO_QUEUE: Final = "none"
 # A qualified name of Kubernetes (`IsQualifiedName`): a DNS subdomain of 253 characters at most, and a name of 63.
 _LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
 
@@ -297,14 +300,14 @@ def _check_place(annotation: AnnotationText, place: Query, at: str | int) -> Non
 def parse_queue_labels(annotation: AnnotationText) -> tuple[str, ...]:
     """Return the labels of ``queue-labels``."""
     names = annotation.items()
-    if names == [_NO_QUEUE]:
+    if names == [_NONE]:
         return ()
-    wrong = [name for name in names if not _LABEL.fullmatch(name) or name == _NO_QUEUE]
+    wrong = [name for name in names if not _LABEL.fullmatch(name) or name == _NONE]
     for name in wrong:
         annotation.error(f'"{name}" is not the name of a label', "write it like kueue.x-k8s.io/queue-name", (name,))
     components = annotation.karta.spec.structure_definition.components
     if not names:
-        annotation.error("names no label", f"name one, or write {_NO_QUEUE}")
+        annotation.error("names no label", f"name one, or write {_NONE}")
     elif not wrong and not any(component.suspend_definition for _, component in components):
         annotation.warn("a queue has nothing to do with a kind that has no suspendDefinition", "remove the annotation")
     return tuple(dict.fromkeys(names))

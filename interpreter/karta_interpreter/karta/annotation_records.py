@@ -82,8 +82,11 @@ ANNOTATIONS: Final = (
     Annotation(
         name="elastic",
         schema=_TEXT,
-        form="names of components, or of instances as `component/instance`, comma separated",
-        description="components and instances whose pods ReviseReplica may change",
+        form="names of components, or of instances as `component/instance`, comma separated, or `none`",
+        description=(
+            "components and instances whose pods ReviseReplica may change; with `none` "
+            "[the workload is not divided](operations.md#workloads-that-cannot-be-divided)"
+        ),
         example="worker",
         parse=parsers.parse_elastic,
     ),

@@ -170,6 +170,11 @@ class Annotations:
         return any(name.startswith(prefix) for name in named) if instance is None else prefix + instance in named
 
     @property
+    def is_indivisible(self) -> bool:
+        """Whether ``elastic`` is ``none``: an object keeps the number of pods that it has."""
+        return self.elastic == ()
+
+    @property
     def observes_generation(self) -> bool:
         """Whether ``observedGeneration`` in a status is about the object itself: one that is omitted is not."""
         return self.aggregate.get(("status", "observedGeneration")) is not AggregateRule.OMIT

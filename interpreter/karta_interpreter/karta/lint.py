@@ -266,6 +266,8 @@ def _changing(components: Collection[ComponentDefinition], annotations: Annotati
     They are those of the annotation ``elastic``, else those with bounds; else all with pods and a count, unless a
     script answers or the definition leaves the operation out.
     """
+    if annotations.is_indivisible:
+        return {}
     scales = {each.name: each.scale_definition for each in components if each.scale_definition and each.spec_definition}
     bounded = [name for name, scale in scales.items() if scale.min_replicas_path or scale.max_replicas_path]
     elastic = [each.name for each in components if annotations.is_elastic(each.name)]

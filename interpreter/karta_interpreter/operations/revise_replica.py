@@ -59,8 +59,9 @@ def revision_reads(definition: Definition, projection: Projection) -> None:
 def elastic_pod_sets(definition: Definition, scales: Sequence[ScaleLocation]) -> frozenset[str]:
     """Return the names of the pod sets whose count may change.
 
-    Those of the components and instances in the ``elastic`` annotation; without it a lone pod set, else those of
-    components with bounds, else those with more than one replica: a master of one is meant to stay alone.
+    Those of the components and instances in the ``elastic`` annotation, which are none with ``none``; without it a
+    lone pod set, else those of components with bounds, else those with more than one replica: a master of one is meant
+    to stay alone.
     """
     annotations, sets = definition.annotations, [scale.pod_set for scale in scales]
     if annotations.elastic is not None:
@@ -98,6 +99,9 @@ def _shortened(text: str) -> str:
 def _nothing_elastic(definition: Definition, fixed: Sequence[ScaleLocation]) -> str:
     if not fixed:
         return "the object has no pod template"
+    if definition.annotations.is_indivisible:
+        pods = sum(scale.pod_set.replicas for scale in fixed)
+        return f"it has {pods}, and its definition does not let them be divided (karta-interpreter.io/elastic: none)"
     written = sorted({scale.pod_set.component for scale in fixed if scale.replicas or scale.minimum})
     hint = (
         "name the components that may change in the annotation "

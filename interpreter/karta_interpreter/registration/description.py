@@ -60,6 +60,7 @@ def describe(entry: Entry) -> Object:
         "dependencies": list(dict.fromkeys(dependencies)),
         "references": [f"{each.gvk.kind} as ${each.name}" for each in definition.references],
         "components": [_component(component, annotations) for component in components],
+        "indivisible": annotations.is_indivisible,
         "statuses": list(_statuses(definition)),
         "suspend": list(_writes(components, "suspend_actions")),
         "resume": list(_writes(components, "resume_actions")),

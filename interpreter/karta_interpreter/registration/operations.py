@@ -147,10 +147,13 @@ def _added_by_karta(definition: Definition, served: Served) -> set[str]:
     scalable = [component for component in components if _is_scalable(component)]
     steered = any(component.suspend or component.resume or component.max_replicas for component in components)
     is_default = annotations.elastic is None
+    # Where Karmada does not call ReviseReplica, every cluster gets the whole workload.
+    is_whole = has_pods and annotations.is_indivisible
     added = {
         Operation.INTERPRET_COMPONENT: True,
         Operation.INTERPRET_REPLICA: has_pods,
-        Operation.REVISE_REPLICA: any(is_default or annotations.is_elastic(component.name) for component in scalable),
+        Operation.REVISE_REPLICA: is_whole
+        or any(is_default or annotations.is_elastic(component.name) for component in scalable),
         Operation.RETAIN: annotations.retain or scalable or steered,
         Operation.AGGREGATE_STATUS: True,
         # Karmada reflects the whole status by itself; we add what shows whether it is of the present generation.

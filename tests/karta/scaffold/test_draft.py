@@ -393,6 +393,39 @@ def test_fields_that_name_objects_are_offered_as_dependencies(spec: Any, expecte
     assert len(asked) == bool(expected)
 
 
+_CLAIM = fields(accessModes={"type": "array"}, storageClassName=STRING)
+
+
+@pytest.mark.parametrize(
+    ("spec", "is_whole"),
+    [
+        pytest.param(fields(replicas=INTEGER, template=TEMPLATE, volumeClaimTemplates=items(spec=_CLAIM)), True,
+                     id="a StatefulSet"),
+        pytest.param(fields(instances=INTEGER, resources=RESOURCES, storage=fields(size=STRING)), True,
+                     id="storage of each instance"),
+        pytest.param(fields(instances=INTEGER, resources=RESOURCES, primaryUpdateStrategy=STRING), True,
+                     id="one instance leads"),
+        pytest.param(fields(replicas=INTEGER, resources=RESOURCES, volume=fields(size=STRING, storageClass=STRING)),
+                     True, id="a volume of a storage class"),
+        pytest.param(fields(sets=items(name=STRING, count=INTEGER, template=TEMPLATE, persistence=fields())), True,
+                     id="sets of nodes with storage"),
+        pytest.param(fields(replicas=INTEGER, template=TEMPLATE), False, id="a Deployment"),
+        pytest.param(fields(template=TEMPLATE, storage=fields(size=STRING)), False, id="storage without a count"),
+        pytest.param(fields(storage=fields(size=STRING), workers=fields(replicas=INTEGER, template=TEMPLATE)), False,
+                     id="storage of the whole, not of each"),
+        pytest.param(fields(replicas=INTEGER, template=fields(spec=fields(**POD_SPEC["properties"], volumes=items(
+            persistentVolumeClaim=_CLAIM)))), False, id="a claim that its pods share"),
+        pytest.param(fields(replicas=INTEGER, template=TEMPLATE, storageUri=STRING, primary={"type": "boolean"}), False,
+                     id="names that only begin like that"),
+    ],
+)  # fmt: skip
+def test_replicas_with_data_are_not_divided(spec: Any, is_whole: bool) -> None:
+    annotations = draft(CustomKind.of(crd(spec))).karta["metadata"].get("annotations", {})
+    assert annotations.get("karta-interpreter.io/elastic") == ("none" if is_whole else None)
+    assert ("another database" in notes(crd(spec))) is is_whole
+    drafted(crd(spec))
+
+
 def test_suspend_and_resume() -> None:
     root = drafted(crd(fields(runPolicy=fields(suspend=BOOLEAN))))["rootComponent"]
     assert root["suspendDefinition"] == {

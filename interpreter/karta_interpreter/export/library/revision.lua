@@ -128,6 +128,16 @@ local function sum_of_pods(scales)
   return sum
 end
 
+-- The object, which has to have that total number of pods already.
+local function undivided(pod_sets, obj, replicas)
+  local scales = scales_of(pod_sets, obj) -- without lone
+  local scales = pod_sets(obj) -- with lone
+  local pods = sum_of_pods(scales)
+  if pods == replicas then return obj end
+  local reason = "it has " .. pods .. ", and its definition does not let them be divided"
+  error("cannot set " .. replicas .. " replicas: " .. reason .. " (karta-interpreter.io/elastic: none)", 0)
+end
+
 -- Marks the pod sets whose count may change: those of the elastic components, if the definition names them; else the
 -- only pod set, those with bounds, or those with more than one pod.
 local function mark_elastic(scales, elastic)

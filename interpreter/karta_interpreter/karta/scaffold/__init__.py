@@ -14,7 +14,7 @@ from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta.annotations import PREFIX, annotation_path
 from karta_interpreter.karta.scaffold.openapi import CustomKind, below, entries, fields, is_text
 from karta_interpreter.karta.scaffold.place import Entries, Place
-from karta_interpreter.karta.scaffold.pods import Form, Pods, counts, find_pods
+from karta_interpreter.karta.scaffold.pods import Form, Pods, counts, find_pods, have_state
 from karta_interpreter.karta.scaffold.statuses import statuses
 from karta_interpreter.karta.schema import KARTA
 from karta_interpreter.karta.schema_types import ROOT, STRUCTURE
@@ -58,10 +58,20 @@ def draft(kind: CustomKind) -> Draft:
         notes.append((ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
     api_version, karta = KARTA
     metadata: dict[str, JSON] = {"name": f"{kind.gvk.group.replace('.', '-')}-{kind.name}-{kind.gvk.version}"}
+    annotations: dict[str, JSON] = {}
+    if any(map(have_state, found)):
+        annotations[f"{PREFIX}elastic"] = "none"
+        note = (
+            "CHECK: would a part of the replicas in another cluster be another database? Storage or a primary next to "
+            "their count suggests that. Else remove this, or name the components that may be divided."
+        )
+        notes.append((annotation_path("elastic"), note))
     if needed := _dependencies(kind.schema, {pods.place.jq for pods in found if pods.form is not Form.FRAGMENTS}):
-        metadata["annotations"] = {f"{PREFIX}dependencies": needed}
+        annotations[f"{PREFIX}dependencies"] = needed
         note = "CHECK: does a workload need these objects in its cluster? Only the names of the fields say so."
         notes.append((annotation_path("dependencies"), note))
+    if annotations:
+        metadata["annotations"] = annotations
     written = {
         "apiVersion": api_version,
         "kind": karta,

@@ -123,6 +123,9 @@ FACTORS = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCo
 
 _COUNT = re.compile(r"count|size|workers|nodes|replicaCount|(?!min|max)\w*(Replicas|Instances|Nodes|Workers)")
 """Names of a count where no field has one of `FACTORS`: `count` of ECK's node sets."""
+_STORAGE = re.compile(r"(volumeClaim|pvc)Templates?|storage|persistence|primary[A-Z]\w*")
+"""Names of what stateful replicas have: claims of their own, such as those of a StatefulSet, or one that leads."""
+_STORAGE_FIELDS = {"storageClass", "storageClassName", "volumeClaimTemplate", "persistentVolumeClaim", "pvcTemplate"}
 _MAY_COUNT = re.compile(r"(?i)replicas|count|size|num|hosts|nodes|workers|completions")
 _MOST = 4
 
@@ -174,6 +177,22 @@ def counts(pods: Pods, scale_path: str) -> Counts:
     may_count = (each.place.jq for each in numbers if each not in factors and _MAY_COUNT.search(each.name))
     others = tuple(path for path in may_count if path not in bounds.values())[:_MOST]
     return Counts(paths, others, len(factors) > 1, bool(guessed))
+
+
+def have_state(pods: Pods) -> bool:
+    """Whether pods look as if each had data of its own: storage or a primary stands next to a count of them.
+
+    >>> spec = {"properties": {"instances": {"type": "integer"}, "storage": {"type": "object"}}}
+    >>> have_state(Pods(Place(("spec",)), spec, Form.FRAGMENTS, ((Place(("spec",)), spec),)))
+    True
+    """
+    counting = {number.parent for number in _numbers(pods) if number.name in FACTORS or _COUNT.fullmatch(number.name)}
+    around = (schema for place, schema in pods.ancestors if place in counting)
+    return any(
+        _STORAGE.fullmatch(name) or not _STORAGE_FIELDS.isdisjoint(dict(fields(part)))
+        for schema in around
+        for name, part in fields(schema)
+    )
 
 
 def _numbers(pods: Pods) -> Iterator[Number]:
