@@ -19,6 +19,8 @@ from tests.e2e.rig.plane import ControlPlane
 from tests.e2e.rig.policy import ONE_CLUSTER, propagation
 
 _TOLERATION = 3
+_LONG_TOLERATION = 15
+"""For a workload that is unhealthy also in the other cluster, until the test has read there what it has to report."""
 _OTHER = {"member1": "member2", "member2": "member1"}
 _REPLACED = "example.com/replaced-job"
 
@@ -93,7 +95,7 @@ def test_a_flink_job_keeps_its_savepoint_and_its_upgrade_mode(
         job = _reported(stack, plane, kind.name, "resumes", "starting")
         before = _home(job)
         replaced: str = job.member(before)["metadata"]["uid"]
-        _tolerate(job, "Directly", {_REPLACED: "{ .jobStatus.jobId }"})
+        _tolerate(job, "Directly", _LONG_TOLERATION, {_REPLACED: "{ .jobStatus.jobId }"})
         after = _moved(job, before)
         until("the new object names the job that it replaces", lambda: _replaced(job, after) == replaced)
         plane.members[after].put(job.template, lambda now: _with_stray_field(kind.controller.restored(now, replaced)))
@@ -144,19 +146,21 @@ def _reported(stack: ExitStack, plane: ControlPlane, kind_name: str, name: str, 
     return flow
 
 
-def _tolerate(flow: Flow, purge_mode: str, preserved: Mapping[str, str] | None = None) -> None:
+def _tolerate(
+    flow: Flow, purge_mode: str, seconds: int = _TOLERATION, preserved: Mapping[str, str] | None = None
+) -> None:
     """Let the workload fail over; only now, so that it does not before it has reported.
 
     ``preserved`` has the labels that the next object gets, with what is read for them in the status of the last one.
     """
-    application: Object = {"decisionConditions": {"tolerationSeconds": _TOLERATION}, "purgeMode": purge_mode}
+    application: Object = {"decisionConditions": {"tolerationSeconds": seconds}, "purgeMode": purge_mode}
     if preserved:
         rules = [{"aliasLabelName": label, "jsonPath": path} for label, path in preserved.items()]
         application["statePreservation"] = {"rules": rules}
     policy = put(propagation(flow.template, ONE_CLUSTER), ("spec", "failover"), {"application": application})
     flow.karmada.apply(policy)
     until(f"{flow.name} may fail over", lambda: flow.binding()["spec"].get("failover"))
-    flow.saw(f"may fail over after {_TOLERATION} s")
+    flow.saw(f"may fail over after {seconds} s")
 
 
 def _home(flow: Flow) -> str:
