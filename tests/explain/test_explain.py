@@ -224,6 +224,7 @@ def test_what_is_not_elastic_is_explained(define: Define) -> None:
 
     notes = [fact.note for fact in facts if fact.rule == "fixed"]
     assert notes
+    assert not any(fact.writes for fact in facts)
     assert all(
         note.endswith('metadata.annotations["karta-interpreter.io/elastic"] is none, so it stays') for note in notes
     )

@@ -60,7 +60,8 @@ def revision_facts(definition: Definition, call: Call, _options: Options, result
         moves = pods.name in moved
         why = _why_elastic(definition, len(scales), pods, is_elastic=pods.name in elastic, moves=moves)
         note = f"{pods.name} has {count(pods.replicas, 'pod')}: {why}"
-        yield replace(view.counted(pods, ""), rule="elastic" if moves else "fixed", note=note)
+        counted = view.counted(pods, "")
+        yield replace(counted, rule="elastic" if moves else "fixed", note=note, writes=counted.writes if moves else ())
     if results:
         yield from _written(view, call, targets, results["revised"])
 
