@@ -74,6 +74,13 @@ KUBERNETES: States = {
         "no pod yet": INITIALIZING,
         "a pod that does not become available": INITIALIZING,
         "a roll-out that cannot start": INITIALIZING,
+        # The old pods are available, and count as well.
+        "a stuck roll-out of one pod": INITIALIZING,
+        "a stuck roll-out of one pod that has run out of time": FAILED | INITIALIZING,
+        "a stuck roll-out of all pods at once": INITIALIZING,
+        "the last pod of a roll-out is stuck": INITIALIZING,
+        "paused with a surplus of pods": RUNNING,
+        "scale down in progress": RUNNING,
         "no status yet": UNDEFINED,
     },
     GVK("apps", "v1", "StatefulSet"): {

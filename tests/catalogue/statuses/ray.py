@@ -61,9 +61,10 @@ RAY: States = {
     GVK("ray.io", "v1", "RayService"): {
         "serving": RUNNING,
         "the status is older than the spec": RUNNING,
-        # The RayCluster before serves while the next one starts.
-        "an upgrade goes on": RUNNING | INITIALIZING,
-        "an upgrade is taken back": RUNNING | INITIALIZING,
+        # The RayCluster before serves while the next one starts, or never does.
+        "an upgrade goes on": INITIALIZING,
+        "an upgrade is taken back": INITIALIZING,
+        "an upgrade goes on, as older operators say it": INITIALIZING,
         "initializing": INITIALIZING,
         "no endpoint is left": DEGRADED,
         "an application is unhealthy": RUNNING | DEGRADED,

@@ -122,6 +122,8 @@ SERVING: States = {
         "the status is older than the spec": RUNNING,
         "pending": INITIALIZING,
         "unhealthy": DEGRADED,
+        "a stuck roll-out": INITIALIZING,
+        "a component with an image of its own": RUNNING,
         "stopped": SUSPENDED,
         # The status says Stopped at once, the reason of a condition that pods are still there.
         "stopping": SUSPENDING,
