@@ -169,6 +169,21 @@ def _edit(experiment: Experiment, argument: str) -> None:
     experiment.attempt(f"edit {path}", lambda: experiment.edit(_setting(path, json.loads(value))))
 
 
+def _stuck(experiment: Experiment, argument: str) -> None:
+    """``path=value``: the user edits the object; the pods that are there go on, and those that follow never start."""
+    kept = {pod["metadata"]["uid"] for pod in active(experiment.pods)}
+    experiment.want(RUNNING, lambda pod: RUNNING if pod["metadata"]["uid"] in kept else PENDING)
+    _edit(experiment, argument)
+    judge_state(experiment, "stuck", expected=False)
+
+    def old_and_new() -> list[Finding]:
+        pods = [pod["metadata"]["uid"] for pod in active(experiment.pods)]
+        old = len(kept.intersection(pods))
+        return [Finding("pods when stuck", "" if 0 < old < len(pods) else f"{old} of {len(pods)} pods are old ones")]
+
+    experiment.judge(old_and_new)
+
+
 def _revise(experiment: Experiment, argument: str) -> None:
     """``replicas [pods]``: the scheduler assigns so many replicas, which make so many pods."""
     numbers = [int(number) for number in argument.split()]
@@ -259,6 +274,7 @@ STEPS: Mapping[str, Step] = {
     "suspend": _suspend,
     "resume": _resume,
     "edit": _edit,
+    "stuck": _stuck,
     "scale": _scale,
     "revise": _revise,
     "member": _member,
