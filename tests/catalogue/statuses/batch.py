@@ -90,8 +90,8 @@ BATCH: States = {
         "healthy": RUNNING,
         "a roll-out in progress": INITIALIZING,
         # Both versions serve while somebody is awaited.
-        "paused at a step": RUNNING,
-        "paused without its pods": INITIALIZING,
+        "paused at a step": RUNNING | SUSPENDING,
+        "paused without its pods": INITIALIZING | SUSPENDING,
         "degraded": DEGRADED,
         "an invalid spec": DEGRADED,
         "pods cannot be created": DEGRADED | INITIALIZING,

@@ -46,6 +46,12 @@ KUBERNETES: States = {
         "running and ready": RUNNING,
         # Readiness is for the health to look at: the phase is Running from the first started container on.
         "running and not ready": RUNNING,
+        "crashing again and again": RUNNING | DEGRADED,
+        "ended and not ready again": RUNNING | DEGRADED,
+        "ended once and ready again": RUNNING,
+        "an image that cannot be pulled": INITIALIZING | DEGRADED,
+        "an init container that crashes": INITIALIZING | DEGRADED,
+        "one that ends crashes": RUNNING,
         "the node does not answer": RUNNING,
         "succeeded": COMPLETED,
         "failed": FAILED,
