@@ -15,6 +15,7 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import table, to_json, watched, written
 from karta_interpreter.errors import ExportError
 from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
+from karta_interpreter.export.built_in import ARGO_CD, FLUX, Tool
 from karta_interpreter.export.customization import Exported, customization
 from karta_interpreter.export.flux_health import flux_health
 from karta_interpreter.export.versions import Check, by_kind
@@ -161,10 +162,11 @@ def flux_health_command(**options: Unpack[_HealthOptions]) -> None:
     """Print health checks for Flux, which go into the spec of a Kustomization.
 
     They are CEL expressions of the statuses in a definition. KIND is a kind, apiVersion/Kind or the name of a
-    definition in the given files, or in the catalogue. Without KIND all are printed. A definition that CEL cannot
-    express is named on stderr with the reason; the exit code is 1 when it was asked for.
+    definition in the given files, or in the catalogue. Without KIND all are printed but those that Flux judges itself,
+    which are named on stderr: a check replaces Flux's own. A definition that CEL cannot express is named there with the
+    reason; the exit code is 1 when it was asked for.
     """
-    _export_health("Flux", flux_health, lambda checks: {"spec": {"healthCheckExprs": checks}}, **options)
+    _export_health(FLUX, flux_health, lambda checks: {"spec": {"healthCheckExprs": checks}}, **options)
 
 
 @click.command("argocd-health")
@@ -173,10 +175,11 @@ def argocd_health_command(**options: Unpack[_HealthOptions]) -> None:
     """Print health checks for Argo CD: a patch of its ConfigMap argocd-cm.
 
     They are Lua scripts of the statuses in a definition. KIND is a kind, apiVersion/Kind or the name of a definition
-    in the given files, or in the catalogue. Without KIND all are printed. A definition that a script cannot express is
-    named on stderr with the reason; the exit code is 1 when it was asked for.
+    in the given files, or in the catalogue. Without KIND all are printed but those that Argo CD judges itself, which
+    are named on stderr: a check replaces Argo CD's own. A definition that a script cannot express is named there with
+    the reason; the exit code is 1 when it was asked for.
     """
-    _export_health("Argo CD", argocd_health, _config_map, **options)
+    _export_health(ARGO_CD, argocd_health, _config_map, **options)
 
 
 def _config_map(checks: Sequence[ArgoHealth]) -> Object:
@@ -185,27 +188,36 @@ def _config_map(checks: Sequence[ArgoHealth]) -> Object:
 
 
 def _export_health(
-    tool: str,
+    tool: Tool,
     export: Callable[..., Check],
     document: Callable[[Sequence[Check]], Object],
     **options: Unpack[_HealthOptions],
 ) -> None:
-    """Print the document with the checks of definitions for a tool; name those that have none, with the reason."""
+    """Print the document with the checks of definitions for a tool; name those that have none, with the reason.
+
+    Kinds that the tool judges itself are left out unless they are named.
+    """
     definitions = definitions_named(options["kinds"], options["paths"])
+    left_out = {each.gvk for each in definitions if not options["kinds"] and tool.judges(each.gvk)}
+    chosen = [each for each in definitions if each.gvk not in left_out]
     exported: list[Check] = []
     rejected: dict[GVK, str] = {}
-    for versions in by_kind(definitions):
+    for versions in by_kind(chosen):
         try:
             exported.append(export(*versions))
         except ExportError as error:
             rejected |= dict.fromkeys((each.gvk for each in versions), str(error))
     if options["check"]:
-        rows = [[each.gvk.api_version, each.gvk.kind, rejected.get(each.gvk, "exported")] for each in definitions]
-        title = f"{tool.replace(' ', '').upper()}-HEALTH"
+        known = dict.fromkeys(left_out, f"left out: {tool} judges it itself") | rejected
+        rows = [[each.gvk.api_version, each.gvk.kind, known.get(each.gvk, "exported")] for each in definitions]
+        title = f"{tool.name.replace(' ', '').upper()}-HEALTH"
         click.echo(table(rows, header=["APIVERSION", "KIND", title]), nl=False)
     elif exported:
         click.echo(written(document(exported), options["output"]), nl=False)
-    summary = f"{count(len(exported), 'health check')}, {len(rejected)} of {len(definitions)} rejected"
+    if left_out and not options["check"]:
+        names = ", ".join(f"{each.api_version}/{each.kind}" for each in sorted(left_out))
+        click.echo(f"left out, as {tool} judges them itself; name a KIND to export its check: {names}", err=True)
+    summary = f"{count(len(exported), 'health check')}, {len(rejected)} of {len(chosen)} rejected"
     is_error = bool(options["kinds"] or options["paths"])
     _report(rejected, summary, is_quiet=options["check"], is_error=is_error)
 

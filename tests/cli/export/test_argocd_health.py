@@ -62,6 +62,33 @@ def test_a_kind_of_the_catalogue_has_one_script_for_all_its_versions(run: Run) -
     assert (one.exit_code, one.stdout.count("kubeflow.org/")) == (0, 0), "a version that is named counts alone"
 
 
+def test_kinds_that_the_tool_judges_itself_are_left_out_unless_named(run: Run) -> None:
+    everything, named = run("export", "argocd-health"), run("export", "argocd-health", "CloneSet")
+
+    line = next(line for line in everything.stderr.splitlines() if line.startswith("left out"))
+    assert everything.exit_code == 0
+    assert line.startswith("left out, as Argo CD 3.2.1 judges them itself; name a KIND to export its check: v1/Pod, ")
+    assert "apps.kruise.io/v1alpha1/CloneSet" in line
+    assert (
+        "resource.customizations.health.apps.kruise.io_CloneSet: |" in everything.stdout,
+        "resource.customizations.health.apps.kruise.io_CloneSet: |" in named.stdout,
+    ) == (False, True)
+    assert named.stderr == "1 health check, 0 of 1 rejected\n"
+
+
+def test_given_files_too_leave_out_what_the_tool_judges_itself(
+    run: Run, files: Path, karta: Callable[..., str]
+) -> None:
+    (files / "jobs.yaml").write_text(karta().replace("example.io", "batch"))
+
+    assert yaml.safe_load(run("export", "argocd-health", "-f", "jobs.yaml", "Job").stdout)
+    result = run("export", "argocd-health", "-f", "jobs.yaml")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "name a KIND to export its check: batch/v1/Job\n0 health checks, 0 of 0 rejected\n" in result.stderr
+    listed = run("export", "argocd-health", "-f", "jobs.yaml", "--check")
+    assert listed.stdout.endswith("  left out: Argo CD 3.2.1 judges it itself\n")
+
+
 def test_check_lists_every_definition(run: Run) -> None:
     result = run("export", "argocd-health", "--check", "-f", "karta.yaml", "-f", "list.yaml")
 

@@ -56,7 +56,7 @@ def test_a_kind_of_the_catalogue_has_one_check_for_all_its_versions(run: Run) ->
     checks = yaml.safe_load(result.stdout)["spec"]["healthCheckExprs"]
     kinds = [(each["apiVersion"].partition("/")[0], each["kind"]) for each in checks]
     assert result.exit_code == 0
-    assert len(kinds) > 35
+    assert len(kinds) > 25
     assert len(kinds) == len(set(kinds)), "Flux rejects a Kustomization with two checks for a kind"
     assert ("kubeflow.org", "MPIJob") in kinds
     assert "MPIJob" not in result.stderr
@@ -75,6 +75,32 @@ def test_a_version_that_cannot_be_exported_rejects_its_kind(run: Run, files: Pat
     reason = "example.io/v1: phaseDefinition.path `.status.phases[0]`"
     assert result.stderr.count(reason) == 2, "the reason has the version to leave out"
     assert run("export", "flux-health", "-f", "older.yaml").exit_code == 0
+
+
+def test_kinds_that_the_tool_judges_itself_are_left_out_unless_named(run: Run) -> None:
+    everything, named = run("export", "flux-health"), run("export", "flux-health", "Deployment")
+
+    line = next(line for line in everything.stderr.splitlines() if line.startswith("left out"))
+    assert everything.exit_code == 0
+    assert line.startswith(
+        "left out, as Flux with kstatus 1.2.3 judges them itself; name a KIND to export its check: v1/Pod, "
+    )
+    assert "apps/v1/Deployment" in line
+    assert ("kind: Deployment" in everything.stdout, "kind: Deployment" in named.stdout) == (False, True)
+    assert named.stderr == "1 health check, 0 of 1 rejected\n"
+
+
+def test_given_files_too_leave_out_what_the_tool_judges_itself(
+    run: Run, files: Path, karta: Callable[..., str]
+) -> None:
+    (files / "jobs.yaml").write_text(karta().replace("example.io", "batch"))
+
+    assert yaml.safe_load(run("export", "flux-health", "-f", "jobs.yaml", "Job").stdout)
+    result = run("export", "flux-health", "-f", "jobs.yaml")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "name a KIND to export its check: batch/v1/Job\n0 health checks, 0 of 0 rejected\n" in result.stderr
+    listed = run("export", "flux-health", "-f", "jobs.yaml", "--check")
+    assert listed.stdout.endswith("  left out: Flux with kstatus 1.2.3 judges it itself\n")
 
 
 def test_check_lists_every_definition(run: Run) -> None:
