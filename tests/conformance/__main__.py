@@ -19,8 +19,8 @@ from tests.conformance.catalogue import PAGE, compare_catalogue, complaints, des
 from tests.conformance.differential import compare, generated_questions
 from tests.conformance.environment import environment_questions
 from tests.conformance.flux import health as flux_health
+from tests.conformance.gitops import built_in, law, tables
 from tests.conformance.gitops import health as argocd_health
-from tests.conformance.gitops import law
 from tests.conformance.gojq import parity
 from tests.conformance.known import stale
 from tests.conformance.peer import Peer
@@ -28,12 +28,15 @@ from tests.conformance.report import show_failures
 from tests.conformance.suite import failures, judge, table
 from tests.conformance.toolchain import (
     ToolchainError,
+    argocd_source,
     build_flux,
     build_gitops,
     build_gojq,
     build_program,
+    engine_source,
     has_go,
     karmada_source,
+    kstatus_source,
 )
 
 _MUTANTS = 24
@@ -61,6 +64,7 @@ def main() -> int:
     try:
         version, folder = karmada_source()
         program, gojq, gitops, flux = build_program(), build_gojq(), build_gitops(), build_flux()
+        argocd, (_, engine), kstatus = argocd_source(), engine_source(), kstatus_source()
     except ToolchainError as error:
         _say(str(error))
         return 1
@@ -76,6 +80,8 @@ def main() -> int:
     found += _shown(_gojq(gojq, round(options.mutants * _MUTANTS_OF_WORKLOADS)))
     found += _shown(_gitops(gitops))
     found += _shown(_argocd(gitops, options.mutants))
+    found += _shown(_tables(gitops, argocd[1], engine))
+    found += _shown(built_in.compare(gitops, argocd, engine, kstatus))
     found += _shown(_flux(flux, options.mutants))
     _say(f"\n{len(found)} failures, {time.monotonic() - begun:.0f} s")
     return 1 if found else 0
@@ -152,6 +158,13 @@ def _gitops(program: Path) -> Iterator[str]:
 def _argocd(program: Path, mutants: int) -> Iterator[str]:
     _title("To Argo CD: exported health checks beside the statuses of Kartas")
     tally = argocd_health.compare(program, mutants)
+    _say(str(tally))
+    yield from tally.failures()
+
+
+def _tables(program: Path, argocd: Path, engine: Path) -> Iterator[str]:
+    _title("To Argo CD: exported health checks beside its own tables")
+    tally = tables.compare(program, argocd, engine)
     _say(str(tally))
     yield from tally.failures()
 

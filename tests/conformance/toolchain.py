@@ -7,6 +7,9 @@ import subprocess
 from pathlib import Path
 
 _KARMADA = "github.com/karmada-io/karmada"
+_ARGO_CD = "github.com/argoproj/argo-cd/v3"
+_GITOPS_ENGINE = "github.com/argoproj/gitops-engine"
+_KSTATUS = "github.com/fluxcd/cli-utils"
 _PROGRAM = Path(__file__).parent / "karmada"
 _GOJQ = Path(__file__).parent / "gojq"
 _GITOPS = Path(__file__).parent / "gitops"
@@ -25,8 +28,22 @@ def has_go() -> bool:
 
 def karmada_source() -> tuple[str, Path]:
     """Return the version of Karmada that the program's go.mod pins, and the folder of its source."""
-    found: dict[str, str] = json.loads(_go(_PROGRAM, "mod", "download", "-json", _KARMADA))
-    return found["Version"], Path(found["Dir"])
+    return _source(_PROGRAM, _KARMADA)
+
+
+def argocd_source() -> tuple[str, Path]:
+    """Return the version and the folder of Argo CD, as `karmada_source`."""
+    return _source(_GITOPS, _ARGO_CD)
+
+
+def engine_source() -> tuple[str, Path]:
+    """Return the version and the folder of Argo CD's gitops-engine."""
+    return _source(_GITOPS, _GITOPS_ENGINE)
+
+
+def kstatus_source() -> tuple[str, Path]:
+    """Return the version and the folder of the kstatus that Flux waits with."""
+    return _source(_FLUX, _KSTATUS)
 
 
 def build_program() -> Path:
@@ -47,6 +64,11 @@ def build_gitops() -> Path:
 def build_flux() -> Path:
     """Build the program that judges by CEL expressions as Flux does."""
     return _build(_FLUX, "flux")
+
+
+def _source(program: Path, module: str) -> tuple[str, Path]:
+    found: dict[str, str] = json.loads(_go(program, "mod", "download", "-json", module))
+    return found["Version"], Path(found["Dir"])
 
 
 def _build(source: Path, name: str) -> Path:
