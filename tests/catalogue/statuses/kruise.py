@@ -72,8 +72,8 @@ KRUISE: States = {
         "all updated and available": RUNNING,
         "the status is older than the spec": RUNNING,
         "update in progress": INITIALIZING,
-        "a partition holds the others back": RUNNING,
-        "everything is held back": RUNNING,
+        "a partition holds the others back": RUNNING | SUSPENDING,
+        "everything is held back": RUNNING | SUSPENDING,
         "one pod down": INITIALIZING,
         "pods cannot be created": DEGRADED | INITIALIZING,
         # There are more than enough of them.

@@ -72,10 +72,10 @@ KUBERNETES: States = {
         "the roll-out has stalled": FAILED | INITIALIZING,
         "pods cannot be created": DEGRADED | INITIALIZING,
         "scaled to zero": RUNNING,
-        "paused after the roll-out": RUNNING,
+        "paused after the roll-out": RUNNING | SUSPENDING,
         # While it is paused, its controller takes no failure back.
-        "paused after a failure that is over": RUNNING,
-        "paused with a new template": INITIALIZING,
+        "paused after a failure that is over": RUNNING | SUSPENDING,
+        "paused with a new template": INITIALIZING | SUSPENDING,
         "replicas unset": RUNNING,
         "no pod yet": INITIALIZING,
         "a pod that does not become available": INITIALIZING,
