@@ -7,7 +7,6 @@ tables, so it comes to the same health, or ``tables.yaml`` has the reason.
 
 import json
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ import yaml
 from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
+from tests.conformance.gitops.health import ask
 from tests.conformance.health_checks import kinds
 
 _REASONS = Path(__file__).with_suffix(".yaml")
@@ -63,11 +63,9 @@ def compare(program: Path, argocd: Path, engine: Path) -> Tally:
     # What is being deleted is Progressing before any check is asked (gitops-engine, pkg/health/health.go).
     rows = [row for row in [*_bundled(argocd, checks), *_engine(engine, checks)] if not _is_deleted(row.object)]
     asked = [(row, checks[GVK.of(row.object)[::2]]) for row in rows]
-    lines = "".join(json.dumps({"data": data, "object": row.object}, default=str) + "\n" for row, data in asked)
-    done = subprocess.run([program, "scripts"], input=lines, capture_output=True, text=True, check=True)
+    lines = [json.dumps({"data": data, "object": row.object}, default=str) + "\n" for row, data in asked]
     tally = Tally()
-    for (row, _), line in zip(asked, done.stdout.splitlines(), strict=True):
-        answer = json.loads(line)
+    for (row, _), answer in zip(asked, ask(program, lines), strict=True):
         tally.rows[" ".join(GVK.of(row.object)[::2])] += 1
         if (health := answer.get("status", "error")) != row.health:
             tally.differences[f"{row.name}: {row.health} -> {health}"] = answer.get("message") or answer.get(
