@@ -63,6 +63,13 @@ def _outputs(expression: str, obj: Any, *, has_paths: bool = False, of_counts: b
         pytest.param("[.a[].n] | add", {"a": [{"n": 1}, {"n": 2}]}, [3], id="a sum"),
         pytest.param(".a | length", {"a": [1, 2]}, [2], id="a length"),
         pytest.param('"\\(.a)-x"', {"a": 3}, ["3-x"], id="a text with an integer"),
+        pytest.param(
+            '.a[] | "\\(.n)-\\(.b[].n)"',
+            {"a": [{"n": "x", "b": [{"n": 1}, {"n": "y"}]}, {"b": [{}]}, {"n": [1]}]},
+            ["x-1", "x-y", "null-null"],
+            id="texts of lists within a list",
+        ),
+        pytest.param('"\\(0, 1)-\\(.b[])"', {"b": [2, 3]}, ["0-2", "1-2", "0-3", "1-3"], id="the order of texts"),
         pytest.param('{n: .a, "k-1": 2}', {"a": 1}, [{"n": 1, "k-1": 2}], id="an object"),
         pytest.param(".a | tonumber?", {"a": "12"}, [12], id="a number in a text"),
         pytest.param(".a | tonumber", {"a": "-1e3"}, [-1000], id="an exponent, which Lua reads behind a fraction only"),
@@ -82,6 +89,13 @@ def test_the_lua_of_an_expression_gives_its_outputs(expression: str, obj: Any, o
     assert list(Query.compile(expression).evaluate(obj)) == outputs
     assert _outputs(expression, obj, has_paths=False) == outputs
     assert _outputs(expression, obj, has_paths=True) == outputs
+
+
+@pytest.mark.parametrize("repeated", ["é" * 257, [1], {"a": 1}], ids=["a long text", "a list", "an object"])
+def test_what_a_text_repeats_is_short(repeated: Any) -> None:
+    assert _outputs('"\\(.a)\\(.b[])"', {"a": "é" * 256, "b": [1]}) == ["é" * 256 + "1"]
+    with pytest.raises(LuaRunError):
+        _outputs('"\\(.a)\\(.b[])"', {"a": repeated, "b": [1]})
 
 
 @pytest.mark.parametrize(

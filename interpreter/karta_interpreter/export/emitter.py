@@ -23,7 +23,7 @@ from karta_interpreter.export.traits import (
 )
 from karta_interpreter.export.writer import Sink, Use, Value
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.inprocess.emitter import Singles
+from karta_interpreter.jq.inprocess.emitter import Singles, repeats_pieces
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.precedence import split_path
 from karta_interpreter.jq.syntax.traversal import is_merge, terms_of
@@ -83,6 +83,8 @@ class Emitter(Places):
                 self.tried(body, here, sink)
             case ast.Object():
                 self._objects(node, here, sink)
+            case ast.Text(_, None):
+                self._texts(node, here, sink)
             case ast.Call():
                 self.call(node, here, sink)
             case ast.Binary(operator, left, right) if operator not in ("and", "or"):
@@ -267,8 +269,26 @@ class Emitter(Places):
             return key_text(node.value)
         return f"[key_of({self.value(node, here).text})]"
 
-    def _piece(self, part: str | Node, here: Value) -> str:
-        return quoted(part) if isinstance(part, str) else f"to_text({self.value(part, here).text})"
+    def _texts(self, node: ast.Text, here: Value, sink: Sink) -> None:
+        convert = "short_text" if repeats_pieces(node, self.singles) else "to_text"
+
+        def spell(parts: Sequence[str | Node], after: list[str]) -> None:
+            while parts and (isinstance(parts[-1], str) or parts[-1] in self.singles):
+                parts, after = parts[:-1], [self._piece(parts[-1], here, convert), *after]
+            match parts:
+                case [*before, Node() as last]:
+
+                    def use(output: Value) -> None:
+                        spell(before, [self.bind(Value(f"to_text({output.text})"), "piece").text, *after])
+
+                    self.each(last, here, Sink(use))
+                case _:
+                    sink.write(Value(" .. ".join(after)))
+
+        spell(node.parts, [])
+
+    def _piece(self, part: str | Node, here: Value, convert: str = "to_text") -> str:
+        return quoted(part) if isinstance(part, str) else f"{convert}({self.value(part, here).text})"
 
     def call(self, node: ast.Call, here: Value, sink: Sink) -> None:
         """Write a call with any number of outputs; in `functions`."""

@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from karta_interpreter.export.shared import parts_of
 from karta_interpreter.export.traits import is_present
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.traversal import is_merge, terms_of
+from karta_interpreter.jq.syntax.traversal import is_merge, parts_of, terms_of
 
 _AMOUNTS: Final = ("requests", "limits")
 """The fields of an object in which a null means 0."""

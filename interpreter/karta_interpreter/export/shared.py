@@ -1,14 +1,14 @@
 """Parts of expressions that a script has more than once: each becomes one local function."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
 from karta_interpreter.export.traits import hint_of, is_boolean
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.traversal import children
+from karta_interpreter.jq.syntax.traversal import children, parts_of
 
 _LEAST: Final = 3
 """The constructs of a part that is worth a function of its own."""
@@ -40,15 +40,6 @@ def is_large(node: Node) -> bool:
         return False
     large = (part for part in parts_of(node) if not isinstance(part, _SMALL))
     return len([*islice(large, _LEAST)]) == _LEAST
-
-
-def parts_of(node: Node) -> Iterator[Node]:
-    """Yield a node and all below it."""
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        waiting += children(part)
 
 
 def name_of(node: Node, otherwise: str) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 from msgspec.structs import fields, replace
 
 from karta_interpreter.jq import Query, parse
-from karta_interpreter.jq.syntax import Binary, Call, Entry, Index, Literal, Node
+from karta_interpreter.jq.syntax import Binary, Call, Entry, Index, Iterate, Literal, Node, Pipe, Text
 from karta_interpreter.jq.syntax.printer import render
+from karta_interpreter.jq.syntax.traversal import parts_of
 from karta_interpreter.karta.schema_types import PodQuery
 
 
@@ -22,6 +23,7 @@ class Reading(StrEnum):
     EXTREME = "`min` and `max` compare values of one type"
     PIECES = "an empty text has no pieces"
     ELEMENTS = "elements are looked up in lists by number, fields in objects by name, and nothing else"
+    REPEATABLE = "a text repeats short texts and no objects or lists"
     EXPONENT = "in a bounded expression, numbers as text have the exponent of jq"
     NOTHING = "what is not there is None"
     ABSENT = "an expression that gives nothing means that its value is absent"
@@ -45,6 +47,7 @@ def most: alike(max);
 def pieces(s): s as $s | if . == "" then [] else split($s) end;
 def element(t; k): k as $k | t
   | if ([type, ($k | type)] | . == ["string", "number"] or .[1] == "array") then error("differs") else .[$k] end;
+def repeatable: if type | IN("array", "object") or (type == "string" and length > 256) then error("differs") else . end;
 def beginning: element(.; 0);
 def ending: element(.; -1);
 """
@@ -56,7 +59,10 @@ _CALLS = {
     ("last", 0): (Reading.ELEMENTS, "ending"),
 }
 OF_EXPRESSIONS = frozenset(
-    (Reading.NULL, Reading.PRODUCT, Reading.EXTREME, Reading.PIECES, Reading.ELEMENTS, Reading.EXPONENT)
+    (
+        *(Reading.NULL, Reading.PRODUCT, Reading.EXTREME, Reading.PIECES, Reading.ELEMENTS, Reading.EXPONENT),
+        Reading.REPEATABLE,
+    )
 )
 
 
@@ -88,11 +94,21 @@ def _rewrite(node: Node, readings: frozenset[Reading]) -> Node:
             return Call("times", (left, right))
         case Index(target, key) if Reading.ELEMENTS in readings and not _is_name(key):
             return Call("element", (target, key))
+        case Text(parts, None) if Reading.REPEATABLE in readings and any(map(_iterates, parts)):
+            return Text(tuple(part if _iterates(part) else _repeatable(part) for part in parts))
         case Call(name, arguments):
             reading, ours = _CALLS.get((name, len(arguments)), (None, name))
             return Call(ours, arguments) if reading in readings else node
         case _:
             return node
+
+
+def _iterates(part: str | Node) -> bool:
+    return isinstance(part, Node) and any(isinstance(inner, Iterate) for inner in parts_of(part))
+
+
+def _repeatable(part: str | Node) -> str | Node:
+    return Pipe(part, Call("repeatable")) if isinstance(part, Node) else part
 
 
 def _is_name(key: Node) -> bool:

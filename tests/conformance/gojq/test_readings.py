@@ -32,6 +32,10 @@ def outputs(text: str, *readings: Reading, value: Any) -> Any:
         pytest.param("first", Reading.ELEMENTS, [4, 5], [4], [4], id="a list has a first element"),
         pytest.param(".[.k]", Reading.ELEMENTS, {"k": "n", "n": 1}, [1], [1], id="an object has fields"),
         pytest.param("[1, 2, 1] | .[[1]]", Reading.ELEMENTS, None, [[0, 2]], FAILS, id="a list in a list is not found"),
+        pytest.param(
+            '"\\(.a)\\(.b[])"', Reading.REPEATABLE, {"a": 1, "b": [2]}, ["12"], ["12"], id="a number is short"
+        ),
+        pytest.param('"\\(.a)\\(.b[])"', Reading.REPEATABLE, {"a": [], "b": [2]}, ["[]2"], FAILS, id="a list is not"),
         pytest.param('. | split(";")', Reading.PIECES, "a;b", [["a", "b"]], [["a", "b"]], id="a text has pieces"),
         pytest.param('. | split(";")', Reading.PIECES, "", [[]], [[]], id="jq agrees that an empty one has none"),
     ],

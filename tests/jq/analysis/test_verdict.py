@@ -439,6 +439,9 @@ def test_what_may_be_a_pattern_is_not_refused(text: str) -> None:
         '.kind | IN("Job", "CronJob")',
         "[.spec.a.replicas, .spec.b.replicas] | map(. // 0) | add",
         ".a[] * .b",
+        '.groups[] | "\\(.name)-\\(.tasks[].name)"',
+        '.groups[] | "\\(.name // 0)-\\(.jobs[] | "\\(.name)-\\(.tasks[].name)")"',
+        '.groups // {} | to_entries[] | "\\(.key)-\\(.value.tasks // {} | keys[])"',
         "(.a // {}) * (.b // {})",
         ".groups[] | {name: .name} * (.template // {})",
         'split(",")[] | split(":")[0]',
@@ -488,6 +491,10 @@ def test_plain_expressions(text: str) -> None:
         pytest.param("[.[] == .[]]", ".[] == .[]", "==", "every output of one", id="a square of comparisons"),
         pytest.param("{a: .a[], b: .b[]}", "{a: .a[], b: .b[]}", "{...}", "every output of one", id="two generators"),
         pytest.param('"\\(.a[])\\(.b[])"', '"\\(.a[])\\(.b[])"', '"..."', "every output of one", id="two in a string"),
+        pytest.param(
+            '"\\(.a[])\\(.b | map(.c))"', '"\\(.a[])\\(.b | map(.c))"', '"..."', "repeats", id="a list in texts"
+        ),
+        pytest.param('"\\(.a[])\\(.b, .c)"', '"\\(.a[])\\(.b, .c)"', '"..."', "repeats", id="two texts for each text"),
         pytest.param(".a[][.b[]]", ".a[][.b[]]", "[...]", "every output of one", id="a square of lookups"),
         pytest.param(".a[.b[]:]", ".a[.b[]:]", "[...:...]", "repeats", id="many slices of one value"),
         pytest.param(".a[.b[]]", ".a[.b[]]", "[...]", "repeats", id="many lookups of one large value"),

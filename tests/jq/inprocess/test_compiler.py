@@ -3,7 +3,7 @@
 from itertools import islice
 
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
 from karta_interpreter.jq.inprocess.compiler import Outputs, compile_list, compile_one
@@ -30,6 +30,8 @@ JOB_SET = {
 def run(node: Node, value: JSON) -> list[JSON] | None:
     try:
         return list(islice(compile_many(node)(value), 1000))
+    except QueryLimitError:
+        reject()  # to libjq every piece may be repeated in a text
     except QueryEvaluationError:
         return None
 
@@ -74,6 +76,28 @@ def test_a_list_has_at_most_999_outputs(text: str, value: list[JSON]) -> None:
         outputs(value)
 
 
+@pytest.mark.parametrize(
+    ("repeated", "expected"),
+    [
+        pytest.param("é" * 256, ["é" * 256 + "-1"], id="a text"),
+        pytest.param(7, ["7-1"], id="a number"),
+        pytest.param(None, ["null-1"], id="null"),
+        pytest.param("x" * 257, None, id="a long text"),
+        pytest.param([1], None, id="a list"),
+        pytest.param({}, None, id="an object"),
+    ],
+)
+@pytest.mark.parametrize("text", ['"\\(.a)-\\(.b[])"', '"\\(.a)-\\(.b[])\\("", empty)"'])
+def test_what_a_text_repeats_is_short(text: str, repeated: JSON, expected: list[JSON] | None) -> None:
+    outputs = compile_list(parse(text))
+    assert outputs({"a": repeated}) == []
+    if expected is None:
+        with pytest.raises(QueryLimitError, match=r"is repeated in several texts; a text of 256 characters can be"):
+            outputs({"a": repeated, "b": [1]})
+    else:
+        assert outputs({"a": repeated, "b": [1]}) == expected
+
+
 @pytest.mark.parametrize("text", [".[] | .a", ".[].a", ".[] | [.a, 1] | .[0]", ".[] | .a // .b", ".[] | .a?, .a"])
 def test_an_error_before_there_are_too_many_outputs_is_that_error(text: str) -> None:
     with pytest.raises(QueryEvaluationError, match="a number has no field 'a'"):
@@ -107,6 +131,16 @@ def test_outputs_are_computed_when_they_are_asked_for() -> None:
         pytest.param(".spec | {suspend, n: (.replicatedJobs | length)}", [{"suspend": False, "n": 2}], id="an object"),
         pytest.param(
             '"\\(.spec.suspend)-\\(.spec.replicatedJobs[].name)"', ["false-driver", "false-workers"], id="text"
+        ),
+        pytest.param(
+            '.spec.replicatedJobs[] | "\\(.name)-\\(.template | .spec | keys[])"',
+            ["driver-parallelism", "workers-completions", "workers-parallelism"],
+            id="text of lists within a list",
+        ),
+        pytest.param(
+            '"\\(1, 2)-\\(.spec.replicatedJobs[].name)-\\(.spec.suspend)"',
+            ["1-driver-false", "2-driver-false", "1-workers-false", "2-workers-false"],
+            id="the first piece of a text is the inner loop",
         ),
         pytest.param(".spec.replicatedJobs[-1:][0].name", ["workers"], id="from the end"),
         pytest.param('.status.conditions | any(.type == "Suspended")', [True], id="any"),

@@ -30,6 +30,7 @@ def nested(form: str, innermost: str, times: int) -> str:
         pytest.param("[" + ", ".join([".[]"] * 150) + "] | length", [1], [150], id="loops in a list"),
         pytest.param("{" + ", ".join(f"k{i}: ." for i in range(300)) + "} | length", 1, [300], id="a large object"),
         pytest.param('"' + "\\(.)" * 150 + '"', 1, ["1" * 150], id="a long text"),
+        pytest.param('"' + "\\(.[])" * 60 + '"', ["1"], ["1" * 60], id="a text of many loops"),
         pytest.param("if . then " + "elif . then ".join(["1 "] * 400) + "end", 1, [1], id="many branches"),
         pytest.param("if . then . " + "elif .[] then 2 " * 60 + "end", None, [], id="branches that ask loops"),
         pytest.param(nested("[_]", ".", 35), 1, None, id="arrays"),

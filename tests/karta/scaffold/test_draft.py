@@ -181,7 +181,7 @@ def test_one_set_of_pods_is_the_root_s(spec: Any, expected: dict[str, Any]) -> N
             [
                 (
                     "worker-set",
-                    r'.spec["pool-groups"][] | .["pool-name"] as $a | .["worker-sets"][].name | "\($a)-\(.)"',
+                    r'.spec["pool-groups"][] | "\(.["pool-name"])-\(.["worker-sets"][].name)"',
                     '.spec["pool-groups"][]["worker-sets"][].template',
                     '.spec["pool-groups"][] | .["worker-sets"][] | .replicas // 1',
                 )
@@ -193,10 +193,7 @@ def test_one_set_of_pods_is_the_root_s(spec: Any, expected: dict[str, Any]) -> N
             [
                 (
                     "pool",
-                    (
-                        ".spec.pools // {} | to_entries[] | .key as $a | .value "
-                        r'| . // [] | keys[] | tostring | "\($a)-\(.)"'
-                    ),
+                    r'.spec.pools // {} | to_entries[] | "\(.key)-\(.value // [] | keys[] | tostring)"',
                     ".spec.pools[][].template",
                     ".spec.pools[] | .[] | .replicas // 1",
                 )

@@ -107,3 +107,6 @@ def test_a_draft_counts_the_pods_of_the_whole_workload(workload: tuple[Any, Any,
     for component in definition.components:
         ids = instance_ids(component, obj)
         assert len(set(ids)) == len(ids)
+        if component.instance_ids and component.instance_ids.text.count('"\\(') < 2:  # of two lists within each other
+            queries = (component.instance_ids, component.replicas, *component.pod_queries.values())
+            assert all(query.is_plain for query in queries if query)

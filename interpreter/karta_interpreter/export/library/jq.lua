@@ -376,6 +376,14 @@ local function to_text(value)
   return type(value) == "string" and value or to_json(value)
 end
 
+-- A piece of a text that is repeated for each element of a list.
+local function short_text(value)
+  if type(value) == "table" then error("an object or a list is repeated in several texts") end
+  local text = to_text(value)
+  if #text > 256 and #characters(text) > 256 then error("more than 256 characters are repeated") end
+  return text
+end
+
 local function key_of(value)
   if type(value) ~= "string" then error("a " .. type(value) .. " cannot be the key of an object") end
   return value

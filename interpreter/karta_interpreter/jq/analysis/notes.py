@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess import costs
 from karta_interpreter.jq.inprocess.costs import INPUT, Growth
-from karta_interpreter.jq.inprocess.emitter import Singles
+from karta_interpreter.jq.inprocess.emitter import Singles, repeats_pieces
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Argument
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.jq.syntax.traversal import is_merge
@@ -130,15 +130,23 @@ class _Meter:
                 return replace(growth, size=growth.outputs, small=True)
             case ast.Try(body, None):
                 return self.measure(body)
-            case ast.Text(parts, None):
-                return self._combine(node, list(map(self._piece, parts)))
+            case ast.Text(_, None):
+                return self._text(node)
         return self._note(node, NOT_HERE)
 
     def _all(self, nodes: Iterable[Node]) -> list[Growth]:
         return list(map(self.measure, nodes))
 
-    def _piece(self, part: str | Node) -> Growth:
-        return costs.text(part) if isinstance(part, str) else costs.written(self.measure(part))
+    def _text(self, node: ast.Text) -> Growth:
+        singles = Singles()
+        repeats = repeats_pieces(node, singles)
+
+        def piece(part: str | Node) -> Growth:
+            if isinstance(part, str):
+                return costs.text(part)
+            return (costs.repeated if repeats and part in singles else costs.written)(self.measure(part))
+
+        return self._combine(node, list(map(piece, node.parts)))
 
     def _index(self, node: ast.Index) -> Growth:
         target, key = self.measure(node.target), self.measure(node.key)

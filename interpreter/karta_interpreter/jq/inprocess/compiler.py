@@ -31,6 +31,7 @@ from karta_interpreter.errors import QueryEvaluationError, QueryLimitError, Quer
 from karta_interpreter.jq.bounded.child import MOST_RESULTS
 from karta_interpreter.jq.inprocess import operators
 from karta_interpreter.jq.inprocess.calls import called
+from karta_interpreter.jq.inprocess.costs import MOST_REPEATED
 from karta_interpreter.jq.inprocess.emitter import Emitter, Singles
 from karta_interpreter.jq.inprocess.functions import FUNCTIONS
 from karta_interpreter.jq.inprocess.operators import elements, present_elements
@@ -113,15 +114,24 @@ def objects(entries: Sequence[tuple[Many, Many]], value: JSON) -> Iterator[dict[
                 yield {**fields, key_of(key): one}
 
 
-def texts(parts: Sequence[Many], value: JSON) -> Iterator[str]:
+def texts(parts: Sequence[tuple[Many, Callable[[JSON], str]]], value: JSON) -> Iterator[str]:
     """A string with interpolations, for every combination of outputs; those of the first part are the inner loop."""
     if not parts:
         yield ""
         return
-    *others, last = parts
+    *others, (last, written) = parts
     for piece in last(value):
         for before in texts(others, value):
-            yield before + to_text(piece)
+            yield before + written(piece)
+
+
+def short_text(value: JSON) -> str:
+    """A piece of a text that is repeated for each element of a list: a text of some length, or another scalar."""
+    if isinstance(value, list | dict) or (isinstance(value, str) and len(value) > MOST_REPEATED):
+        raise QueryLimitError(
+            f"{type_name(value)} is repeated in several texts; a text of {MOST_REPEATED} characters can be"
+        )
+    return to_text(value)
 
 
 def by_name(*functions: Callable[..., Any]) -> dict[str, Any]:
@@ -136,7 +146,7 @@ RUNTIME: Final[dict[str, Any]] = {
     **by_name(operators.no_field, operators.item, operators.merge, operators.negate, operators.part),
     **by_name(elements, present_elements),
     **by_name(equal, less, to_text, computed_pattern),
-    **by_name(key_of, objects, optional_elements, refuse, texts, too_many, value_of),
+    **by_name(key_of, objects, optional_elements, refuse, short_text, texts, too_many, value_of),
     "NOTHING": object(),
     "UNCAUGHT": (QueryLimitError, QueryReferenceError),
 }

@@ -42,14 +42,16 @@ CHARACTERS: Final = 16
 PIECES: Final = 1 + CHARACTERS
 """How many pieces a text falls into for each value that it counts as."""
 _AS_TEXT: Final = 6
+MOST_REPEATED: Final = 256
+"""The characters of a text that a text with several outputs may repeat in them."""
 
 
 class Growth(Struct, frozen=True, gc=False):
     """The size of an expression's outputs for an input of any size.
 
     ``count`` is the largest number of outputs, None when it depends on the input. ``size`` and ``work`` are
-    factors of the size of the input. A ``cheap`` expression takes a constant time; the outputs of a ``small`` one
-    have a constant size.
+    factors of the size of the input, and so is ``yields``, a bound of a number of outputs that depends on the input
+    (0: the size). A ``cheap`` expression takes a constant time; the outputs of a ``small`` one have a constant size.
     """
 
     count: int | None = 1
@@ -57,11 +59,12 @@ class Growth(Struct, frozen=True, gc=False):
     work: int = 1
     cheap: bool = False
     small: bool = False
+    yields: int = 0
 
     @property
     def outputs(self) -> int:
         """A bound of the number of outputs, as a factor of the size of the input if it depends on that."""
-        return self.size if self.count is None else self.count
+        return (self.yields or self.size) if self.count is None else self.count
 
     @property
     def is_light(self) -> bool:
@@ -85,6 +88,7 @@ def piped(left: Growth, right: Growth) -> Growth:
         work=left.work + left.size * right.work,
         cheap=left.cheap and right.cheap,
         small=left.small or right.small,
+        yields=left.size * right.outputs if right.count is None else left.outputs * right.count,
     )
 
 
@@ -117,6 +121,7 @@ def combined(operands: Sequence[Growth]) -> Growth:
         work=sum(operand.work * (combinations // operand.outputs) for operand in operands) + combinations,
         cheap=all(operand.cheap for operand in operands) and not generates,
         small=all(operand.small for operand in operands),
+        yields=combinations,
     )
 
 
@@ -149,7 +154,12 @@ def text(value: str) -> Growth:
 
 def written(value: Growth) -> Growth:
     """Values as JSON text; a control character takes six."""
-    return replace(value, size=value.size * _AS_TEXT, cheap=value.is_light)
+    return replace(value, size=value.size * _AS_TEXT, cheap=value.is_light, yields=value.outputs)
+
+
+def repeated(value: Growth) -> Growth:
+    """A piece of a text that may be repeated in others: one that is not short is an error."""
+    return replace(value, size=1 + MOST_REPEATED // CHARACTERS, small=True)
 
 
 Cost: TypeAlias = Callable[[Call, list[Growth]], Growth | str]

@@ -1,6 +1,6 @@
 """Python for every construct of a plain expression."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.inprocess.calls import called
@@ -18,7 +18,7 @@ from karta_interpreter.jq.inprocess.values import is_number, normal
 from karta_interpreter.jq.inprocess.writer import Sink
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.precedence import split_path
-from karta_interpreter.jq.syntax.traversal import children, is_merge, terms_of
+from karta_interpreter.jq.syntax.traversal import children, is_merge, parts_of, terms_of
 
 
 class Emitter(Choices):
@@ -167,17 +167,33 @@ class Emitter(Choices):
     def _text(self, node: ast.Text, here: str, sink: Sink) -> None:
         if node.format is not None:
             raise ValueError("a format is not plain")
-        if node in self.module.singles:
-            pieces = [self._piece(part, here) for part in node.parts]
-            sink.write(self.bind(f"''.join(({''.join(f'{piece}, ' for piece in pieces)}))"))
+        singles = self.module.singles
+        convert = "short_text" if repeats_pieces(node, singles) else "to_text"
+        if sum(isinstance(part, Node) and part not in singles for part in node.parts) > 1:
+            nodes = [ast.Literal(part) if isinstance(part, str) else part for part in node.parts]
+            made = [f"({self.generator(part)}, {convert if part in singles else 'to_text'}), " for part in nodes]
+            self.loop(f"texts(({''.join(made)}), {here})", sink)
             return
-        parts = [self.generator(ast.Literal(part) if isinstance(part, str) else part) for part in node.parts]
-        self.loop(f"texts(({''.join(f'{part}, ' for part in parts)}), {here})", sink)
 
-    def _piece(self, part: str | Node, here: str) -> str:
+        def spell(parts: Sequence[str | Node], after: list[str]) -> None:
+            while parts and (isinstance(parts[-1], str) or parts[-1] in singles):
+                parts, after = parts[:-1], [self._piece(parts[-1], here, convert), *after]
+            match parts:
+                case [*before, Node() as last]:
+
+                    def use(output: str) -> None:
+                        spell(before, [self.bind(f"to_text({output})"), *after])
+
+                    self.each(last, here, Sink(use))
+                case _:
+                    sink.write(self.bind(f"''.join(({''.join(f'{piece}, ' for piece in after)}))"))
+
+        spell(node.parts, [])
+
+    def _piece(self, part: str | Node, here: str, convert: str) -> str:
         if isinstance(part, str):
             return self.module.constant(part)
-        return self.bind(f"to_text({self.value(part, here)})")
+        return self.bind(f"{convert}({self.value(part, here)})")
 
 
 _COMBINING = (
@@ -218,3 +234,9 @@ class Singles:
             if part not in self:
                 return False
         return True
+
+
+def repeats_pieces(node: ast.Text, singles: Singles) -> bool:
+    """Whether a text may repeat its pieces for each element of a list, so that these have to be short."""
+    several = (part for part in children(node) if part not in singles)
+    return any(isinstance(inner, ast.Iterate) for part in several for inner in parts_of(part))

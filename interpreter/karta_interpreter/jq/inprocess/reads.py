@@ -72,6 +72,8 @@ def reach(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR091
             return taken(reach(body, inputs))
         case ast.Object(entries):
             return taken(part for each in entries for part in reach(each.key, inputs) + reach(each.value, inputs))
+        case ast.Text(parts, None):
+            return taken(each for part in parts if isinstance(part, Node) for each in reach(part, inputs))
         case ast.Call(name, arguments) if function := FUNCTIONS.get((name, len(arguments))):
             return _called(function.reads, arguments, inputs)
     return taken(inputs)

@@ -36,6 +36,15 @@ def nodes_in(value: object) -> Iterator[Node]:
             yield from nodes_in(parts)
 
 
+def parts_of(node: Node) -> Iterator[Node]:
+    """Yield a node and all below it."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting += children(part)
+
+
 def terms_of(node: Node) -> list[Node]:
     """The parts of a list, ``a, b, c``; the node itself where it is not a list."""
     terms: list[Node] = []

@@ -68,19 +68,9 @@ class Place:
         >>> Place(("spec", "roles", Entries(is_map=True), "template")).ids
         '.spec.roles // {} | keys[]'
         >>> Place(("spec", "sets", Entries(key="id"), "roles", Entries(is_map=True))).ids
-        '.spec.sets[] | .id as $a | .roles // {} | keys[] | "\\($a)-\\(.)"'
+        '.spec.sets[] | "\\(.id)-\\(.roles // {} | keys[])"'
         """
-        found: list[tuple[str, Entries]] = []
-        way = ""
-        for step in self.steps:
-            if isinstance(step, Entries):
-                found.append((_path(way), step))
-            way = "" if isinstance(step, Entries) else way + _step(step)
-        *outer, last = found
-        # Letters suffice: `pods` looks for pods in four lists within each other at most.
-        levels = [_level(*level, chr(ord("a") + index)) for index, level in enumerate(outer)]
-        together = "".join(f"\\(${chr(ord('a') + index)})-" for index in range(len(outer)))
-        return " | ".join([*levels, _ids(*last), *([f'"{together}\\(.)"'] if outer else [])])
+        return _ids(self.steps)
 
 
 def _step(step: Step) -> str:
@@ -94,17 +84,14 @@ def _path(steps: str) -> str:
     return steps if steps.startswith(".") else f".{steps}"
 
 
-def _level(way: str, entries: Entries, letter: str) -> str:
-    if entries.is_map:
-        return f"{way} // {{}} | to_entries[] | .key as ${letter} | .value"
+def _ids(steps: tuple[Step, ...]) -> str:
+    at, entries = next((at, step) for at, step in enumerate(steps) if isinstance(step, Entries))
+    way, rest = _path("".join(map(_step, steps[:at]))), steps[at + 1 :]
+    empty = "{}" if entries.is_map else "[]"
+    if not any(isinstance(step, Entries) for step in rest):
+        if entries.key is None:
+            return f"{way} // {empty} | keys[]" if entries.is_map else f"{way} // {empty} | keys[] | tostring"
+        return f"{way}[]{_step(entries.key)}"
     if entries.key is None:
-        return f"{way} // [] | keys[] as ${letter} | .[${letter}]"
-    return f"{way}[] | {_path(_step(entries.key))} as ${letter}"
-
-
-def _ids(way: str, entries: Entries) -> str:
-    if entries.is_map:
-        return f"{way} // {{}} | keys[]"
-    if entries.key is None:
-        return f"{way} // [] | keys[] | tostring"
-    return f"{way}[]{_step(entries.key)}"
+        return f'{way} // {empty} | to_entries[] | "\\(.key)-\\({_ids(("value", *rest))})"'
+    return f'{way}[] | "\\({_path(_step(entries.key))})-\\({_ids(rest)})"'
