@@ -38,6 +38,7 @@ from tests.conformance.toolchain import (
     karmada_source,
     kstatus_source,
 )
+from tests.export.forms import pairs
 
 _MUTANTS = 24
 _MUTANTS_OF_WORKLOADS = 1 / 8
@@ -136,7 +137,7 @@ def _catalogue(peer: Peer, bundle: list[Bundled]) -> Iterator[str]:
 
 def _customizations(peer: Peer, copies: int) -> Iterator[str]:
     _title("Exported customizations: Karta, our Lua engine, Karmada's Lua VM")
-    tally = customizations.compare(peer, copies)
+    tally = customizations.compare(peer, copies, pairs())
     _say(str(tally))
     yield from tally.failures()
 

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from karta_interpreter.errors import ExportError, InterpretationError
@@ -124,10 +125,10 @@ def difference(pair: Pair, call: Call, answered: Outcome) -> str:
     return "\n  ".join(places)
 
 
-def compare(peer: Peer, copies: int) -> Tally:
+def compare(peer: Peer, copies: int, more: Iterable[Pair] = ()) -> Tally:
     """Ask our own Lua engine and Karmada's VM all cases of the catalogue, and that many changed copies of each."""
     tally = Tally()
-    for pair in exported(entries(), tally):
+    for pair in chain(exported(entries(), tally), more):
         _compare(pair, {"our Lua engine": _ask_ours, "Karmada's VM": peer.ask}, copies, tally)
     return tally
 

@@ -13,6 +13,7 @@ from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from tests.catalogue.entries import Entry, entries
 from tests.conformance import ours
 from tests.conformance.customizations import Pair, Tally, compare_ours, difference, exported
+from tests.export import forms
 from tests.scripts import answer
 
 KINDS = ("Job", "JobSet", "RayCluster", "PyTorchJob", "MPIJob", "CronJob", "StatefulSet", "SparkApplication")
@@ -45,6 +46,18 @@ def test_so_is_its_answer_about_a_changed_object_or_there_is_a_reason(pairs: lis
 
     assert not tally.differences
     assert tally.changed == tally.cases > 0
+
+
+@pytest.mark.parametrize("operation", Operation)
+def test_a_script_answers_as_a_karta_of_a_form_that_no_kind_has(operation: Operation) -> None:
+    tally = Tally()
+
+    for pair in forms.pairs():
+        if pair.operation is operation:
+            compare_ours(pair, tally, copies=1)
+
+    assert not tally.differences
+    assert tally.answers > tally.errors
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from karta_interpreter.export.library import used, words_of
 from karta_interpreter.export.lua_text import quoted
 from karta_interpreter.jq.syntax import Alternative, Index, Literal, Pipe
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec
+from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec, PodTemplate
 
 LARGEST = 64 * 1024
 """The bytes of a script, above which it is not exported, as Karmada compiles it at each call."""
@@ -36,17 +36,20 @@ class Script(Expressions):
     def component(self, component: Component, *, counted: bool, bounds: bool = False) -> str:
         """Return the table of a component; its functions give lists of outputs."""
         name = component.name
-        if component.pods is None or isinstance(component.pods, Fragments):
-            raise ExportError(f"component {name}: its pods are given in fragments")
         fields = {"name": quoted(name)}
         if component.instance_ids:
             fields["ids"] = self.list_of(component.instance_ids, f"{name} ids")
-        is_spec = isinstance(component.pods, PodSpec)
-        fields["pods"] = self.list_of(component.pods.query, f"{name} {'pod specs' if is_spec else 'templates'}")
-        if isinstance(component.pods, PodSpec):
-            fields["is_spec"] = "true"
-            if component.pods.metadata:
-                fields["metadata"] = self.list_of(component.pods.metadata, f"{name} metadata")
+        match component.pods:
+            case Fragments(queries):
+                pieces = [(field.removesuffix("Path"), query) for field, query in queries]
+                texts = [f"{piece} = {self.list_of(query, f'{name} {piece}')}" for piece, query in pieces]
+                fields["pieces"] = f"{{{', '.join(texts)}}}"
+                fields |= {"needs_no_piece": "true"} if component.needs_no_piece else {}
+            case PodSpec(query, metadata):
+                fields |= {"pods": self.list_of(query, f"{name} pod specs"), "is_spec": "true"}
+                fields |= {"metadata": self.list_of(metadata, f"{name} metadata")} if metadata else {}
+            case PodTemplate(query):
+                fields["pods"] = self.list_of(query, f"{name} templates")
         if counted:
             fields |= self._counts(component, bounds=bounds)
         for added in self.definition.annotations.added_containers:

@@ -125,6 +125,11 @@ class Component:
         return f"definition {self.definition}, component {self.name}"
 
     @property
+    def needs_no_piece(self) -> bool:
+        """Whether pods in fragments exist even without a piece: those of the root and of an instance with an id."""
+        return self.instance_ids is not None or self.owner is None
+
+    @property
     def pod_queries(self) -> Mapping[str, Query]:
         """The expressions for its pods by their fields in the schema, `podTemplateSpecPath` or `podSpecPath` first."""
         match self.pods:

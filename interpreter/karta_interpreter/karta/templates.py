@@ -141,8 +141,8 @@ def _assembled(component: Component, fragments: Fragments, obj: Object, ids: tup
         for pieces, value in zip(found, read_pods(component, field, query, obj, ids), strict=True):
             if value is not None:
                 pieces[field] = value
-    exists = component.instance_ids is not None or component.owner is None
-    return [_template(component.name, pieces) if pieces or exists else None for pieces in found]
+    is_there = component.needs_no_piece
+    return [_template(component.name, pieces) if pieces or is_there else None for pieces in found]
 
 
 def _template(name: str, pieces: Pieces) -> Object:

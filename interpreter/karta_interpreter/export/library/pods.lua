@@ -31,8 +31,48 @@ local function check_object(component, value)
   return value
 end
 
+-- The types of the pieces of a pod that are no objects.
+local types_of_pieces = {
+  image = "string", schedulerName = "string", priorityClassName = "string", containers = "list", resourceClaims = "list",
+}
+
+-- The pod spec that pieces make up: the listed containers, and the single one with the resources.
+local function assembled(pieces)
+  local containers, single = pieces.containers or {}, pieces.container
+  local is_listed = single == nil and containers[1] ~= nil
+  for _, container in ipairs(containers) do is_listed = is_listed or equal(container, single) end
+  if not is_listed then
+    containers = joined(containers, {merged_fields({resources = pieces.resources}, single or {})})
+  end
+  local claims, node = pieces.resourceClaims, pieces.nodeAffinity
+  local affinity = node and next(node) ~= nil and {nodeAffinity = node} or nil
+  local priority = pieces.priorityClassName
+  return {containers = containers, affinity = affinity, priorityClassName = priority, resourceClaims = claims}
+end
+
+-- The assembled pod spec of each instance; nil for an instance without pods.
+local function assembled_specs(component, obj, size)
+  local pieces, found = {}, {}
+  for name, values_of in pairs(component.pieces) do
+    local wanted = types_of_pieces[name]
+    for i, value in pairs(aligned(component, values_of(obj), size, true)) do
+      local is_right = is_object(value)
+      if wanted == "string" then is_right = type(value) == "string" end
+      if wanted == "list" then is_right = is_list(value) end
+      if not is_right then error(component.name .. ": the piece " .. name .. " has a wrong type", 0) end
+      pieces[i] = pieces[i] or {}
+      pieces[i][name] = value
+    end
+  end
+  for i = 1, size do
+    if pieces[i] or component.needs_no_piece then found[i] = assembled(pieces[i] or {}) end
+  end
+  return found
+end
+
 -- The pod spec of each instance; nil for an instance without pods.
 local function pod_specs(component, obj, size)
+  if component.pieces then return assembled_specs(component, obj, size) end -- with pieces
   local found = aligned(component, component.pods(obj), size, not component.ids)
   local metadata = component.metadata and aligned(component, component.metadata(obj), size, true) or {} -- with metadata
   for i = 1, size do
