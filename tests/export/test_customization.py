@@ -4,16 +4,19 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import ExportError, LuaError
-from karta_interpreter.export.customization import script_of
+from karta_interpreter.export.customization import customization, script_of
 from karta_interpreter.k8s import edit
+from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.annotations import AggregateRule
 from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.karta.scaffold import CustomKind, draft
 from karta_interpreter.lua.script import Script
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from tests.catalogue.entries import Entry, entries
 from tests.conformance import ours
 from tests.conformance.customizations import Pair, Tally, compare_ours, difference, exported
 from tests.export import forms
+from tests.karta.scaffold.test_draft import INTEGER, RESOURCES, STRING, TEMPLATE, fields, items
 from tests.scripts import answer
 
 KINDS = ("Job", "JobSet", "RayCluster", "PyTorchJob", "MPIJob", "CronJob", "StatefulSet", "SparkApplication")
@@ -49,7 +52,7 @@ def test_so_is_its_answer_about_a_changed_object_or_there_is_a_reason(pairs: lis
 
 
 @pytest.mark.parametrize("operation", Operation)
-def test_a_script_answers_as_a_karta_of_a_form_that_no_kind_has(operation: Operation) -> None:
+def test_script_of_form_without_kind_answers_as_karta(operation: Operation) -> None:
     tally = Tally()
 
     for pair in forms.pairs():
@@ -58,6 +61,23 @@ def test_a_script_answers_as_a_karta_of_a_form_that_no_kind_has(operation: Opera
 
     assert not tally.differences
     assert tally.answers > tally.errors
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(fields(instances=INTEGER, resources=RESOURCES, image=STRING), id="pods in fragments"),
+        pytest.param(
+            fields(groups=items(name=STRING, tasks=items(name=STRING, replicas=INTEGER, template=TEMPLATE))),
+            id="lists within lists",
+        ),
+    ],
+)
+def test_drafted_karta_is_exported_whole(spec: Any) -> None:
+    kind = CustomKind("toys.example.io", GVK("example.io", "v1", "Toy"), fields(spec=spec))
+    exported = customization(load_definition(draft(kind).karta), Operation)
+
+    assert not exported.rejected
 
 
 @pytest.mark.parametrize(
@@ -70,6 +90,16 @@ def test_a_script_answers_as_a_karta_of_a_form_that_no_kind_has(operation: Opera
             {"containers": [{"resources": {"requests": {"cpu": {}}}}]},
             id="a quantity that is an object",
         ),
+        pytest.param(
+            Operation.INTERPRET_REPLICA,
+            {"containers": [{"resources": {"requests": {"cpu": 1e21}}}]},
+            id="a quantity that int64 does not hold",
+        ),
+        pytest.param(
+            Operation.INTERPRET_REPLICA,
+            {"containers": [{"resources": {"requests": {"cpu": "1e21"}}}]},
+            id="a text of one",
+        ),
         pytest.param(Operation.INTERPRET_DEPENDENCY, {"initContainers": False}, id="init containers that are false"),
         pytest.param(Operation.INTERPRET_DEPENDENCY, {"resourceClaims": {"a": 1}}, id="claims that are an object"),
     ],
@@ -81,6 +111,20 @@ def test_a_script_rejects_pods_that_the_karta_rejects(pairs: list[Pair], operati
     assert pair.expected(Call(operation, job)).results is None
     with pytest.raises(LuaError):
         answer([pair.script], object=job)
+
+
+def test_script_rejects_amount_without_all_digits(pairs: list[Pair]) -> None:
+    def job(amount: int) -> Any:
+        container = {"name": "main", "resources": {"limits": {"nvidia.com/gpu": amount}}}
+        return {"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": {"spec": {"containers": [container]}}}}
+
+    operation = Operation.INTERPRET_REPLICA
+    (pair,) = (each for each in pairs if each.operation is operation and each.definition.name == "batch-job-v1")
+    exact, rounded = 2**53 - 1, 2**53 + 1
+
+    assert answer([pair.script], object=job(exact)) == pair.expected(Call(operation, job(exact))).results
+    with pytest.raises(LuaError, match="no exact quantity: nvidia"):
+        answer([pair.script], object=job(rounded))
 
 
 @pytest.mark.parametrize("containers", [False, "a", {"a": {}}], ids=["false", "a text", "an object"])

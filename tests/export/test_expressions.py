@@ -92,7 +92,7 @@ def test_the_lua_of_an_expression_gives_its_outputs(expression: str, obj: Any, o
 
 
 @pytest.mark.parametrize("repeated", ["é" * 257, [1], {"a": 1}], ids=["a long text", "a list", "an object"])
-def test_what_a_text_repeats_is_short(repeated: Any) -> None:
+def test_repeated_piece_of_text_is_short(repeated: Any) -> None:
     assert _outputs('"\\(.a)\\(.b[])"', {"a": "é" * 256, "b": [1]}) == ["é" * 256 + "1"]
     with pytest.raises(LuaRunError):
         _outputs('"\\(.a)\\(.b[])"', {"a": repeated, "b": [1]})

@@ -88,7 +88,7 @@ def test_a_list_has_at_most_999_outputs(text: str, value: list[JSON]) -> None:
     ],
 )
 @pytest.mark.parametrize("text", ['"\\(.a)-\\(.b[])"', '"\\(.a)-\\(.b[])\\("", empty)"'])
-def test_what_a_text_repeats_is_short(text: str, repeated: JSON, expected: list[JSON] | None) -> None:
+def test_repeated_piece_of_text_is_short(text: str, repeated: JSON, expected: list[JSON] | None) -> None:
     outputs = compile_list(parse(text))
     assert outputs({"a": repeated}) == []
     if expected is None:

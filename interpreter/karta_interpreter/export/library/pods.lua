@@ -140,14 +140,14 @@ local function add_pod_sets(sets, component, obj)
   end
 end
 
--- What each container requires; the resources that they name are added to `named`.
+-- What each container requires; names of resources go to `named`.
 local function demands_of(containers, named)
   local found = {}
   for i, container in pairs(containers == nil and {} or containers) do
     local resources = get(container, "resources") or {}
     for _, field in ipairs({"requests", "limits"}) do
       for name, amount in pairs(get(resources, field) or {}) do
-        if type(amount) == "table" then error("a quantity is needed, not a table", 0) end
+        if type(amount) == "table" or (tonumber(amount) or 0) >= 2 ^ 53 then error("no exact quantity: " .. name, 0) end
         named[name] = true
       end
     end
@@ -161,8 +161,8 @@ local function requirements(spec)
   local sidecars, named = {}, {}
   local containers, init = demands_of(get(spec, "containers"), named), demands_of(spec.initContainers, named)
   for i, demand in ipairs(init) do
-    -- To Karmada a sidecar is an init container like any other; in a pod it goes on to run beside the containers, and
-    -- beside the init containers after it.
+    -- To Karmada a sidecar is an init container like any other; in a pod it keeps running beside the containers and the
+    -- init containers after it.
     if spec.initContainers[i].restartPolicy == "Always" then
       containers[#containers + 1], sidecars[#sidecars + 1], init[i] = demand, demand, {name = "c"}
     elseif sidecars[1] then
@@ -171,7 +171,7 @@ local function requirements(spec)
     end
   end
   if spec.resources then
-    -- Requirements of the pod replace the sum of those of its containers.
+    -- Those of the pod replace the sum of those of its containers.
     local sum = kube.accuratePodRequirements({spec = {containers = containers, initContainers = init}}) or {}
     local totals = sum.resourceRequest or {}
     for _, field in ipairs({"limits", "requests"}) do
