@@ -16,6 +16,7 @@ from tests.conformance import customizations, ours
 from tests.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.conformance.bundle import Bundled, load_bundle
 from tests.conformance.catalogue import PAGE, compare_catalogue, complaints, describe, read_reasons
+from tests.conformance.crds import sources, validity
 from tests.conformance.differential import compare, generated_questions
 from tests.conformance.environment import environment_questions
 from tests.conformance.flux import health as flux_health
@@ -29,6 +30,7 @@ from tests.conformance.suite import failures, judge, table
 from tests.conformance.toolchain import (
     ToolchainError,
     argocd_source,
+    build_crds,
     build_flux,
     build_gitops,
     build_gojq,
@@ -38,11 +40,14 @@ from tests.conformance.toolchain import (
     karmada_source,
     kstatus_source,
 )
+from tests.e2e.rig.toolchain import BuildError
 from tests.export.forms import pairs
 
 _MUTANTS = 24
 _MUTANTS_OF_WORKLOADS = 1 / 8
 """How many of them are made where each object has many questions."""
+_MUTANTS_OF_STATUSES = 1 / 3
+"""How many where there are many objects."""
 _SCRIPT_SECONDS = 5.0
 """On a busy machine, a process may wait for longer than the second for which a script may run."""
 
@@ -66,7 +71,8 @@ def main() -> int:
         version, folder = karmada_source()
         program, gojq, gitops, flux = build_program(), build_gojq(), build_gitops(), build_flux()
         argocd, (_, engine), kstatus = argocd_source(), engine_source(), kstatus_source()
-    except ToolchainError as error:
+        validator, crds = build_crds(), list(sources.files())
+    except (ToolchainError, BuildError) as error:
         _say(str(error))
         return 1
     bundle = load_bundle(folder)
@@ -84,6 +90,7 @@ def main() -> int:
     found += _shown(_tables(gitops, argocd[1], engine))
     found += _shown(built_in.compare(gitops, argocd, engine, kstatus))
     found += _shown(_flux(flux, options.mutants))
+    found += _shown(_crds(validator, crds, bundle, round(options.mutants * _MUTANTS_OF_STATUSES)))
     _say(f"\n{len(found)} failures, {time.monotonic() - begun:.0f} s")
     return 1 if found else 0
 
@@ -173,6 +180,13 @@ def _tables(program: Path, argocd: Path, engine: Path) -> Iterator[str]:
 def _flux(program: Path, mutants: int) -> Iterator[str]:
     _title("To Flux: exported health checks beside the statuses of Kartas")
     tally = flux_health.compare(program, mutants)
+    _say(str(tally))
+    yield from tally.failures()
+
+
+def _crds(program: Path, crds: list[Path], bundle: list[Bundled], mutants: int) -> Iterator[str]:
+    _title("To API servers: aggregated statuses, validated against the CRDs of their kinds")
+    tally = validity.compare(program, crds, bundle, mutants)
     _say(str(tally))
     yield from tally.failures()
 

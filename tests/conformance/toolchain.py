@@ -14,6 +14,7 @@ _PROGRAM = Path(__file__).parent / "karmada"
 _GOJQ = Path(__file__).parent / "gojq"
 _GITOPS = Path(__file__).parent / "gitops"
 _FLUX = Path(__file__).parent / "flux"
+_CRDS = Path(__file__).parent / "crds"
 _GO = {"GOFLAGS": "-mod=readonly -trimpath -buildvcs=false", "CGO_ENABLED": "0", "GOWORK": "off"}
 
 
@@ -64,6 +65,11 @@ def build_gitops() -> Path:
 def build_flux() -> Path:
     """Build the program that judges by CEL expressions as Flux does."""
     return _build(_FLUX, "flux")
+
+
+def build_crds() -> Path:
+    """Build the program that validates statuses as an API server does."""
+    return _build(_CRDS, "crds")
 
 
 def _source(program: Path, module: str) -> tuple[str, Path]:
