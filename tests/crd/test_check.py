@@ -483,3 +483,33 @@ def test_conditions_without_a_status(name: str | None, findings: list[str]) -> N
     found = [str(finding) for finding in check(read, edit.remove(SCHEMA, status))]
     assert len(found) == len(findings)
     assert all(text in each for each, text in zip(found, findings, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("status", "annotations", "rules"),
+    [
+        pytest.param({"driver": {"type": "object"}}, {}, ["crd-required-status"], id="a required object"),
+        pytest.param({"driver": {"type": "object"}}, {"required-status": ".status.driver: {}"}, [], id="with a value"),
+        pytest.param(
+            {"driver": {"type": "object"}}, {"aggregate": ".status.driver: worst"}, ["crd-required-status"],
+            id="a rule gives nothing without clusters",
+        ),
+        pytest.param({"driver": {"type": "object"}}, {"operations": "InterpretHealth"}, [], id="not aggregated"),
+        pytest.param({"driver": {"type": "string"}}, {"required-status": ".status.driver: 1"}, ["crd-wrong-type"],
+                     id="a value of another type"),
+        pytest.param({"driver": {"type": "array"}}, {}, [], id="lists and numbers are always there"),
+        pytest.param({"timelineID": {"type": "integer"}}, {}, ["crd-added-up"], id="a number that is not an amount"),
+        pytest.param({"timelineID": {"type": "integer"}}, {"aggregate": ".status.timelineID: max"}, [], id="by a rule"),
+        pytest.param({"desiredGeneration": {"type": "integer"}}, {}, [], id="a generation is not added up"),
+    ],
+)  # fmt: skip
+def test_the_aggregation_of_a_status_is_compared(
+    status: dict[str, Any], annotations: dict[str, str], rules: list[str]
+) -> None:
+    schema = deepcopy(SCHEMA)
+    described = schema["properties"]["status"]
+    described |= {"required": ["driver"], "properties": {**described["properties"], **status}}
+    written = {f"karta-interpreter.io/{name}": text for name, text in annotations.items()}
+    karta, _ = read_karta(_changed("metadata.annotations", written))
+    assert karta is not None
+    assert [finding.rule for finding in check(karta, schema)] == rules

@@ -505,6 +505,14 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
             id="aggregate: a counter for each element of a list",
         ),
         pytest.param(
+            "required-status", ".status.a[].b: 1", "annotation-required-status", "this cannot be required",
+            "elements of lists have all of their fields", id="required-status: in a list",
+        ),
+        pytest.param(
+            "required-status", ".status.a: null", "annotation-required-status", "this cannot be required",
+            "null is not a value", id="required-status: null",
+        ),
+        pytest.param(
             "aggregate", ".spec.a: sum", "annotation-aggregate", "`.spec.a` is not a path below .status",
             ".status.active", id="aggregate: outside of the status",
         ),

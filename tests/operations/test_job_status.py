@@ -102,7 +102,7 @@ def said(obj: Status) -> set[str]:
         pytest.param([met()], set(), id="not even of a lone cluster, as another one may join and fail"),
         pytest.param([complete(), complete(10)], {"SuccessCriteriaMet", "Complete"}, id="complete when all are"),
         pytest.param([complete()], {"SuccessCriteriaMet", "Complete"}, id="complete in the only cluster"),
-        pytest.param([suspended(), complete()], set(), id="what is left to do is suspended"),
+        pytest.param([suspended(), complete()], {"Suspended"}, id="what is left to do is suspended"),
         pytest.param([suspended(), suspended()], {"Suspended"}, id="suspended when all are"),
         pytest.param(
             [{"failed": 3, "startTime": at(8), "ready": 2, "terminating": 2, "conditions": [condition("Failed")]}],

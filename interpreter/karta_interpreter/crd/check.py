@@ -1,5 +1,6 @@
 """The findings about a definition that the OpenAPI schema of its CRD contradicts."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -20,6 +21,8 @@ from karta_interpreter.karta.annotation_records import parse_annotations
 from karta_interpreter.karta.annotations import annotation_path
 from karta_interpreter.karta.compile import action_value
 from karta_interpreter.karta.model import ComponentDefinition, Karta, SuspendDefinition
+from karta_interpreter.karta.scaffold.aggregation import least_value, undecided
+from karta_interpreter.karta.scaffold.openapi import below
 from karta_interpreter.karta.scaffold.place import Entries, Place
 from karta_interpreter.karta.schema_types import ROOT_STATUS, PodQuery, expressions
 from karta_interpreter.karta.status_rules import MATCHING_ORDER, StatusDefinition
@@ -43,7 +46,9 @@ def check(karta: Karta, schema: Object) -> list[Finding]:
     status = karta.spec.structure_definition.root_component.status_definition
     if status is not None:
         checked.status(status)
-    checked.annotations(parse_annotations(karta)[0])  # their own findings are those of loading
+    annotations, _ = parse_annotations(karta)  # their own findings are those of loading
+    checked.annotations(annotations)
+    checked.aggregation(annotations)
     return checked.findings
 
 
@@ -136,11 +141,11 @@ class _Checked:
                 for shape in self._quiet(action.path):
                     self._written((*path, name, index, "value"), shape, value)
 
-    def _written(self, path: Path, shape: Shape, value: JSON) -> None:
+    def _written(self, path: Path, shape: Shape, value: JSON, advice: str = "") -> None:
         own = literal(value)
         if value is not None and shape.is_known and not own.types <= shape.types:
             message = f"{shape.at} is {shape.noun} in the CRD, and the value is {own.noun}"
-            self.findings.append(error("crd-wrong-type", path, message, _written_as(shape)))
+            self.findings.append(error("crd-wrong-type", path, message, advice or _written_as(shape)))
         elif isinstance(value, str) and shape.values and value not in shape.values:
             message = f'{shape.at} is never "{value}" in the CRD'
             self.findings.append(error("crd-unknown-value", path, message, did_you_mean(value, shape.values)))
@@ -201,9 +206,32 @@ class _Checked:
             if rule in _AGGREGATED:
                 advice = "rules for any value: first, worst, omit, drop"
                 self._compare(annotation_path("aggregate"), text, found, _AGGREGATED[rule], advice)
-        for needed in annotations.dependencies:
-            for text, expected in _texts(needed):
+        for dependency in annotations.dependencies:
+            for text, expected in _texts(dependency):
                 self.expression(annotation_path("dependencies"), text, expected)
+
+    def aggregation(self, annotations: values.Annotations) -> None:
+        """Compare the values of required fields, and warn of what is required or added up without an annotation."""
+        for path, value in annotations.required_status.items():
+            for shape in self.expression(annotation_path("required-status"), Place(path).jq):
+                advice = f"write {json.dumps(least_value(shape.schema))}"
+                self._written(annotation_path("required-status"), shape, value, advice)
+        if annotations.operations is not None and "AggregateStatus" not in annotations.operations:
+            return
+        for name, place, text in undecided(below(self._root.schema, "status")):
+            pattern = tuple(step if isinstance(step, str) else None for step in place.steps)
+            is_ruled = any(pattern[:end] in annotations.aggregate for end in range(2, len(pattern) + 1))
+            # A required field of the status itself goes with the last cluster, whatever its rule is.
+            is_decided = is_ruled and (name == "aggregate" or pattern[2:])
+            if not is_decided and pattern not in annotations.required_status:
+                field, advice = place.jq, f"add `{place.jq}: {text}` to the annotation {name}"
+                added_up = f"{field} is added up over clusters, and by its name it is not an amount"
+                lacking = f"the CRD requires {field}, and an aggregated status may lack it"
+                self.findings.append(
+                    warning("crd-added-up", annotation_path(name), added_up, advice)
+                    if name == "aggregate"
+                    else warning("crd-required-status", annotation_path(name), lacking, advice)
+                )
 
 
 def _texts(

@@ -68,10 +68,17 @@ def _fields(
             yield from _fields(definition, (*path, key), part, get(merged, (key,)), recorded)
     else:
         given = tuple(_place(part.report, path, part.value) for part in parts if part.value is not None)
-        # A value that is not what the clusters make of it was decided by the template's present status.
-        note = _history(path, rule) if value != merged else f"rule {rule}" if rule else _rule(value, parts)
+        # A value that is not what the clusters make of it is a required one, or of the template's present status.
+        is_added = merged is None and definition.annotations.required_status.get(path) == value
+        note = (
+            _history(path, rule, is_added=is_added)
+            if value != merged
+            else f"rule {rule}"
+            if rule
+            else _rule(value, parts)
+        )
         read = f" ({', '.join(f'{place.cluster} {_short(place.value)}' for place in given)})" if given else ""
-        field = annotation_field("aggregate") if rule else ""
+        field = annotation_field("required-status") if is_added else annotation_field("aggregate") if rule else ""
         expression = f"{field_path(path)}: {rule}" if rule else ""
         note = f"{field_path(path[1:])}: {note}{read}"
         yield Fact("aggregated", note, value, _answer(path), field=field, expression=expression, places=given)
@@ -96,13 +103,17 @@ def _condition(path: tuple[str, ...], index: int, condition: Object, parts: Sequ
     return Fact("aggregated", note, condition, _answer((*path, index)), places=places)
 
 
-def _history(path: tuple[str, ...], rule: AggregateRule | None) -> str:
+def _history(path: tuple[str, ...], rule: AggregateRule | None, *, is_added: bool) -> str:
     """Return why a field is not what the clusters' values make."""
     if path[1:] == ("observedGeneration",):
         return "the template's generation when all members have caught up with it, else its present value"
     if rule in (AggregateRule.COUNTER, AggregateRule.OMIT):
         return f"rule {rule}, by which the template's present value stays"
-    return "the template's present status and the definition's outcomes decide"
+    return (
+        "the CRD requires it, and no cluster gives a value"
+        if is_added
+        else "the template's present status and the definition's outcomes decide"
+    )
 
 
 def _rule(value: JSON, parts: Sequence[Part]) -> str:

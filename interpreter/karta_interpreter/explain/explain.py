@@ -113,7 +113,7 @@ _READ: Final[dict[Operation, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     Operation.INTERPRET_COMPONENT: ((*_PODS, "scaleDefinition"), ("added-containers",)),
     Operation.REVISE_REPLICA: (("scaleDefinition", "instanceIdPath"), ("elastic",)),
     Operation.RETAIN: (("scaleDefinition", "suspendDefinition"), ("retain", "queue-labels")),
-    Operation.AGGREGATE_STATUS: ((), ("aggregate", "outcomes")),
+    Operation.AGGREGATE_STATUS: ((), ("aggregate", "required-status", "outcomes")),
     Operation.INTERPRET_STATUS: ((), ("aggregate",)),
     Operation.INTERPRET_HEALTH: (
         ("phaseDefinition", "conditionsDefinition"),

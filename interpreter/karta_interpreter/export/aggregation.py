@@ -15,6 +15,7 @@ from karta_interpreter.karta.definition import SuspendAction
 from karta_interpreter.karta.status import status_match_reads
 from karta_interpreter.karta.status_rules import Status, StatusRules
 from karta_interpreter.operations.aggregate.member_status import STATUSES_WORST_FIRST
+from karta_interpreter.operations.aggregate.merge import UNTIL_THE_END
 
 _FAILING = frozenset({Status.FAILED, Status.DEGRADED})
 _TRANSITIONAL = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
@@ -49,6 +50,7 @@ def aggregate(script: Script) -> None:
     """``AggregateStatus``."""
     definition = script.definition
     rules = definition.annotations.aggregate
+    required = definition.annotations.required_status
     own = dict(definition.status.mappings) if definition.status else {}
     nested = {path: rule for path, rule in rules.items() if path[:-1] != ("status",)}
     worst_first: list[JSON] = [each for each in STATUSES_WORST_FIRST if each in {*own, Status.UNDEFINED}]
@@ -64,6 +66,7 @@ def aggregate(script: Script) -> None:
         "kept_paths": _kept_paths(nested),
         "sums": _fields_with(rules, _SUMS),
         "of_cluster": _fields_with(rules, _OF_CLUSTER),
+        "required": lua_value([{"path": path[1:], "value": value} for path, value in required.items()]),
         "outcomes": _outcomes(script),
         "is_suspended": _suspended(script),
         **_state_fields(script),
@@ -105,7 +108,7 @@ def _condition_fields(rules: StatusRules | None) -> dict[str, str]:
         "transitional": _meaning(meanings, lambda means: means <= _TRANSITIONAL),
     }
     if completed:
-        fields["running"] = _set(running)
+        fields["ending"] = _set(sorted({name for (name, _), means in meanings.items() if means & UNTIL_THE_END}))
         fields["runs"] = _set([name for name in running if "running" in name.lower()])
     if completed and all(matcher.conditions or matcher.phase for matcher in completed):
         completing = {name for (name, _), means in meanings.items() if Status.COMPLETED in means}

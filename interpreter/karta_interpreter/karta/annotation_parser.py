@@ -153,6 +153,20 @@ def parse_aggregate(annotation: AnnotationText) -> Mapping[PathPattern, Aggregat
     return rules
 
 
+def parse_required_status(annotation: AnnotationText) -> Mapping[tuple[str, ...], JSON]:
+    """Return the values by the paths of the status fields, those of objects before those in them."""
+    required: dict[tuple[str, ...], JSON] = {}
+    for text, value in annotation.yaml(dict).items():
+        pattern = _pattern(annotation, text) or ()
+        path = tuple(step for step in pattern if step is not None)
+        if len(path) < len(pattern) or value is None:
+            hint = "elements of lists have all of their fields, and null is not a value"
+            annotation.error(f"{text}: this cannot be required", hint)
+        elif path:
+            required[path] = value
+    return dict(sorted(required.items(), key=lambda item: len(item[0])))
+
+
 def _pattern(annotation: AnnotationText, text: str) -> PathPattern | None:
     pattern: PathPattern = ()
     with suppress(QuerySyntaxError):

@@ -75,6 +75,7 @@ def _mapping_to(value: Object) -> Object:
     return {"type": "object", "additionalProperties": value}
 
 
+_PLAIN: Final[tuple[Object, ...]] = ({"type": "array", "items": {}}, {"type": "number"}, {"type": "boolean"})
 _UNSET = {"unset": _JQ, "by": _JQ, "if": _JQ, "value": _JQ}
 _OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "name": _JQ, "namespace": _JQ}
 
@@ -161,6 +162,17 @@ ANNOTATIONS: Final = (
         ),
         example=".status.active: sum\n.status.pools[].peak: max\n",
         parse=parsers.parse_aggregate,
+    ),
+    Annotation(
+        name="required-status",
+        schema=_mapping_to({"anyOf": [_TEXT, {"type": "object", "additionalProperties": True}, *_PLAIN]}),
+        form="a YAML mapping of paths such as `.status.driver` to values such as `{}`",
+        description=(
+            "the fields that [the CRD requires in a status](operations.md#what-the-crd-requires), each with its value "
+            "where no cluster gives one; one in an object is added where the object is there"
+        ),
+        example=".status.driver: {}\n.status.driver.phase: Unknown\n",
+        parse=parsers.parse_required_status,
     ),
     Annotation(
         name="outcomes",

@@ -150,6 +150,7 @@ class Annotations:
     dependencies: tuple[ExtraDependency | MorePods | MadeClaims, ...] = ()
     added_containers: tuple[AddedContainers, ...] = ()
     aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=dict)
+    required_status: Mapping[tuple[str, ...], JSON] = field(default_factory=dict)
     outcomes: Mapping[str, str] = field(default_factory=dict)
     health: Query | None = None
     healthy_statuses: frozenset[Status] | None = None

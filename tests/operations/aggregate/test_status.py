@@ -755,3 +755,80 @@ def test_conditions_without_a_status_hold_while_they_are_there(
     call = Call(Operation.AGGREGATE_STATUS, template(), items=items)
     pair = Pair(definition, Operation.AGGREGATE_STATUS, script, [])
     assert difference(pair, call, ours.ask(pair.question(call))) == ""
+
+
+@pytest.mark.parametrize(
+    ("known", "statuses", "expected"),
+    [
+        pytest.param(
+            {"driver": {"pod": "p"}, "state": "Up", "n": 2}, (), {"driver": {}, "state": "Unknown", "n": 0},
+            id="without clusters",
+        ),
+        pytest.param(None, ({"driver": {"pod": "p"}, "state": "Up"},), {"driver": {"pod": "p"}, "state": "Up"},
+                     id="what a cluster gives stays"),
+        pytest.param(None, ({"state": "Up"},), {"driver": {}, "state": "Up"}, id="of a member with an older CRD"),
+        pytest.param(
+            None, ({"state": "Up"}, {"state": "Up", "job": {"id": "b", "n": 1}}),
+            {"driver": {}, "state": "Up", "job": {"id": "", "n": 1}}, id="in an object that is there",
+        ),
+    ],
+)  # fmt: skip
+def test_required_fields_are_there(
+    define: Define, known: dict[str, Any] | None, statuses: tuple[Any, ...], expected: dict[str, Any]
+) -> None:
+    required = '{.status.job.id: "", .status.driver: {}, .status.state: Unknown}'
+    rules = {"required-status": required, "aggregate": ".status.state: worst"}
+    definition = define(root=ROOT, mappings={"running": MAPPINGS["running"]}, **rules)
+    assert aggregate(definition, template(known), *statuses)["status"] == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        pytest.param(".status != null", {"selector": "a=b"}, id="whether there is a status"),
+        pytest.param("null == .status", {"selector": "a=b"}, id="whether there is none"),
+        pytest.param('.status.selector != "x"', {}, id="the text itself"),
+        pytest.param(".status == {}", {}, id="all of the status"),
+    ],
+)
+def test_text_goes_with_the_last_cluster_where_a_status_is_derived_from_it(
+    define: Define, expression: str, expected: dict[str, Any]
+) -> None:
+    mappings = {"running": [{"byExpression": {"expression": expression, "expectedResult": "true"}}]}
+    definition = define(root=ROOT, mappings=mappings)
+    assert aggregate(definition, template({"selector": "a=b"}))["status"] == expected
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected"),
+    [
+        pytest.param((3, 3), 3, id="all agree"),
+        pytest.param((3, 4), 3, id="that of the worst cluster"),
+        pytest.param((None, 4), None, id="which has none"),
+    ],
+)
+def test_generations_are_never_added_up(define: Define, statuses: tuple[Any, ...], expected: int | None) -> None:
+    definition = define(root=ROOT, mappings=MAPPINGS)
+    reports = [{"n": 1} | ({} if each is None else {"desiredGeneration": each}) for each in statuses]
+    status = aggregate(definition, template(), *reports)["status"]
+    assert status == {"n": 2} | ({} if expected is None else {"desiredGeneration": expected})
+    assert aggregate(definition, template(status))["status"] == {**status, "n": 0}
+
+
+@pytest.mark.parametrize("rule", ["first", "worst"])
+def test_empty_text_is_the_last_choice(define: Define, rule: str) -> None:
+    definition = define(root=ROOT, aggregate=f".status.selector: {rule}")
+    assert aggregate(definition, template(), {"selector": ""}, {"selector": "a"})["status"] == {"selector": "a"}
+    assert aggregate(definition, template(), {"selector": ""}, {"selector": ""})["status"] == {"selector": ""}
+
+
+def test_a_message_is_one_that_fits_into_a_condition(train: Definition) -> None:
+    long = {"conditions": [condition("Ready", "True", message="m" * 20_000)]}
+    [ready] = aggregate(train, template(), long, long)["status"]["conditions"]
+    assert ready["message"].startswith("a: mmm")
+    assert len(ready["message"]) == 32768
+
+
+def test_a_sum_beyond_an_int64_is_an_error(train: Definition) -> None:
+    with pytest.raises(InterpretationError, match="the sum is too large"):
+        aggregate(train, template(), {"n": 2**63 - 1}, {"n": 1})

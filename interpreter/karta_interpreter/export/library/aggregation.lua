@@ -41,6 +41,11 @@ local function is_end(name)
     or string.find(name, "^terminat")
 end
 
+-- Whether a field with this name is a generation, which every cluster counts for itself.
+local function is_generation(name)
+  return string.find(name, "[gG]eneration$")
+end
+
 -- Removes the field at a path; `[]` is each element of a list.
 local function without_path(value, path, first)
   local key = path[first]
@@ -202,11 +207,18 @@ local function holds_all(values)
 end
 
 local function first_value(values)
+  for _, value in ipairs(values) do
+    if value ~= "" then return value end
+  end
   return values[1]
 end
 
 local function worst_value(_, parts)
-  return worst_of(parts).value
+  local given = {}
+  for _, part in ipairs(parts) do
+    if part.value ~= "" then given[#given + 1] = part end
+  end
+  return worst_of(given[1] and given or parts).value
 end
 
 -- The fields of all objects, as the worst cluster has them that has them.
@@ -233,6 +245,14 @@ end
 
 local function earliest(values)
   return extreme_time(values, true)
+end
+
+-- A message that fits into a condition: at most 32768 bytes, without a part of a character at its end.
+local function fitting_message(message)
+  if #message <= 32768 then return message end
+  local found = string.sub(message, 1, 32768)
+  if string.find(message, "^[\128-\191]", 32769) then found = string.gsub(found, "[\192-\255][\128-\191]*$", "") end
+  return found
 end
 
 -- The merged condition of one type; nil where it is left out. The value of a part is empty where its cluster has none.
@@ -272,7 +292,7 @@ local function merged_condition(kind, name, parts)
   end
   local merged = worst_of(alike).value
   merged.observedGeneration = nil
-  merged.type, merged.status, merged.message = name, status, table.concat(messages, "; ")
+  merged.type, merged.status, merged.message = name, status, fitting_message(table.concat(messages, "; "))
   for key, value in pairs(times) do merged[key] = value end
   return merged
 end
@@ -299,11 +319,11 @@ local function merged_conditions(kind, parts)
       own[#own + 1] = {report = report, value = condition, order = order}
       if next(report.status) == nil and not kind.completing[name] then own[#own] = nil end -- with completing
     end
-    local unfinished = {} -- with running
-    for _, part in ipairs(own) do -- with running
+    local unfinished = {} -- with ending
+    for _, part in ipairs(own) do -- with ending
       if not part.report.statuses.Completed then unfinished[#unfinished + 1] = part end
     end
-    if kind.running[name] and unfinished[1] then own = unfinished end -- with running
+    if kind.ending[name] and unfinished[1] then own = unfinished end -- with ending
     merged[#merged + 1] = merged_condition(kind, name, own)
   end
   return merged
@@ -370,7 +390,7 @@ local function merged_value(kind, path, name, parts)
   if #values == 0 then return nil end
   if kind.rules[path] then return kind.rules[path](values, present) end -- with rules
   if are_alike and type(values[1]) == "boolean" then return are_equal and first end
-  if are_alike and type(values[1]) == "number" then return sum_of(values) end
+  if are_alike and type(values[1]) == "number" and not is_generation(name) then return sum_of(values) end
   if are_lists then
     if path == "status.conditions" then parts = held_parts(kind, parts) end -- with hold_while_there
     present = parts -- with hold_while_there
@@ -430,6 +450,7 @@ local function emptied(kind, status)
   local left, zero = {}, {boolean = false, number = 0}
   for key, value in pairs(status) do
     left[key] = zero[type(value)]
+    if left[key] == 0 and is_generation(key) then left[key] = value end
     if type(value) == "string" and not kind.state_fields[key] then left[key] = value end -- with state_fields
     local is_sum = kind.sums[key] and type(left[key]) == "string" and value ~= "" -- with sums
     if is_sum and not seconds_of(value) then left[key] = "0" end -- with sums
@@ -616,6 +637,10 @@ local function aggregated(kind, template, items)
     if falls(known[field], merged[field]) then merged[field] = known[field] end
   end
   keep_paths(kind, merged, known) -- with kept_paths
+  for _, field in ipairs(kind.required) do -- with required
+    local owner = value_at(merged, field.path, #field.path - 1)
+    if is_object(owner) and owner[field.path[#field.path]] == nil then write_at(merged, field.path, field.value) end
+  end
   template.status = merged
   return template
 end

@@ -57,6 +57,10 @@ def reach(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR091
             return reach(right, reach(left, inputs))
         case ast.Comma(left, right) | ast.Alternative(left, right):
             return _choices((reach(left, inputs), reach(right, inputs)))
+        case ast.Binary("==" | "!=", operand, ast.Literal(None)) | ast.Binary("==" | "!=", ast.Literal(None), operand):
+            # Whether a value is null does not depend on its parts, either.
+            reach(operand, inputs)
+            return ()
         case ast.Binary(operator, left, right):
             operands = reach(left, inputs) + reach(right, inputs)
             # Whether a value is true does not depend on its parts.

@@ -12,6 +12,7 @@ from typing import Final
 
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta.annotations import PREFIX, annotation_path
+from karta_interpreter.karta.scaffold.aggregation import undecided
 from karta_interpreter.karta.scaffold.openapi import CustomKind, below, entries, fields, is_text
 from karta_interpreter.karta.scaffold.place import Entries, Place
 from karta_interpreter.karta.scaffold.pods import Form, Pods, counts, find_pods, have_state
@@ -57,7 +58,6 @@ def draft(kind: CustomKind) -> Draft:
     if not found:
         notes.append((ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
     api_version, karta = KARTA
-    metadata: dict[str, JSON] = {"name": f"{kind.gvk.group.replace('.', '-')}-{kind.name}-{kind.gvk.version}"}
     annotations: dict[str, JSON] = {}
     if any(map(have_state, found)):
         annotations[f"{PREFIX}elastic"] = "none"
@@ -70,12 +70,18 @@ def draft(kind: CustomKind) -> Draft:
         annotations[f"{PREFIX}dependencies"] = needed
         note = "CHECK: does a workload need these objects in its cluster? Only the names of the fields say so."
         notes.append((annotation_path("dependencies"), note))
-    if annotations:
-        metadata["annotations"] = annotations
+    decisions = list(undecided(below(kind.schema, "status")))
+    for name, note in _DECISIONS.items():
+        if lines := [f"{place.jq}: {text}\n" for annotation, place, text in decisions if annotation == name]:
+            annotations[f"{PREFIX}{name}"] = "".join(lines)
+            notes.append((annotation_path(name), note))
     written = {
         "apiVersion": api_version,
         "kind": karta,
-        "metadata": metadata,
+        "metadata": {
+            "name": f"{kind.gvk.group.replace('.', '-')}-{kind.name}-{kind.gvk.version}",
+            **({"annotations": annotations} if annotations else {}),
+        },
         "spec": {"structureDefinition": {"rootComponent": root, **({"childComponents": children} if children else {})}},
     }
     return Draft(written, tuple(notes))
@@ -113,6 +119,10 @@ def _children(kind: CustomKind, found: Sequence[Pods]) -> tuple[list[Object], No
     return children, notes
 
 
+_DECISIONS: Final = {
+    "aggregate": "CHECK: which value does the whole have? By their names these numbers do not add up.",
+    "required-status": "CHECK: are these the values without clusters? A status without such a field is refused.",
+}
 _SUFFIXES = re.compile(r"((pod|replica|group|job)?(template|spec)s?)+$", re.IGNORECASE)
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 

@@ -17,6 +17,7 @@ from karta_interpreter.karta.status_rules import StatusRules
 from karta_interpreter.operations.aggregate.member_status import Part, Report
 from karta_interpreter.operations.aggregate.reduce import (
     WORST_FIRST,
+    is_generation,
     is_time,
     latest,
     reduce_times,
@@ -29,8 +30,9 @@ _REVISION = frozenset({"currentRevision", "updateRevision", "currentReplicas"})
 
 _FAILING = frozenset({Status.FAILED, Status.DEGRADED})
 _GOING_ON = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
+UNTIL_THE_END = frozenset({Status.RUNNING, Status.SUSPENDED})  # neither is so any more when a cluster has completed
 _SOUNDS_LIKE_FAILURE = ("fail", "error", "degraded", "stalled", "timeout", "exceeded")
-
+_LONGEST_MESSAGE = 32768  # of a `metav1.Condition`, which an API server refuses with a longer one
 
 Present = dict[int, Part]
 """The values of a field by the positions of the clusters that have it."""
@@ -59,7 +61,7 @@ class Merging:
         kinds = set(map(type, values))  # not isinstance, by which a bool is an int
         if kinds == {bool}:
             return is_everywhere and all(values)
-        if kinds <= {int, float}:
+        if kinds <= {int, float} and not is_generation(str(path[-1])):
             return total(values)
         if kinds == {dict}:
             return self._objects(path, of_all(present, asked, {})) or (None if any(values) else {})
@@ -67,7 +69,7 @@ class Merging:
             return self._lists(path, of_all(present, asked, []))
         if all(map(is_time, values)):
             return reduce_times(str(path[-1]), values, is_complete=is_everywhere)
-        # Text, or values of several types. A cluster without the field does not agree, and may be the worst.
+        # Text, a generation, or several types. A cluster without the field does not agree, and may be the worst.
         is_agreed = is_everywhere and len(kinds) == 1 and all(value == values[0] for value in values)
         worst = 0 if is_agreed else min(range(len(asked)), key=lambda position: asked[position].report.severity)
         return present[worst].value if worst in present else None
@@ -207,7 +209,12 @@ def _conditions(polarity: Polarity, parts: Sequence[Part]) -> list[JSON]:
             found.setdefault(condition["type"], {})[position] = Part(part.report, condition)
     asked = cache(partial(_asked, reports))
     merged = (
-        _condition(polarity, name, known, asked(polarity.may_complete(name), Status.RUNNING in polarity.means(name)))
+        _condition(
+            polarity,
+            name,
+            known,
+            asked(polarity.may_complete(name), not polarity.means(name).isdisjoint(UNTIL_THE_END)),
+        )
         for name, known in found.items()
     )
     return [condition for condition in merged if condition is not None]
@@ -220,11 +227,11 @@ class _Asked(NamedTuple):
     any_fails: bool
 
 
-def _asked(reports: Sequence[Report], may_complete: bool, runs: bool) -> _Asked:
+def _asked(reports: Sequence[Report], may_complete: bool, ends: bool) -> _Asked:
     # A cluster without a status only keeps the workload from being complete.
     counted = [position for position, report in enumerate(reports) if may_complete or report.status]
-    if runs:
-        # What has completed runs no more, which is no reason for the whole not to run.
+    if ends:
+        # What has completed neither runs nor is suspended any more, and does not count against the others that do.
         counted = [position for position in counted if Status.COMPLETED not in reports[position].matched] or counted
     any_fails = any(not _FAILING.isdisjoint(reports[position].matched) for position in counted)
     return _Asked(frozenset(counted), any_fails)
@@ -240,7 +247,8 @@ def _condition(polarity: Polarity, name: str, known: Present, asked: _Asked) -> 
     worst = min(contributing, key=_worst_first).value
     condition: dict[str, JSON] = {key: value for key, value in worst.items() if key != "observedGeneration"}
     # The message names its clusters, so that a user knows where to look; there is one condition for all of them.
-    condition |= {"type": name, "status": status, "message": "; ".join(map(_message, contributing))}
+    message = "; ".join(map(_message, contributing))
+    condition |= {"type": name, "status": status, "message": message[:_LONGEST_MESSAGE]}
     for key in dict.fromkeys(key for part in contributing for key, value in part.value.items() if is_time(value)):
         condition[key] = latest([time for part in contributing if is_time(time := part.value.get(key))])
     return condition

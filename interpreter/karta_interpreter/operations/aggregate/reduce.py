@@ -11,8 +11,8 @@ from karta_interpreter.k8s.quantity import Quantity, parse_duration
 from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, type_name
 from karta_interpreter.karta.annotations import AggregateRule
 
-# orjson writes numbers of 64 bits, with or without a sign.
-_LEAST, _LARGEST = -(2**63), 2**64 - 1
+# API servers read larger integers as floating-point numbers, which no CRD takes for an integer.
+_LEAST, _LARGEST = -(2**63), 2**63 - 1
 
 WORST_FIRST = frozenset({AggregateRule.WORST, AggregateRule.UNION})
 """The rules that take the values of the clusters that are worst off first."""
@@ -21,7 +21,8 @@ WORST_FIRST = frozenset({AggregateRule.WORST, AggregateRule.UNION})
 def reduce_values(rule: AggregateRule, values: Sequence[JSON]) -> JSON:
     """Return the one value that the rule makes of one or more, in the order of cluster names or `WORST_FIRST`.
 
-    Rules that compute take empty text for no value, and return None without any other.
+    Empty text is no value to rules that compute, which return None without any other; to `FIRST` and `WORST` it is the
+    last choice.
 
     >>> reduce_values(AggregateRule.SUM, ["500m", "1500m", ""])
     '2'
@@ -35,7 +36,7 @@ def reduce_values(rule: AggregateRule, values: Sequence[JSON]) -> JSON:
 def total(numbers: Sequence[JSON]) -> JSON:
     """Return the sum of some numbers; the largest int32 stands for "unlimited" in Kubernetes, and stays it.
 
-    Raises InterpretationError when JSON cannot hold the sum: one that is not finite, or takes more than 64 bits.
+    Raises InterpretationError when JSON cannot hold the sum: one that is not finite, or is too large for an int64.
 
     >>> total([1, 2]), total([2147483647, 2147483647])
     (3, 2147483647)
@@ -65,6 +66,11 @@ def is_start(field: str) -> bool:
 def is_end(field: str) -> bool:
     """Return whether a field of that name is the time of an end, as ``completionTime``."""
     return field.lower().startswith(("complet", "finish", "end", "terminat"))
+
+
+def is_generation(field: str) -> bool:
+    """Return whether a field of that name is a generation, which every cluster counts for itself."""
+    return field.endswith(("generation", "Generation"))
 
 
 def earliest(values: Sequence[JSON]) -> JSON:
@@ -175,8 +181,11 @@ _COMPUTATIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
 _SELECTIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
     AggregateRule.ANY: lambda values: any(_all(values, bool, "neither true nor false")),
     AggregateRule.ALL: lambda values: all(_all(values, bool, "neither true nor false")),
-    AggregateRule.FIRST: lambda values: values[0],
-    AggregateRule.WORST: lambda values: values[0],
+    # Go writes a text that is not there as an empty one.
+    **dict.fromkeys(
+        (AggregateRule.FIRST, AggregateRule.WORST),
+        lambda values: next((value for value in values if value != ""), values[0]),
+    ),
     # Written from the last to the first, so that of a key the worst cluster's value stays.
     AggregateRule.UNION: lambda values: {
         key: value[key] for value in reversed(_all(values, dict, "not an object")) for key in value

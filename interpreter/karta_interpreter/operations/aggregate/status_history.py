@@ -16,7 +16,15 @@ from karta_interpreter.karta import Definition, Status, match_status
 from karta_interpreter.karta.annotations import AggregateRule
 from karta_interpreter.karta.status import status_match_reads
 from karta_interpreter.operations.aggregate.merge import Polarity, are_conditions
-from karta_interpreter.operations.aggregate.reduce import falls, is_end, is_number, is_start, is_time, latest
+from karta_interpreter.operations.aggregate.reduce import (
+    falls,
+    is_end,
+    is_generation,
+    is_number,
+    is_start,
+    is_time,
+    latest,
+)
 from karta_interpreter.operations.call import StatusItem
 from karta_interpreter.operations.interpret_status import BOOKKEEPING, observed_generation
 
@@ -47,7 +55,7 @@ def next_status(definition: Definition, template: Object, merged: _Fields, items
         status["observedGeneration"] = known["observedGeneration"] if observed is None else observed
     if definition.annotations.outcomes:
         status = _with_starts(definition, template, status, known)
-    return _with_known(definition, status, known)
+    return _with_required(definition, _with_known(definition, status, known))
 
 
 def _with_outcome(definition: Definition, merged: _Fields, before: Object, items: Sequence[StatusItem]) -> _Fields:
@@ -144,6 +152,14 @@ def _with_known(definition: Definition, status: dict[str, JSON], known: Object) 
     return status
 
 
+def _with_required(definition: Definition, status: _Fields) -> _Fields:
+    """Add what an API server requires and no cluster gives, to the status itself and to objects that are there."""
+    for (_, *path), value in definition.annotations.required_status.items():
+        if get(status, (*path,)) is None and isinstance(get(status, (*path[:-1],)), dict):
+            status = set_value(status, (*path,), value)
+    return status
+
+
 def has_outcome(definition: Definition, template: Object) -> bool:
     """Return whether a template without outcomes has completed or failed; that stays true without clusters."""
     if definition.annotations.outcomes or not Polarity(definition.status).completes:
@@ -157,7 +173,7 @@ def emptied(definition: Definition, status: Object) -> dict[str, JSON]:
     status_match_reads(definition, projection)
     read = projection.at("status")
     is_read = projection.is_whole or read.is_whole
-    left = {key: _left(rules.get(("status", key)), value) for key, value in status.items()}
+    left = {key: _left(key, rules.get(("status", key)), value) for key, value in status.items()}
     return {
         key: value
         for key, value in left.items()
@@ -165,13 +181,13 @@ def emptied(definition: Definition, status: Object) -> dict[str, JSON]:
     }
 
 
-def _left(rule: AggregateRule | None, value: JSON) -> JSON:
+def _left(key: str, rule: AggregateRule | None, value: JSON) -> JSON:
     if rule in _OF_A_CLUSTER or isinstance(value, dict):
         return None
     if isinstance(value, bool):
         return False
     if is_number(value):
-        return 0
+        return value if is_generation(key) else 0
     if isinstance(value, list):
         return []
     # The text of a sum is a quantity.
