@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -73,7 +74,7 @@ def test_file_at_a_url_has_a_bound_in_bytes(run: Run, url: str, files: Path, mon
 
 def test_file_at_a_url_has_to_come_in_time(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([0.0, 31.0])
-    monkeypatch.setattr(subject.time, "monotonic", lambda: next(times))
+    monkeypatch.setattr(time, "monotonic", lambda: next(times))
     slow = run("validate", f"{url}/bad.yaml")
     assert (slow.exit_code, "has not come in 30 seconds" in slow.stderr) == (1, True)
 

@@ -446,7 +446,8 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
         ),
         pytest.param(
             "dependencies", "- {apiVersion: v1, kind: Secret, name: .a, namespace: n}", "expression-refused",
-            "namespace is jq, in which n is not a text", """write namespace: '"n"'""", id="dependencies: a word that YAML 1.1 reads as false",
+            "namespace is jq, in which n is not a text", """write namespace: '"n"'""",
+            id="dependencies: a word that YAML 1.1 reads as false",
         ),
         pytest.param(
             "dependencies", "- {apiVersion: v1, kind: Secret, name: .a, namespace: true}", "annotation-dependencies",

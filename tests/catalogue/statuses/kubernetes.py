@@ -85,7 +85,7 @@ KUBERNETES: States = {
         "a stuck roll-out of one pod that has run out of time": FAILED | INITIALIZING,
         "a stuck roll-out of all pods at once": INITIALIZING,
         "the last pod of a roll-out is stuck": INITIALIZING,
-        "paused with a surplus of pods": RUNNING,
+        "paused with a surplus of pods": RUNNING | SUSPENDING,
         "scale down in progress": RUNNING,
         "no status yet": UNDEFINED,
     },
