@@ -232,7 +232,10 @@ def test_the_status_of_one_cluster_is_taken_as_it_is(definition: Definition, rep
             continue
         compared += 1
         merged = aggregated.get("status", {})
-        expected = {key: value for key, value in status.items() if key not in said_otherwise}
+        # What the CRD requires is there even if the one cluster leaves it out.
+        required = {path[1]: value for path, value in definition.annotations.required_status.items() if len(path) == 2}
+        given = required | {key: value for key, value in status.items() if value is not None}
+        expected = {key: value for key, value in given.items() if key not in said_otherwise}
         assert _plain({key: merged[key] for key in merged if key not in said_otherwise}) == _plain(expected)
     assert compared
 

@@ -73,7 +73,7 @@ def test_what_looks_wrong_is_kept_as_findings(texts: dict[str, str]) -> None:
         pytest.param({1: 2}, "keys of JSON objects are strings", id="keys that JSON does not have"),
         pytest.param({"spec": {"since": date(2024, 1, 1)}}, "type date", id="values that JSON does not have"),
         pytest.param({"spec": None}, "the field spec is missing", id="no spec"),
-        pytest.param({"kind": "Pod", "apiVersion": "v1"}, "not a definition", id="another kind"),
+        pytest.param({"kind": "Pod", "apiVersion": "v1"}, "not a Karta: apiVersion v1, kind Pod", id="another kind"),
         pytest.param([], "", id="a list"),
         pytest.param(None, "", id="null"),
     ],

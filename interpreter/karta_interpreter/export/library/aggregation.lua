@@ -249,10 +249,10 @@ end
 
 -- A message that fits into a condition: at most 32768 bytes, without a part of a character at its end.
 local function fitting_message(message)
-  if #message <= 32768 then return message end
-  local found = string.sub(message, 1, 32768)
-  if string.find(message, "^[\128-\191]", 32769) then found = string.gsub(found, "[\192-\255][\128-\191]*$", "") end
-  return found
+  local last = 32768
+  -- Bytes that go on with a character: the cut is before its first one.
+  while last > 0 and string.find(message, "^[\128-\191]", last + 1) do last = last - 1 end
+  return string.sub(message, 1, last)
 end
 
 -- The merged condition of one type; nil where it is left out. The value of a part is empty where its cluster has none.
