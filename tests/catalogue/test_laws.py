@@ -235,7 +235,7 @@ def test_the_status_of_one_cluster_is_taken_as_it_is(definition: Definition, rep
         # What the CRD requires is there even if the one cluster leaves it out.
         required = {path[1]: value for path, value in definition.annotations.required_status.items() if len(path) == 2}
         added = {key: value for key, value in required.items() if status.get(key) is None}
-        expected = {key: value for key, value in (status | added).items() if key not in said_otherwise}
+        expected = {key: value for key, value in {**status, **added}.items() if key not in said_otherwise}
         assert _plain({key: merged[key] for key in merged if key not in said_otherwise}) == _plain(expected)
     assert compared
 
