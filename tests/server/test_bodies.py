@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.server.bodies import MIB, Bodies, most_bytes
+from karta_interpreter.server.bodies import Bodies, most_bytes
 from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
+from karta_interpreter.server.settings import MIB, Settings
 from tests.server.client import Client, as_karmada, as_others, post, question
 from tests.server.process import KARTAS
 from tests.waiting import Clock, until

@@ -4,7 +4,8 @@ import asyncio
 from pathlib import Path
 from typing import Final, Protocol
 
-MIB: Final = 2**20
+from karta_interpreter.server.settings import MIB
+
 _MOST: Final = 128 * MIB
 _SHARE: Final = 8
 _STILL: Final = 1.0
