@@ -156,7 +156,7 @@ def besides(description: Object) -> Iterator[list[str]]:
     yield ["retains", "<br>".join(map(code, description["retain"])) or "counts only"]
     if description["queueLabels"]:
         yield ["queued by the label", ", ".join(map(code, description["queueLabels"]))]
-    yield ["brings along", ", ".join(description["dependencies"]) or "what its pods name"]
+    yield ["dependencies", ", ".join(description["dependencies"]) or "what its pods name"]
     yield ["creates", children_text(description) or "nothing else"]
 
 

@@ -128,7 +128,7 @@ def test_all_that_a_definition_says_is_shown(run: Callable[..., Result], band: l
   scripts       InterpretHealth
   retains       .spec.key
   queued by     kueue.x-k8s.io/queue-name
-  brings along  Secret
+  dependencies  Secret
   suspend       .spec.paused = true
   resume        .spec.paused = false
   gang          everybody: player by .metadata.labels.band; crew

@@ -282,14 +282,14 @@ def test_a_suite_replaces_no_file(run: Run, files: Path) -> None:
     result = run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
 
     assert (result.exit_code, [file.name for file in (files / "testdata").iterdir()]) == (1, ["interprethealth.yaml"])
-    assert "interprethealth.yaml is there already" in result.stderr
+    assert "these files already exist: interprethealth.yaml" in result.stderr
 
 
 def test_a_suite_asks_about_workloads(run: Run, files: Path) -> None:
     del files
     result = run("create", "suite", "-f", "karta.yaml")
 
-    assert (result.exit_code, result.stderr) == (2, 'error: give the workload: --object PATH, "-" for stdin\n')
+    assert (result.exit_code, result.stderr) == (2, 'error: give the workload: FILE or --object FILE, "-" for stdin\n')
 
 
 def test_a_suite_without_a_workload_is_a_mistake(run: Run, files: Path) -> None:

@@ -193,7 +193,7 @@ def test_without_a_definition_only_what_has_a_script_is_asked(run: Run) -> None:
 
     assert result.exit_code == 0
     assert [line.split()[0] for line in result.stdout.splitlines()[3:]] == ["InterpretReplica", "InterpretHealth"]
-    assert "ReviseReplica was not asked: rule is not enabled\n" in result.stderr
+    assert "ReviseReplica skipped: rule is not enabled\n" in result.stderr
 
 
 def test_a_script_may_ask_the_definition(run: Run, files: Path) -> None:
@@ -223,7 +223,7 @@ def test_a_check_prints_the_table_and_what_is_wrong(run: Run, files: Path) -> No
     assert ["InterpretHealth:", "PASS"] in map(str.split, good.stdout.splitlines())
 
     (files / "scripts.yaml").write_text(_customization(health="tru e"))
-    bad = run("interpret", "-f", ".", "-R", "--check")
+    bad = run("interpret", "-f", ".", "--check")
     assert bad.exit_code == 1
     assert "    InterpretHealth:        ERROR: scripts.yaml:19:11: " in bad.stdout
     assert "scripts.yaml:19:11: error [lua-syntax]" in bad.stderr

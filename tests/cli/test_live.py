@@ -107,9 +107,7 @@ def test_the_live_object_is_the_observed_one(run: Run, asked: list[tuple[Any, ..
             ("wheels.example.io/x",), 1, "https://member.test has no resource wheels.example.io", id="no kind"
         ),
         pytest.param(("wheel/x",), 1, "metrics.io is not available", id="no kind, perhaps of an API that is away"),
-        pytest.param(
-            ("job",), 2, "job: give RESOURCE/NAME, such as rayjob/demo, or a file with --object", id="no name"
-        ),
+        pytest.param(("job",), 2, "job: give a file that exists, or RESOURCE/NAME, such as rayjob/demo", id="no name"),
         pytest.param(("job/demo", "--object", "job.yaml"), 2, "give job/demo or --", id="two workloads"),
     ],
 )

@@ -123,7 +123,9 @@ def test_a_reader_that_has_enough_is_no_accident(files: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        pytest.param("version >/dev/full", "the output cannot be written: No space left on device", id="a full disk"),
+        pytest.param(
+            "completion bash >/dev/full", "the output cannot be written: No space left on device", id="a full disk"
+        ),
         pytest.param("validate - <&-", "standard input is closed", id="a closed input"),
     ],
 )

@@ -82,7 +82,7 @@ def test_assign_shows_what_a_write_changes(run: Run, expression: str, value: str
             pytest.param([".a", "--object", "groups.yaml", "--assign", value], 2, "this is not JSON", id=value[:20])
             for value in ("NaN", '{"a": -Infinity}', "1e400", '"\\ud800"', "[" * 100_000)
         ),
-        pytest.param([".a", "--assign", "1"], 2, "give it with --object", id="nothing to write to"),
+        pytest.param([".a", "--assign", "1"], 2, "give FILE or --object FILE", id="nothing to write to"),
     ],
 )
 def test_what_is_wrong_is_named(run: Run, arguments: list[str], code: int, stderr: str) -> None:

@@ -108,25 +108,12 @@ def test_names_cannot_draw(run: Run, files: Path) -> None:
     assert box.count('"') == 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "notes"),
-    [
-        pytest.param(
-            ("-f", "job.yaml", "--karta", "karta.yaml"),
-            ["--karta is -f now", "-f WORKLOAD is --object WORKLOAD now"],
-            id="as in 0.1.0",
-        ),
-        pytest.param(("--object", "job.yaml", "--karta", "karta.yaml"), ["--karta is -f now"], id="half of it"),
-        pytest.param(("--object", "job.yaml", "-f", "karta.yaml"), [], id="as it is now"),
-    ],
-)
+@pytest.mark.parametrize("arguments", [("job.yaml",), ("--object", "job.yaml"), ("./job.yaml",)])
 @pytest.mark.usefixtures("files")
-def test_old_spellings_are_accepted_with_a_note(run: Run, arguments: tuple[str, ...], notes: list[str]) -> None:
-    result = run("tree", *arguments)
+def test_workload_is_file_or_option(run: Run, arguments: tuple[str, ...]) -> None:
+    result = run("tree", *arguments, "-f", "karta.yaml")
 
-    assert result.stdout == "Job team/demo: Running, 3 pods, cpu 2, memory 8Gi each\n"
-    assert [line.partition(";")[0] for line in result.stderr.splitlines()] == [f"note: {note}" for note in notes]
-    assert "--karta" not in run("tree", "--help").stdout
+    assert (result.stdout, result.stderr) == ("Job team/demo: Running, 3 pods, cpu 2, memory 8Gi each\n", "")
 
 
 @pytest.mark.parametrize(
@@ -141,8 +128,8 @@ def test_old_spellings_are_accepted_with_a_note(run: Run, arguments: tuple[str, 
             "no object of a kind that the definitions describe: one without a kind, one without a kind",
             id="two workloads",
         ),
-        pytest.param(("tree",), 2, 'give the workload: --object PATH, "-" for stdin', id="no workload"),
-        pytest.param(("tree", "-f", "karta.yaml"), 2, "give the workload: --object PATH", id="a definition alone"),
+        pytest.param(("tree",), 2, 'give the workload: FILE or --object FILE, "-" for stdin', id="no workload"),
+        pytest.param(("tree", "-f", "karta.yaml"), 2, "give the workload: FILE", id="a definition alone"),
         pytest.param(("tree", "-f", "a.yaml", "-f", "b.yaml"), 2, "give the workload", id="two files of definitions"),
     ],
 )

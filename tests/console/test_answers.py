@@ -144,14 +144,14 @@ def test_findings_have_the_line_of_the_text_and_leave_the_answers_out() -> None:
     (finding,) = page["findings"]
 
     assert (finding["severity"], finding["line"]) == ("error", 15)
-    assert page["unanswered"] == "there is no Karta that can be used"
+    assert page["unanswered"] == "fix the errors to see answers"
     assert page["answers"] == []
 
 
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
-        pytest.param({"karta": ""}, "there is no Karta that can be used", id="nothing written yet"),
+        pytest.param({"karta": ""}, "fix the errors to see answers", id="nothing written yet"),
         pytest.param(
             {"object": "{apiVersion: v1, kind: Pod}"},
             "the Karta is for example.io/v1, Kind=Crawler, the object is v1, Kind=Pod",

@@ -149,7 +149,7 @@ def test_the_layers_are_in_the_order_in_which_karmada_asks(define: Define) -> No
         ("karmada", False),
     ]
     assert layers[1].note == "Karta train (cluster)"
-    assert layers[2].note == "nothing: every object counts as healthy"
+    assert layers[2].note == "no answer: every object counts as healthy"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_the_layers_are_in_the_order_in_which_karmada_asks(define: Define) -> No
             "ray.io/v1 RayCluster", "InterpretHealth", "the script that it carries for the kind", id="a script"
         ),
         pytest.param(
-            "ray.io/v1 RayCluster", "Retain", "nothing: the template replaces the member's object", id="nothing"
+            "ray.io/v1 RayCluster", "Retain", "no answer: the template replaces the member's object", id="nothing"
         ),
     ],
 )

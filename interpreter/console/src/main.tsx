@@ -110,10 +110,10 @@ function Failure({ error }: { error: Error }) {
   const isUnknown = error instanceof ApiError && error.status === 401;
   return (
     <section class="failure" role="alert">
-      <h1>{isUnknown ? "This console does not know you" : "The console does not answer"}</h1>
+      <h1>{isUnknown ? "Missing or expired token" : "The console does not answer"}</h1>
       <p>
         {isUnknown
-          ? "Open the address that the command has printed: it has the token of this run."
+          ? "Open the URL that `karta-interpreter console` or the server has printed."
           : `Is the command still running? ${error.message}`}
       </p>
     </section>

@@ -26,7 +26,14 @@ from karta_interpreter.operations import (
 )
 from karta_interpreter.operations.interpret_health import is_stale
 
-_NO_OBJECT = 'give the object: --observed-file FILE (or --desired-file), "-" for stdin'
+_NO_OBJECT = 'give the object: FILE or --observed-file FILE (or --desired-file), "-" for stdin'
+_WITHOUT = {
+    "--desired-file": "desired, desired-file options are not set",
+    "--observed-file": "observed, observed-file options are not set",
+    "--desired-replica": "desired-replica option is not set",
+    "--status-file": "status-file option is not set",
+}
+"""What karmadactl prints where an option is missing."""
 ORDER = (
     Operation.RETAIN,
     Operation.INTERPRET_REPLICA,
@@ -69,7 +76,9 @@ class Arguments:
 
     def call(self, operation: Operation) -> Call:
         """The call of one operation; a UsageProblem when arguments are missing or too many."""
-        wrong = self.missing(operation)
+        if self.desired is None and self.observed is None and operation is not Operation.RETAIN:
+            raise UsageProblem(f"Execute {operation} error: {_NO_OBJECT}")
+        wrong = _WITHOUT.get(self.missing(operation))
         if operation is not Operation.RETAIN and self.desired is not None and self.observed is not None:
             wrong = "you can not specify both desired-file and observed-file options"
         if wrong:
@@ -83,18 +92,16 @@ class Arguments:
         return [self._call(operation) for operation in Operation if not self.missing(operation)]
 
     def missing(self, operation: Operation) -> str:
-        """The missing options of an operation, in karmadactl's words; empty when it has all."""
-        if operation is Operation.RETAIN:
-            if self.desired is None:
-                return "desired, desired-file options are not set"
-            return "observed, observed-file options are not set" if self.observed is None else ""
-        if self.desired is None and self.observed is None:
-            return _NO_OBJECT
+        """The option that an operation about an object lacks; empty when it has all."""
+        if operation is Operation.RETAIN and self.desired is None:
+            return "--desired-file"
+        if operation is Operation.RETAIN and self.observed is None:
+            return "--observed-file"
         # karmadactl would scale to 0 here, and aggregate no items, which is never intended.
         if operation is Operation.REVISE_REPLICA and self.replicas is None:
-            return "desired-replica option is not set"
+            return "--desired-replica"
         if operation is Operation.AGGREGATE_STATUS and self.items is None:
-            return "status-file option is not set"
+            return "--status-file"
         return ""
 
     def _call(self, operation: Operation) -> Call:

@@ -49,7 +49,7 @@ def show_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) 
 @click.argument("kinds", nargs=-1, metavar="[KIND...]", shell_complete=complete_kinds)
 @output("yaml", "json")
 def export_command(kinds: tuple[str, ...], output: str) -> None:
-    """Print the Kartas of the catalogue, to apply them to a cluster or to begin one of your own.
+    """Print the Kartas of the catalogue, to apply them to a cluster or as a starting point.
 
     YAML is printed as it was written, with its comments. Without KIND all are printed.
     """
@@ -170,7 +170,7 @@ _LISTS = (
     ("looks up", "references", ", "),
     ("retains", "retain", "; "),
     ("queued by", "queueLabels", ", "),
-    ("brings along", "dependencies", ", "),
+    ("dependencies", "dependencies", ", "),
     ("suspend", "suspend", "; "),
     ("resume", "resume", "; "),
     ("gang", "gangScheduling", " / "),

@@ -11,6 +11,7 @@ from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kind
 from karta_interpreter.cli.diff_input import MEMBERS
 from karta_interpreter.cli.files import check_stdin, named, read_crds, read_objects, write_files
 from karta_interpreter.cli.options import (
+    LATER,
     NO_WORKLOAD,
     definitions,
     desired_replica,
@@ -110,12 +111,14 @@ Examples:
 
 @command.command("suite", epilog=_EXAMPLES)
 @definitions
-@inputs("--object", "paths", text="Workloads to ask about")
+@click.argument("files", nargs=-1, type=LATER, metavar="[FILE...]")
+@inputs("--object", "paths", text="Workloads to ask about, with FILE")
 @inputs("--observed-file", "observed", text="The workloads as a member cluster has them, for Retain")
 @desired_replica
 @output_dir_option(help="Write a file for each operation there, and the objects that they share.")
 def suite_command(
     filenames: tuple[str, ...],
+    files: tuple[str, ...],
     paths: tuple[str, ...],
     observed: tuple[str, ...],
     desired_replica: int | None,
@@ -127,6 +130,7 @@ def suite_command(
     object's, is what two members report. ReviseReplica gets twice the count, or --desired-replica. An answer is only as
     right as the definition: a TODO in each case stands for the reason that a person has to find.
     """
+    paths = files + paths
     check_stdin((*filenames, *paths, *observed))
     if not paths:
         raise UsageProblem(NO_WORKLOAD)
@@ -139,7 +143,7 @@ def suite_command(
     members = {named(each): each for each in live}
     if strays := members.keys() - set(map(named, given)):
         raise UsageProblem(f"error: {', '.join(observed)}: no workload is {', '.join(sorted(strays))}")
-    files: dict[str, list[str]] = {}
+    cases: dict[str, list[str]] = {}
     shared: dict[str, str] = {}  # the files of objects, by their content
     for workload in given:
         for call, fields in _cases(workload, members.get(named(workload)), desired_replica, filenames):
@@ -148,13 +152,13 @@ def suite_command(
                 for key in OBJECT_KEYS
                 if key in fields and output_dir is not None
             }
-            files.setdefault(f"{call.operation.lower()}.yaml", []).append(to_authored_yaml({**fields, **places}))
-    texts = {name: "---\n".join(cases) for name, cases in files.items()}
+            cases.setdefault(f"{call.operation.lower()}.yaml", []).append(to_authored_yaml({**fields, **places}))
+    texts = {name: "---\n".join(some) for name, some in cases.items()}
     if output_dir is None:
         click.echo("---\n".join(texts.values()), nl=False)
     else:
         _write(output_dir, texts | {place: text for text, place in shared.items()})
-    click.echo(f"{count(sum(map(len, files.values())), 'case')}: replace each TODO by the reason", err=True)
+    click.echo(f"{count(sum(map(len, cases.values())), 'case')}: replace each TODO by the reason", err=True)
 
 
 def _cases(
@@ -199,5 +203,7 @@ def _cleaned(workload: Object) -> Object:
 def _write(folder: Path, texts: dict[str, str]) -> None:
     there = [name for name in texts if (folder / name).exists()]
     if there:
-        raise Problem(f"error: {folder}: {', '.join(there)} is there already: print the cases and add them by hand")
+        raise Problem(
+            f"error: {folder}: these files already exist: {', '.join(there)}; print the cases and add them by hand"
+        )
     write_files(folder, texts)

@@ -14,8 +14,16 @@ from karta_interpreter.cli.calls import Outcome, ask
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.diff_input import Question, Side, read_questions, side_of
 from karta_interpreter.cli.files import check_stdin
-from karta_interpreter.cli.options import Number, answer_options, complete_kinds_and_files, file_option, output
-from karta_interpreter.cli.program import Problem
+from karta_interpreter.cli.options import (
+    LATER,
+    NO_WORKLOAD,
+    Number,
+    answer_options,
+    complete_kinds_and_files,
+    file_option,
+    output,
+)
+from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, written
 from karta_interpreter.findings import count, format_path
 from karta_interpreter.k8s.gvk import GVK
@@ -41,19 +49,26 @@ class Change(NamedTuple):
 
 
 _side = partial(click.option, required=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
-_OBJECTS = "Objects and suites to ask about: file, folder or -; may be repeated."
+_OBJECTS = "Objects and suites to ask about, with FILE: file, folder or -; may be repeated."
 _REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from counts."
 
 
 @click.command("diff", epilog=_EXAMPLES)
 @_side("--from", "before", help="The definition before.")
 @_side("--to", "after", help="The definition after.")
-@file_option("--object", "paths", multiple=True, required=True, help=_OBJECTS)
+@click.argument("files", nargs=-1, type=LATER, metavar="[FILE...]")
+@file_option("--object", "paths", multiple=True, help=_OBJECTS)
 @click.option("--desired-replica", type=Number(0, MOST_REPLICAS), metavar="N", help=_REPLICAS)
 @answer_options
 @output("table", "yaml", "json", "markdown")
 def command(
-    before: str, after: str, paths: tuple[str, ...], desired_replica: int | None, output: str, options: Options
+    before: str,
+    after: str,
+    files: tuple[str, ...],
+    paths: tuple[str, ...],
+    desired_replica: int | None,
+    output: str,
+    options: Options,
 ) -> None:
     """Show where two definitions answer differently about the same objects.
 
@@ -62,6 +77,9 @@ def command(
     status is what each of two members reports. A suite gives its own calls. Two errors count as equal.
     The exit code is 1 when an answer differs.
     """
+    paths = files + paths
+    if not paths:
+        raise UsageProblem(NO_WORKLOAD)
     check_stdin([before, after, *paths])
     with ExitStack() as opened:
         sides = side_of(before, opened), side_of(after, opened)

@@ -7,7 +7,6 @@ import html
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
@@ -17,7 +16,7 @@ from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import short
 from karta_interpreter.cli.calls import Arguments, calls_for, operation_named, print_line
 from karta_interpreter.cli.definitions import Interpreter, definitions_named, kinds_of
-from karta_interpreter.cli.files import STDIN, check_stdin, is_url, read_items, read_object, read_objects
+from karta_interpreter.cli.files import STDIN, check_stdin, file_given, read_items, read_object, read_objects
 from karta_interpreter.cli.options import (
     complete_kinds_and_files,
     definitions,
@@ -37,7 +36,7 @@ from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE
 from karta_interpreter.operations import Call, Operation, Options
 from karta_interpreter.sources.files import ORIGIN
 
-STRICT = "Exit with 3 when something was looked for and not found."
+STRICT = "Exit with 3 when a path matched nothing."
 _STRICT_CODE = 3  # 1 is a failure, 2 wrong usage
 
 _EXAMPLES = """\b
@@ -80,9 +79,7 @@ def command(
     reads; without KIND and FILE, those of the definitions in -f. The exit code is 1 when an operation gives an error.
     """
     asked = operation_named(operation) if operation is not None else None
-    if target and path:
-        raise UsageProblem(f"error: give {target} or --object, not both")
-    file = (target if target and _is_path(target) else None) if path is None else path
+    file = file_given(target, path)
     files = [file, given["observed_file"], given["status_file"], *given["references"], *filenames, *overrides]
     check_stdin([each for each in files if each])
     if file is None or (path is None and _is_definition(file)):
@@ -102,14 +99,6 @@ def command(
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
     references = [each for path in given["references"] for each in read_objects(path)]
     show(interpreter, calls, references, output, given["options"], strict=strict)
-
-
-def _is_path(target: str) -> bool:
-    if target == STDIN or is_url(target) or Path(target).exists():
-        return True
-    if Path(target).suffix in (".yaml", ".yml", ".json"):
-        raise UsageProblem(f"error: {target}: there is no such file")
-    return False
 
 
 def _is_definition(path: str) -> bool:
@@ -196,7 +185,7 @@ def _layers(layers: Iterable[Layer]) -> Iterator[str]:
     """One line: what answers, what would come before it, and what comes without it."""
     found = {layer.name: layer.note for layer in layers if not layer.answers}
     answering = " and ".join(layer.note for layer in layers if layer.answers) or "nothing"
-    yield f"by {answering}; before it {found['customization']}; without it Karmada takes {found['karmada']}"
+    yield f"by {answering}; before it {found['customization']}; without this Karta Karmada has {found['karmada']}"
 
 
 def _wrapped(text: str, columns: int, depth: int) -> list[str]:

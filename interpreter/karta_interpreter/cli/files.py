@@ -60,7 +60,7 @@ def read_object(path: str, kinds: Kinds = frozenset) -> Object:
         what = (
             f" contains {len(found)} objects, pass one of them: {', '.join(map(named, found[:8]))}"
             if found
-            else ": it has no object"
+            else ": it contains no object"
         )
         raise UsageProblem(f"error: {path}{what}")
     return found[0]
@@ -252,17 +252,33 @@ class Connection(TypedDict):
 
 
 def live(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the argument for a workload on an API server, and the options for the connection to it."""
+    """Add the argument for a workload in a file or on an API server, and the options for the connection to it."""
     text = "Namespace of RESOURCE/NAME; default: that of the context."
     function = click.option("-n", "--namespace", metavar="NAME", help=text)(control_plane(function))
-    return click.argument("target", required=False, metavar="[RESOURCE/NAME]")(function)
+    return click.argument("target", required=False, metavar="[FILE|RESOURCE/NAME]")(function)
+
+
+def is_path(target: str) -> bool:
+    """Whether an argument is a file, a folder, a URL or standard input; a UsageProblem for a file that is missing."""
+    if target == STDIN or is_url(target) or Path(target).exists():
+        return True
+    if Path(target).suffix in (".yaml", ".yml", ".json"):
+        raise UsageProblem(f"error: {target}: there is no such file")
+    return False
+
+
+def file_given(target: str | None, path: str | None, option: str = "--object") -> str | None:
+    """Return the file that FILE or its option names; None where there is none, or RESOURCE/NAME."""
+    if target and path is not None:
+        raise UsageProblem(f"error: give {target} or {option}, not both")
+    return target if target and is_path(target) else path
 
 
 def read_live(target: str, **connection: Unpack[Connection]) -> Object:
     """Return the object that ``RESOURCE/NAME`` names; RESOURCE is in any form that kubectl knows."""
     resource, _, name = target.partition("/")
     if not resource or not name or "/" in name:
-        raise UsageProblem(f"error: {target}: give RESOURCE/NAME, such as rayjob/demo, or a file with --object")
+        raise UsageProblem(f"error: {target}: give a file that exists, or RESOURCE/NAME, such as rayjob/demo")
     return asyncio.run(_find(resource, name, connection))
 
 

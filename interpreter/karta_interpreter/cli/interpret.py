@@ -9,11 +9,20 @@ import click
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
 from karta_interpreter.cli.calls import ORDER, Arguments, Outcome, ask, calls_for
-from karta_interpreter.cli.definitions import kinds_of, read_customizations
+from karta_interpreter.cli.definitions import Interpreter, kinds_of, read_customizations
 from karta_interpreter.cli.explain import STRICT, exit_if_strict, warnings_text
 from karta_interpreter.cli.explain import show as show_explanations
-from karta_interpreter.cli.files import Connection, check_stdin, live, read_items, read_live, read_object, read_objects
-from karta_interpreter.cli.options import definitions, file_option, inputs, karta, old_spelling, operation_option
+from karta_interpreter.cli.files import (
+    Connection,
+    check_stdin,
+    file_given,
+    live,
+    read_items,
+    read_live,
+    read_object,
+    read_objects,
+)
+from karta_interpreter.cli.options import definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, written
 from karta_interpreter.explain import Fact, warnings_about
@@ -28,7 +37,7 @@ from karta_interpreter.sources.snapshot import Entry
 
 _EXAMPLES = """\b
 Examples:
-  karta-interpreter interpret --observed-file raycluster.yaml
+  karta-interpreter interpret raycluster.yaml
   karta-interpreter interpret --observed-file raycluster.yaml --operation InterpretReplica
   karta-interpreter interpret -f my-karta.yaml --desired-file job.yaml --desired-replica 4
   karta-interpreter interpret --override my-health.yaml --observed-file raycluster.yaml
@@ -45,13 +54,12 @@ class _Given(Connection):
     desired_replica: int | None
     references: tuple[str, ...]
     options: Options
-    kartas: tuple[str, ...]
 
 
 @click.command("interpret", epilog=_EXAMPLES)
 @live
 @operation_option("--operation", help="Ask one operation and print as karmadactl does.")
-@file_option("--desired-file", help='The object as the template has it; "-" is stdin.')
+@file_option("--desired-file", help='The resource template (control plane); "-" is stdin.')
 @file_option(
     "--observed-file", "--object", "observed_file", help='The object as a member cluster has it; "-" is stdin.'
 )
@@ -60,12 +68,10 @@ class _Given(Connection):
 @options.references
 @options.answer_options
 @definitions
-@karta
 @inputs("--override", "overrides", text="Customizations whose scripts override the definition")
 @click.option("--check", is_flag=True, help="Check scripts without running them.")
 @click.option("--explain", is_flag=True, help="Show for each answer the chain from it to the object.")
 @click.option("--strict", is_flag=True, help=STRICT)
-@click.option("-R", "--recursive", is_flag=True, expose_value=False, help="Accepted; folders are always read so.")
 @click.option("-o", "--output", type=click.Choice(["table", "yaml", "json", "markdown"]), help="How to print answers.")
 def command(
     operation: str | None,
@@ -80,10 +86,11 @@ def command(
 ) -> None:
     """Ask a definition about an object, as Karmada would.
 
-    RESOURCE/NAME is an object on the API server of the kubeconfig, such as rayjob/demo. Without --operation, every
+    FILE has an object as a member cluster has it, as --observed-file; RESOURCE/NAME is one on the API server of the
+    kubeconfig, such as rayjob/demo. Without --operation, every
     operation that the given files allow is asked and shown in one table.
     """
-    filenames += old_spelling("--karta", "-f", given["kartas"])
+    given["observed_file"] = file_given(given["target"], given["observed_file"], "--observed-file")
     files = (given["desired_file"], given["observed_file"], given["status_file"], *given["references"])
     check_stdin([path for path in (*files, *filenames, *overrides) if path])
     if output == "markdown" and not explain:
@@ -105,15 +112,21 @@ def command(
     else:
         click.echo(_title(interpreter.entry, calls[0].object) + outcomes_table(outcomes), nl=False)
     if not operation:
-        for each in Operation:
-            reason = arguments.missing(each) if interpreter.is_asked(each) else interpreter.why_not
-            if reason:
-                click.echo(escaped(f"{each} was not asked: {reason}"), err=True)
+        _print_skipped(interpreter, arguments)
     warnings = _warnings(interpreter.entry.definition, calls, references)
     click.echo(warnings_text(warnings), err=True, nl=False)
     if any(outcome.error for outcome in outcomes):
         raise SystemExit(Problem.exit_code)
     exit_if_strict(warnings, strict=strict)
+
+
+def _print_skipped(interpreter: Interpreter, arguments: Arguments) -> None:
+    for each in Operation:
+        option = arguments.missing(each)
+        if not interpreter.is_asked(each):
+            click.echo(escaped(f"{each} skipped: {interpreter.why_not}"), err=True)
+        elif option:
+            click.echo(f"{each} skipped: pass {option}", err=True)
 
 
 def _warnings(definition: Definition, calls: Iterable[Call], references: Sequence[Object]) -> list[Fact]:
@@ -126,13 +139,11 @@ def _warnings(definition: Definition, calls: Iterable[Call], references: Sequenc
 
 
 def _read(given: _Given, filenames: Sequence[str]) -> Arguments:
-    if given["target"] and given["observed_file"] is not None:
-        raise UsageProblem(f"error: give {given['target']} or --observed-file, not both")
     desired, observed = (
         None if path is None else read_object(path, lambda: kinds_of(filenames))
         for path in (given["desired_file"], given["observed_file"])
     )
-    if given["target"]:
+    if given["target"] and given["observed_file"] is None:
         connection = Connection(namespace=given["namespace"], kubeconfig=given["kubeconfig"], context=given["context"])
         observed = read_live(given["target"], **connection)
     items = None if given["status_file"] is None else read_items(given["status_file"])

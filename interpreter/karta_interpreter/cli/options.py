@@ -60,7 +60,7 @@ class ObjectName(click.types.StringParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401 - click's signature
         """The name; a usage error for anything else."""
         if not _OBJECT_NAME.fullmatch(value):
-            self.fail(f"{value!r} is no name of an object", param, ctx)
+            self.fail(f"{value!r} is not the name of an object", param, ctx)
         return str(value)
 
 
@@ -83,7 +83,7 @@ class Decimal(click.FloatRange):
         """The number; a usage error for anything else."""
         number: float = super().convert(value, param, ctx)
         if math.isnan(number):
-            self.fail(f"{value} is no number", param, ctx)
+            self.fail(f"{value} is not a number", param, ctx)
         return number
 
 
@@ -117,7 +117,7 @@ kind_option = partial(click.option, metavar="KIND", multiple=True, shell_complet
 operation_option = partial(click.option, metavar="NAME", shell_complete=complete_operations)
 output_dir_option = partial(click.option, "--output-dir", type=OutputFolder(), metavar="DIR")
 
-_KUBECONFIG = "That of karmada-apiserver. Default: that of the pod, $KUBECONFIG or ~/.kube/config."
+_KUBECONFIG = "Kubeconfig for karmada-apiserver. Default: in-cluster config, $KUBECONFIG or ~/.kube/config."
 _CONTEXT = "Context of the kubeconfig; default: its current one."
 
 
@@ -163,13 +163,4 @@ def answer_options(function: Command) -> Command:
     return answering
 
 
-NO_WORKLOAD = 'error: give the workload: --object PATH, "-" for stdin'
-karta = click.option("--karta", "kartas", type=LATER, multiple=True, hidden=True)
-"""The spelling of ``-f`` in release 0.1.0."""
-
-
-def old_spelling(old: str, new: str, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the values of an option's old spelling; a note on stderr names the new one."""
-    if values:
-        click.echo(f"note: {old} is {new} now; the next release no longer accepts {old}", err=True)
-    return values
+NO_WORKLOAD = 'error: give the workload: FILE or --object FILE, "-" for stdin'

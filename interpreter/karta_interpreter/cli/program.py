@@ -35,7 +35,6 @@ COMMANDS = {
     "unregister": "Remove a server's registration from Karmada.",
     "doctor": "Find out why Karmada does not get its answers.",
     "completion": "Print the script that completes command lines in a shell.",
-    "version": "Print the versions of this program and of its Python.",
 }
 
 
@@ -69,13 +68,15 @@ def missing_extra(command: str, error: ModuleNotFoundError) -> UsageProblem | No
     """The message about a library of an extra that a command needs; None when no extra installs it.
 
     >>> missing_extra("serve", ModuleNotFoundError(name="aiohttp.web_server")).message
-    "error: serve needs aiohttp, of the extra [server]: pip install 'karta-interpreter[server]'"
+    "error: serve requires aiohttp; install the [server] extra: pip install 'karta-interpreter[server]'"
     """
     library = (error.name or "").partition(".")[0]
     extra = next((extra for extra in (command, *EXTRAS) if library in EXTRAS.get(extra, ())), None)
     if not extra:
         return None
-    return UsageProblem(f"error: {command} needs {library}, of the extra [{extra}]: pip install '{NAME}[{extra}]'")
+    return UsageProblem(
+        f"error: {command} requires {library}; install the [{extra}] extra: pip install '{NAME}[{extra}]'"
+    )
 
 
 class Commands(click.Group):

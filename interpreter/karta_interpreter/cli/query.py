@@ -7,7 +7,7 @@ import orjson
 
 from karta_interpreter.cli.answers import changes, short
 from karta_interpreter.cli.files import read_object
-from karta_interpreter.cli.options import file_option, output
+from karta_interpreter.cli.options import LATER, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, table, written
 from karta_interpreter.jq import Location, Query, Verdict
@@ -23,17 +23,22 @@ _MEANINGS = {
 
 @click.command("query")
 @click.argument("expression", metavar="EXPRESSION")
-@file_option("--object", "path", help='The workload: a file or "-".')
+@click.argument("target", required=False, type=LATER, metavar="[FILE]")
+@file_option("--object", "path", help='The workload, instead of FILE: file or "-".')
 @click.option("--assign", metavar="JSON", help="Show what writing this value through the expression changes.")
 @output("table", "yaml", "json")
-def command(expression: str, path: str | None, assign: str | None, output: str) -> None:
+def command(expression: str, target: str | None, path: str | None, assign: str | None, output: str) -> None:
     """Try one jq expression of a definition on an object.
 
-    The verdict is where the expression runs: plain in the server, bounded in a process of its own, refused nowhere.
-    With a workload, each output is shown with the place that it is read from, and that it can be written through.
+    The verdict is where the expression runs: plain in the server, bounded in a process of its own; refused: it
+    never runs. With a workload, each output is shown with the place that it is read from, and that it can be written
+    through.
     """
+    if target and path is not None:
+        raise UsageProblem(f"error: give {target} or --object, not both")
+    path = target if path is None else path
     if assign is not None and path is None:
-        raise UsageProblem("error: --assign writes to an object: give it with --object")
+        raise UsageProblem("error: --assign writes to an object: give FILE or --object FILE")
     parsed, findings = judge((), expression)
     click.echo(findings_text(findings), err=True, nl=False)
     if parsed is None:

@@ -123,7 +123,12 @@ _OPTIONS: list[click.Parameter] = [
     _option("resource_quota_estimate", bool, QUOTA_ESTIMATE),
     _option("pod_requests", COUNTING, POD_REQUESTS),
     _option("cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
-    _option("kubeconfig", click.Path(path_type=Path), "That of karmada-apiserver; default: in-cluster.", "FILE"),
+    _option(
+        "kubeconfig",
+        click.Path(path_type=Path),
+        "Kubeconfig for karmada-apiserver; default: in-cluster config.",
+        "FILE",
+    ),
     _option("context", str, "Context of the kubeconfig.", "NAME"),
     _option("register", bool, "Whether to register this server with Karmada."),
     _option("registration_name", ObjectName(), "Name of the configuration in Karmada.", "NAME"),

@@ -7,10 +7,10 @@ from typing import Unpack
 import click
 
 from karta_interpreter.cli import options
-from karta_interpreter.cli.definitions import DEFINITIONS, interpreter_for, kinds_of
+from karta_interpreter.cli.definitions import interpreter_for, kinds_of
 from karta_interpreter.cli.explain import warnings_text
-from karta_interpreter.cli.files import Connection, check_stdin, live, read_live, read_object, read_objects
-from karta_interpreter.cli.options import NO_WORKLOAD, definitions, file_option, karta, old_spelling, output
+from karta_interpreter.cli.files import Connection, check_stdin, file_given, live, read_live, read_object, read_objects
+from karta_interpreter.cli.options import NO_WORKLOAD, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, table, written
 from karta_interpreter.explain import NO_PODS, Fact, warnings_about
@@ -171,10 +171,9 @@ def _boxes(branch: _Branch, name: str, *lines: str) -> Iterator[str]:
 
 @click.command("tree")
 @live
-@file_option("--object", "path", help='The workload: file or "-".')
+@file_option("--object", "path", help='The workload, instead of FILE: file or "-".')
 @file_option("--pods", help='The pods of the workload: file, folder or "-".')
 @definitions
-@karta
 @options.references
 @output("tree", "table", "json", "yaml", "mermaid")
 def command(
@@ -182,28 +181,21 @@ def command(
     path: str | None,
     pods: str | None,
     filenames: tuple[str, ...],
-    kartas: tuple[str, ...],
     references: tuple[str, ...],
     output: str,
     **connection: Unpack[Connection],
 ) -> None:
     """Show the components, instances and pods of a workload.
 
-    RESOURCE/NAME is a workload on the API server of the kubeconfig, such as rayjob/demo. Counts are for the whole
-    workload. The selectors of the definition match pods among those of this workload: give no pods of others. The exit
-    code is 1 when a pod matches no component.
+    FILE has the workload, "-" is stdin; RESOURCE/NAME is one on the API server of the kubeconfig, such as rayjob/demo.
+    Counts are for the whole workload. The selectors of the definition match pods among those of this workload: give no
+    pods of others. The exit code is 1 when a pod matches no component.
     """
-    check_stdin([each for each in (path, pods, *filenames, *kartas, *references) if each])
-    kartas = old_spelling("--karta", "-f", kartas)
-    if target and path:
-        raise UsageProblem(f"error: give {target} or --object, not both")
-    if target:
-        obj, filenames = read_live(target, **connection), filenames + kartas
-    elif path is None:
-        obj, filenames = _by_old_spelling(filenames), kartas
-    else:
-        filenames += kartas
-        obj = read_object(path, lambda: kinds_of(filenames))
+    path = file_given(target, path)
+    check_stdin([each for each in (path, pods, *filenames, *references) if each])
+    if not (path or target):
+        raise UsageProblem(NO_WORKLOAD)
+    obj = read_object(path, lambda: kinds_of(filenames)) if path else read_live(str(target), **connection)
     tree = WorkloadTree.build(_workload(obj, filenames, references), _pods(pods))
     drawn = {"tree": tree_text, "table": tree_table, "mermaid": mermaid}
     text = drawn[output](tree) if output in drawn else written(tree.to_json(), output)
@@ -216,19 +208,10 @@ def command(
         raise SystemExit(Problem.exit_code)
 
 
-def _by_old_spelling(filenames: tuple[str, ...]) -> Object:
-    """Return the workload that is given as in release 0.1.0, where ``-f`` was the workload."""
-    found = read_objects(filenames[0]) if len(filenames) == 1 else []
-    if len(found) != 1 or found[0].get("kind") in (None, *DEFINITIONS):
-        raise UsageProblem(NO_WORKLOAD)
-    old_spelling("-f WORKLOAD", "--object WORKLOAD", filenames)
-    return found[0]
-
-
 def _workload(obj: Object, filenames: tuple[str, ...], references: tuple[str, ...]) -> Workload:
     definition = interpreter_for(GVK.of(obj), filenames, ()).entry.definition
     if not definition.has_karta:
-        raise UsageProblem(f"error: {definition.name} is no Karta: scripts do not describe components")
+        raise UsageProblem(f"error: {definition.name} is not a Karta: scripts do not describe components")
     workload = Workload(Karta(definition), obj)
     found = [obj for path in references for obj in read_objects(path)]
     return workload.with_references(found) if found else workload

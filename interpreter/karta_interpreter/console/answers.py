@@ -101,7 +101,7 @@ def answer(question: Question) -> dict[str, JSON]:
             return page | _Answers(loaded.definition, place, inputs.object, inputs, question).document()
     defined = ", ".join(str(loaded.gvk) for loaded, _ in kartas if loaded.definition)
     page["unanswered"] = (
-        f"the Karta is for {defined}, the object is {gvk}" if defined else "there is no Karta that can be used"
+        f"the Karta is for {defined}, the object is {gvk}" if defined else "fix the errors to see answers"
     )
     return page
 

@@ -49,7 +49,7 @@ def read_object(text: str) -> Place | None:
     places = list(_objects(text))
     if len(places) > 1:
         line, column = places[1].position(())
-        raise TextError(f"there are {len(places)} objects; give one", line, column)
+        raise TextError(f"contains {len(places)} objects; pass exactly one", line, column)
     _check_kinds(places)
     return places[0] if places else None
 

@@ -190,7 +190,7 @@ def _layers(definition: Definition, operation: Operation, origin: str) -> tuple[
     origin = origin or definition.source or "given"
     allowed = definition.answers(operation)
     carried, native = operation in CARRIED.get(gvk, ()), operation in NATIVE.get(gvk, ())
-    after = "its own code" if native else f"nothing: {_WITHOUT[operation]}"
+    after = "its own code" if native else f"no answer: {_WITHOUT[operation]}"
     left_out = "left out by the annotation karta-interpreter.io/operations" if definition.has_karta else "none"
     return (
         Layer(

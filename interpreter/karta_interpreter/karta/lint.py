@@ -96,13 +96,13 @@ def _child(path: Path, child: ComponentDefinition) -> Iterator[Finding]:
 def _leaves(components: Sequence[tuple[Path, ComponentDefinition]]) -> Iterator[Finding]:
     leaves = [(path, leaf) for path, leaf in components if leaf.spec_definition is not None]
     if not leaves:
-        message = "no component has a pod definition, so nothing of this kind can be counted"
+        message = "no component has a pod definition, so replicas of this kind cannot be counted"
         yield warning("no-pods", components[0][0], message, "add a specDefinition to the component that has the pods")
     known: dict[Hashable, str] = {}
     for path, leaf in leaves if len(leaves) > 1 else ():
         kind = leaf.pod_selector.component_type if leaf.pod_selector else None
         if kind is None:
-            message = f'the pods of the component "{leaf.name}" cannot be told from those of other components'
+            message = f'the pods of the component "{leaf.name}" cannot be distinguished from those of other components'
             yield warning("type-selector-missing", path, message, "add podSelector.componentTypeSelector")
             continue
         labels = frozenset(kind.labels.items())

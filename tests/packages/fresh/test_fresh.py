@@ -73,7 +73,7 @@ def test_a_command_that_lacks_its_extra_names_it(base: Environment) -> None:
     asked = base.run("karta-interpreter", "serve")
 
     assert (asked.returncode, asked.stdout) == (2, "")
-    assert re.fullmatch(r"error: serve needs \w+, of the extra \[server\]: pip install '[^']+'\n", asked.stderr)
+    assert re.fullmatch(r"error: serve requires \w+; install the \[server\] extra: pip install '[^']+'\n", asked.stderr)
 
 
 def test_the_extra_makes_it_a_server(server: Environment) -> None:

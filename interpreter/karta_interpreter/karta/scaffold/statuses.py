@@ -103,7 +103,10 @@ def _by_phase(place: Place, schema: Object) -> Statuses:
 def _by_conditions(kind: CustomKind, status: Object) -> Statuses:
     listed = listed_texts(below(entries(below(status, "conditions"), "items") or {}, "type"))
     types: Mapping[str, Sequence[str]] = _BATCH if _BATCH_KINDS.search(kind.gvk.kind) else _SERVICE
-    note = "CHECK: the schema does not say which conditions there are; these are usual ones. Remove those it has not."
+    note = (
+        "CHECK: the schema does not say which conditions there are; these are usual ones. Remove the ones that the"
+        " controller does not set."
+    )
     if listed:
         types = {name: [each for each in listed if _MEANINGS.get(each.lower()) == name] for name in WORDS}
         unknown = [each for each in listed if each.lower() not in _MEANINGS]
