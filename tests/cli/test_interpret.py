@@ -100,7 +100,8 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
         ),
         pytest.param(
             ["--operation", "InterpretHealth"],
-            'Execute InterpretHealth error: give the object: FILE or --observed-file FILE (or --desired-file), "-" for stdin',
+            "Execute InterpretHealth error: give the object: FILE or --observed-file FILE (or --desired-file),"
+            ' "-" for stdin',
             id="no object",
         ),
         pytest.param(
