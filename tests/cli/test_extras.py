@@ -143,8 +143,8 @@ def test_a_cluster_needs_more_than_the_console(files: Path, without: Without) ->
 
     assert (code, stderr.partition(":")[2]) == (
         2,
-        " unregister requires kubernetes_asyncio; install the [server] extra: pip install"
-        " 'karta-interpreter[server]'\n",
+        " unregister requires kubernetes_asyncio; install the [server] extra:"
+        + " pip install 'karta-interpreter[server]'\n",
     )
 
 
