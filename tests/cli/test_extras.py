@@ -141,10 +141,10 @@ def test_a_cluster_needs_more_than_the_console(files: Path, without: Without) ->
 
     ((code, stderr, _),) = without(["kubernetes_asyncio"], ["unregister", "--kubeconfig", "config"])
 
+    pip = "pip install 'karta-interpreter[server]'"
     assert (code, stderr.partition(":")[2]) == (
         2,
-        " unregister requires kubernetes_asyncio; install the [server] extra:"
-        + " pip install 'karta-interpreter[server]'\n",
+        f" unregister requires kubernetes_asyncio; install the [server] extra: {pip}\n",
     )
 
 

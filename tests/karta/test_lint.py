@@ -148,7 +148,7 @@ def test_a_count_that_is_elastic_by_default_can_be_written(
         ),
         pytest.param(
             [((*CONDUCTOR, "podSelector"), REMOVED)], "type-selector-missing", CONDUCTOR,
-            'the pods of the component "conductor" cannot be told', id="pods of two components",
+            'the pods of the component "conductor" cannot be distinguished', id="pods of two components",
         ),
         pytest.param(
             [((*STRUCTURE, "additionalChildKinds"), [{"group": g, "version": "v1", "kind": "Pod"} for g in "ab"])],
