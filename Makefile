@@ -55,13 +55,13 @@ generate: .venv/run.stamp ## Write what is generated: schemas, docs/catalogue, R
 catalogue-diff: .venv/run.stamp ## Write into the CHANGELOG what the catalogue answers differently (FROM=v0.1.0: since then)
 	$(BIN)/python -m docs.catalogue_diff "$(FROM)"
 
-bench: .venv/bench.stamp ## Measure the server beside Karmada's own and write docs/performance.md (needs Go)
+bench: .venv/bench.stamp ## Measure the server next to Karmada's own and write docs/performance.md (needs Go)
 	$(BIN)/python -m tests.benchmarks
 
 bench-compare: .venv/dev.stamp ## Measure again and fail when a ratio has fallen by more than a fifth (needs Go)
 	$(BIN)/python -m tests.benchmarks --compare
 
-audit: .venv/dev.stamp ## Attack the server beside an idle one, and fail when others notice (up to ten minutes)
+audit: .venv/dev.stamp ## Attack the server next to an idle one, and fail when others notice (up to ten minutes)
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m tests.audit
 	KARTA_INTERPRETER_TEST_EXAMPLES=40 $(PYTEST) tests/console/workload_types/test_openapi.py -k describes
 
@@ -76,7 +76,7 @@ e2e: .venv/dev.stamp ## Prove the image on a real Karmada control plane (needs G
 reality: .venv/dev.stamp ## Compare our answers with what real workload controllers do (needs Go; builds them once)
 	@$(BIN)/python -m tests.reality
 
-reality-shared: .venv/dev.stamp ## The same with the controllers that take little to build beside those of e2e
+reality-shared: .venv/dev.stamp ## The same with the controllers that take little to build next to those of e2e
 	@$(BIN)/python -m tests.reality --shared
 
 tools: ## Build helm and kustomize for the tests of deploy/ (needs Go)

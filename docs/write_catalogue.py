@@ -49,7 +49,7 @@ def index(summaries: Iterable[Object]) -> str:
 These {len(rows)} kinds are interpreted as they come. Each definition was written from the API types, the defaults
 and the controller of the version that is named; it fits other versions as far as these are the same in them.
 `karta-interpreter catalog list` prints this list, `catalog show` what a page says, and `catalog export` the Kartas
-themselves. How each of them was tested: the suites in `testdata` beside it. Where the components have other names than
+themselves. How each of them was tested: the suites in `testdata` next to it. Where the components have other names than
 in Karta's own catalogue: [component-names.md](component-names.md).
 
 {table(head, rows)}"""
@@ -67,7 +67,7 @@ def names(found: Sequence[Object]) -> str:
         if kind in theirs and any(only := differing([part["name"] for part in description["components"]], theirs[kind]))
     ]
     return f"""{WRITTEN_BY}
-# Component names beside Karta's own catalogue
+# Component names compared with Karta's own catalogue
 
 A program that was written for the definitions of Karta's own catalogue finds components by their names.
 Karta's catalogue (as of September 2026) has {len(theirs)} of the {len(ours)} kinds here.

@@ -48,7 +48,7 @@ def _answers(answers: Mapping[str, int]) -> str:
 
 
 def _pair(waits: tuple[Waits, Waits] | None) -> str:
-    """Return the worst wait beside that of the control."""
+    """Return the worst wait next to that of the control."""
     if waits is None:
         return "-"
     return " / ".join(f"{one.worst * _MILLISECONDS:.0f}" for one in waits)

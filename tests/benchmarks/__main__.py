@@ -1,4 +1,4 @@
-"""Measure the server as `serve` starts it beside Karmada's example webhook, and write docs/performance.md.
+"""Measure the server as `serve` starts it compared with Karmada's example webhook, and write docs/performance.md.
 
 Servers run on one core and whoever asks them on another. All cases take turns, round after round, and each figure is
 the median of its rounds. Processor time is what the operating system accounts to the server and all that it started.
@@ -44,9 +44,7 @@ def main() -> int:
     except BuildError as error:
         sys.exit(str(error))
     if not programs:
-        sys.stderr.write(
-            "There is no Go, so this server is measured alone, beside nothing of Karmada's, and nothing is written.\n"
-        )
+        sys.stderr.write("There is no Go, so this server is measured alone, and nothing is written.\n")
     if (load := os.getloadavg()[0]) > _BUSY:
         sys.stderr.write(f"The load average is {load:.1f}: who else is busy here is measured, too.\n")
     if options.compare:

@@ -1,4 +1,4 @@
-"""Ratios of today beside those of the baseline."""
+"""Ratios of today compared with those of the baseline."""
 
 import json
 from collections.abc import Iterable, Mapping

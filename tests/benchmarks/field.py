@@ -1,4 +1,4 @@
-"""Who runs beside each other, and what they are asked."""
+"""Who runs next to each other, and what they are asked."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What each operation costs the server, beside Karmada's example webhook where that knows the kind."""
+"""What each operation costs the server, compared with Karmada's example webhook where that knows the kind."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ def setting(effort: Effort, programs: Programs) -> str:
     return (
         f"Measured by `make bench` on {machine}. "
         f"This server: CPython {platform.python_version()} ({_build()}), {packages}. "
-        f"Beside it: Karmada {programs.karmada} and gojq {programs.gojq}, built by {programs.go}. "
+        f"Next to it: Karmada {programs.karmada} and gojq {programs.gojq}, built by {programs.go}. "
         f"Each figure is the {effort}.\n"
     )
 

@@ -20,7 +20,7 @@ Measured = Callable[..., list[str]]
 
 @pytest.fixture
 def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Measured:
-    """Have the sections find what they are told to, one time after the other, beside a baseline."""
+    """Have the sections find what they are told to, one time after the other, compared with a baseline."""
     monkeypatch.setattr(module, "_BASELINE", tmp_path / "baseline.json")
     asked: list[str] = []
 

@@ -1,4 +1,4 @@
-"""``python -m tests.benchmarks.types``: the list of 10,000 types, and the memory beside that of the Kartas alone.
+"""``python -m tests.benchmarks.types``: the list of 10,000 types, and the memory that it takes.
 
 Both servers read the same files; only one of them serves the workload types API. The times are those of whole
 requests on loopback.

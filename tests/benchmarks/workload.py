@@ -138,7 +138,7 @@ def _pod_templates(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _beside(operation: str, obj: dict[str, Any]) -> tuple[dict[str, Any], int, dict[str, Any]]:
-    """Return what is asked beside the object: what a cluster has, the replicas, the statuses of clusters."""
+    """Return what is asked next to the object: what a cluster has, the replicas, the statuses of clusters."""
     if operation == "ReviseReplica":
         return {}, 40, {}
     if operation == "Retain":

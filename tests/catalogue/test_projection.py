@@ -52,6 +52,6 @@ def _compared(definition: Definition, calls: Sequence[Call]) -> int:
 
 
 def _call(operation: Operation, obj: Object) -> Call:
-    """Return a call about an object and, where it needs a second one or a status beside it, about the object's own."""
+    """Return a call about an object and, where it needs a second one or a status next to it, about the object's own."""
     items = StatusItem("one", obj.get("status")), StatusItem("two", {"replicas": 2})
     return Call(operation, obj, observed=obj, replicas=7, items=items)

@@ -27,7 +27,7 @@ _WRONG = _SUITE.replace("replica: 3}", "replica: 4}")
 
 @pytest.fixture
 def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, karta: Callable[..., str]) -> Path:
-    """A suite beside the only definition in the current folder."""
+    """A suite next to the only definition in the current folder."""
     (tmp_path / "karta.yaml").write_text(karta())
     (tmp_path / "testdata").mkdir()
     path = tmp_path / "testdata" / "job.yaml"

@@ -1,4 +1,4 @@
-"""``python -m tests.conformance``: our Lua engine beside Karmada's, our library beside gojq, our statuses to GitOps.
+"""``python -m tests.conformance``: our Lua engine, library and statuses, each with its oracle.
 
 ``--mutants N`` says how many changed copies are made of each case's object. ``--bench`` measures instead, and writes
 the tables into docs/conformance.md.
@@ -54,7 +54,9 @@ _SCRIPT_SECONDS = 5.0
 
 def main() -> int:
     """Run everything and return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tests.conformance", description="Our Lua engine beside Karmada's.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.conformance", description="Our Lua engine compared with Karmada's."
+    )
     parser.add_argument(
         "--bench",
         action="store_true",
@@ -150,35 +152,35 @@ def _customizations(peer: Peer, copies: int) -> Iterator[str]:
 
 
 def _gojq(program: Path, mutants: int) -> Iterator[str]:
-    _title("Beside gojq: expressions, and what Karta's library makes of them")
+    _title("Next to gojq: expressions, and what Karta's library makes of them")
     found = parity.compare(program, mutants)
     _say(str(found))
     yield from found.failures()
 
 
 def _gitops(program: Path) -> Iterator[str]:
-    _title("To GitOps: verdicts on aggregated statuses beside those on the members'")
+    _title("To GitOps: verdicts on aggregated statuses compared with those on the members'")
     tally = law.compare(program)
     _say(str(tally))
     yield from tally.failures()
 
 
 def _argocd(program: Path, mutants: int) -> Iterator[str]:
-    _title("To Argo CD: exported health checks beside the statuses of Kartas")
+    _title("To Argo CD: exported health checks compared with the statuses of Kartas")
     tally = argocd_health.compare(program, mutants)
     _say(str(tally))
     yield from tally.failures()
 
 
 def _tables(program: Path, argocd: Path, engine: Path) -> Iterator[str]:
-    _title("To Argo CD: exported health checks beside its own tables")
+    _title("To Argo CD: exported health checks compared with its own tables")
     tally = tables.compare(program, argocd, engine)
     _say(str(tally))
     yield from tally.failures()
 
 
 def _flux(program: Path, mutants: int) -> Iterator[str]:
-    _title("To Flux: exported health checks beside the statuses of Kartas")
+    _title("To Flux: exported health checks compared with the statuses of Kartas")
     tally = flux_health.compare(program, mutants)
     _say(str(tally))
     yield from tally.failures()

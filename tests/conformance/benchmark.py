@@ -1,6 +1,6 @@
-"""What a scripted answer costs beside Karmada's Lua VM: processor time on the same objects, in one run.
+"""What a scripted answer costs compared with Karmada's Lua VM: processor time on the same objects, in one run.
 
-And what an exported script costs there, beside the one that Karmada bundles for the same question.
+And what an exported script costs there, compared with the one that Karmada bundles for the same question.
 """
 
 import gc
@@ -64,7 +64,7 @@ def benchmark(peer: Peer, bundle: list[Bundled]) -> str:
 
 
 def benchmark_exported(peer: Peer, bundle: list[Bundled]) -> str:
-    """Give Markdown tables of the processor time of exported scripts beside those that Karmada bundles.
+    """Give Markdown tables of the processor time of exported scripts compared with those that Karmada bundles.
 
     The first is about RayClusters of several sizes, the others about the first case of each bundled script: with its
     objects as API servers store them, and as the case has them, which is without all that servers add.

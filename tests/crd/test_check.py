@@ -296,14 +296,14 @@ def test_the_name_of_a_reference_is_a_string_or_a_list(expression: str, found: i
         pytest.param(
             f"{_OVEN}.scaleDefinition.replicasPath",
             ".spec.oven.count + .spec.mode",
-            "error: {path}: .spec.mode is a string in the CRD, and `+` has an integer beside it "
+            "error: {path}: .spec.mode is a string in the CRD, and `+` has an integer next to it "
             "(`+` takes two numbers or two strings or two lists or two objects) [crd-wrong-type]",
             id="operands that cannot be added",
         ),
         pytest.param(
             f"{_OVEN}.scaleDefinition.replicasPath",
             "[.spec.oven.count] * .spec.oven.count",
-            "error: {path}: this is a list in the CRD, and `*` has an integer beside it "
+            "error: {path}: this is a list in the CRD, and `*` has an integer next to it "
             "(`*` takes two numbers or two objects) [crd-wrong-type]",
             id="a list that is multiplied, on the left",
         ),

@@ -1,4 +1,4 @@
-"""THIRD_PARTY_LICENSES beside the lock, also where other versions are installed and it cannot be generated."""
+"""THIRD_PARTY_LICENSES next to the lock, also where other versions are installed and it cannot be generated."""
 
 import re
 from pathlib import Path

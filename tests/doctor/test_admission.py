@@ -26,7 +26,7 @@ def webhook(client: Raw, policy: str = "Fail") -> Raw:
         pytest.param(
             [admission(webhook(REGISTERED), webhook({"caBundle": "b2xk"}) | {"name": "somebody.elses"})],
             [(Level.OK, "are checked")],
-            id="another webhook beside ours trusts whom it wants",
+            id="another webhook next to ours trusts whom it wants",
         ),
         pytest.param([admission(webhook({}))], [(Level.PROBLEM, "are rejected")], id="nobody has filled it in"),
         pytest.param(

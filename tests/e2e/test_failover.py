@@ -1,6 +1,6 @@
 """Karmada's application failover: which workloads our answers on health move, and what they keep of one that has moved.
 
-A workload that stays is watched beside one that moves: both have the same toleration, and the one that moves is
+A workload that stays is watched next to one that moves: both have the same toleration, and the one that moves is
 unhealthy for less time than the other one waits.
 """
 

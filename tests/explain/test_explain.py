@@ -57,7 +57,7 @@ def test_a_status_that_is_no_object_stays_as_long_as_no_cluster_reports(define: 
 @pytest.mark.parametrize(
     "reported",
     [
-        pytest.param([[None, {"type": "Moving", "status": "True"}]], id="a null beside a condition"),
+        pytest.param([[None, {"type": "Moving", "status": "True"}]], id="a null next to a condition"),
         pytest.param([[{"type": "Moving", "status": "True"}], 3], id="a number in another cluster"),
     ],
 )

@@ -82,7 +82,7 @@ spec:
         ownerRef: harbor
         specDefinition: {{podTemplateSpecPath: .spec.tower.template}}
 """
-"""Pods in fragments, as the root, with instances and as a part that may be missing, beside a whole template."""
+"""Pods in fragments, as the root, with instances and as a part that may be missing, next to a whole template."""
 
 
 def _container(name: str, cpu: str, **more: Any) -> Any:

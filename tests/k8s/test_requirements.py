@@ -196,7 +196,7 @@ def sidecar(requests: JSON = None, limits: JSON = None) -> dict[str, JSON]:
             {"containers": [MAIN], "initContainers": [sidecar({"cpu": "200m", "memory": "128Mi"})]},
             {"cpu": "700m", "memory": "640Mi"},
             {"cpu": "500m", "memory": "512Mi"},
-            id="a sidecar runs beside the containers",
+            id="a sidecar runs next to the containers",
         ),
         pytest.param(
             {"containers": [MAIN], "initContainers": [sidecar(limits={"cpu": "200m"})]},
@@ -208,13 +208,13 @@ def sidecar(requests: JSON = None, limits: JSON = None) -> dict[str, JSON]:
             {"containers": [MAIN], "initContainers": [sidecar({"cpu": "200m"}), container({"cpu": "600m"})]},
             {"cpu": "800m", "memory": "512Mi"},
             {"cpu": "600m", "memory": "512Mi"},
-            id="an init container runs beside the sidecars before it",
+            id="an init container runs next to the sidecars before it",
         ),
         pytest.param(
             {"containers": [MAIN], "initContainers": [container({"cpu": "600m"}), sidecar({"cpu": "200m"})]},
             {"cpu": "700m", "memory": "512Mi"},
             {"cpu": "600m", "memory": "512Mi"},
-            id="and not beside those after it",
+            id="and not next to those after it",
         ),
         pytest.param(
             {"containers": [], "initContainers": [sidecar({"cpu": "1"}), sidecar({"cpu": "2"})]},

@@ -437,7 +437,7 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
         ),
         pytest.param(
             "dependencies", "- {pods: .a, more: .b}", "annotation-dependencies", "entry 0: there is no field more", "",
-            id="dependencies: another field beside pods",
+            id="dependencies: another field next to pods",
         ),
         pytest.param(
             "dependencies", "- {apiVersion: 1, kind: Secret, name: .a}", "annotation-dependencies",

@@ -62,7 +62,7 @@ def template(definition: Definition, dock: Any) -> Any:
         pytest.param(
             {"sidecars": [{"name": "log"}], "main": {"storage": "s3"}},
             {"spec": {"containers": [{"name": "log"}, {"storage": "s3"}]}},
-            id="the single container stands beside the listed ones",
+            id="the single container stands next to the listed ones",
         ),
         pytest.param(
             {"sidecars": [{"name": "log"}], "main": {"name": "log"}},

@@ -87,8 +87,8 @@ def test_a_count_that_is_elastic_by_default_can_be_written(
         ),
         pytest.param(
             [((*SECTION, "specDefinition", "metadataPath"), ".spec.sections[].meta")], "metadata-path-unused",
-            (*SECTION, "specDefinition", "metadataPath"), "beside podSpecPath only",
-            id="metadata beside a template",
+            (*SECTION, "specDefinition", "metadataPath"), "with podSpecPath only",
+            id="metadata next to a template",
         ),
         pytest.param(
             [((*SECTION, "podSelector", "componentTypeSelector", "keyPath"), ".metadata.labels.part // .x")],

@@ -258,7 +258,7 @@ def test_missing_fields(brew: Raw, findings_of: FindingsOf, path: Path) -> None:
         pytest.param((*CHILD, "colour"), "warning", "remove it", id="something else"),
         pytest.param(("spec", "expressionLanguages"), "warning", "remove it", id="something else in the spec"),
         pytest.param(("specs",), "error", "did you mean spec?", id="beside the spec"),
-        pytest.param(("colour",), "warning", "remove it", id="something else beside the spec"),
+        pytest.param(("colour",), "warning", "remove it", id="something else next to the spec"),
     ],
 )  # fmt: skip
 def test_unknown_fields(orchestra: Raw, findings_of: FindingsOf, path: Path, severity: str, hint: str) -> None:

@@ -138,7 +138,7 @@ def test_without_a_target_no_script_is_used(text: str, expected: tuple[str, str,
         pytest.param(
             "    retention: {luaScript: 'function Retain(a, b) end', lua: x}\n",
             "7:62 error unknown-field spec.customizations.retention.lua",
-            id="a field beside the script",
+            id="a field next to the script",
         ),
         pytest.param(
             "    retention:\n      luaScript: |\n        function Retain(a, b)\n          retrun a\n        end\n",

@@ -39,7 +39,7 @@ _NESTED: Any = {"spec": {"template": {"volumes": [{"name": "a", "emptyDir": {}}]
         pytest.param({"l": []}, [{"l": [{}]}], {"l": {}}, id="an empty element has the place of its list"),
         pytest.param({"l": [[], 1]}, [{"l": [[]]}], {"l": [[], 1]}, id="and stays by the same rule"),
         pytest.param({"l": [[], 1, {}, 2, []]}, [], {"l": [1, 2]}, id="all empty elements go, no others"),
-        pytest.param({"l": [[], {"a": []}]}, [], {"l": [{}]}, id="also beside one that loses a field"),
+        pytest.param({"l": [[], {"a": []}]}, [], {"l": [{}]}, id="also next to one that loses a field"),
         pytest.param(
             {"m": {"app.kubernetes.io/a:b": []}},
             [{"m": {"app.kubernetes.io/a:b": {}}}],

@@ -62,7 +62,9 @@ def _round(controllers: Sequence[Controller], pattern: str) -> list[Outcome]:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.reality", description="Our answers beside real controllers.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.reality", description="Our answers compared with real controllers."
+    )
     parser.add_argument("--controllers", default="", help=f"some of {', '.join(one.name for one in CONTROLLERS)}")
     parser.add_argument("--case", default="", metavar="REGEX", help="only cases whose name matches")
     parser.add_argument("--shared", action="store_true", help="only what is built with the API server's module")

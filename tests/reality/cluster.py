@@ -44,7 +44,7 @@ class Cluster:
     """A member and its control plane.
 
     ``programs`` are the files of the controllers by name, ``crds`` what these have installed. ``listeners`` get the
-    namespace and the phase whenever a case wants its pods in another one, for what controllers ask beside the server.
+    namespace and the phase whenever a case wants its pods in another one, for what controllers ask next to the server.
     """
 
     layout: Layout

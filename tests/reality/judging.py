@@ -147,7 +147,7 @@ def judge_retain(experiment: Experiment, state: str) -> None:
 
 
 def _children(experiment: Experiment) -> dict[str, Any]:
-    """Return identity and generation of what is in the namespace, beside the object itself."""
+    """Return identity and generation of what is in the namespace, next to the object itself."""
     own = experiment.live["metadata"]["uid"]
     found = {}
     for path in (*_CHILDREN, *experiment.case.kind.children):

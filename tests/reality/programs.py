@@ -25,7 +25,7 @@ _GO_LINE = re.compile(r"^go \S+$", re.MULTILINE)
 class Program:
     """A program of a Go module; ``group`` names the programs that are built within one module, empty for none.
 
-    ``replaces`` are needed beside those of its own go.mod.
+    ``replaces`` are needed next to those of its own go.mod.
     """
 
     name: str

@@ -34,7 +34,7 @@ def quantities(resources: Mapping[str, object] | None) -> Amounts:
 def pod_requests(spec: Object) -> Amounts:
     """Return what kube-scheduler reserves for a pod.
 
-    Sidecars run beside the containers and beside later init containers; requests of the pod itself take precedence.
+    Sidecars run next to the containers and next to later init containers; requests of the pod itself take precedence.
     """
     sidecars: Amounts = {}
     peak: Amounts = {}

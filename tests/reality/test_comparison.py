@@ -1,4 +1,4 @@
-"""Counts and requests beside pods; objects beside one another; what pods refer to."""
+"""Counts and requests next to pods; objects next to one another; what pods refer to."""
 
 from typing import Any
 

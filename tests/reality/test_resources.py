@@ -57,7 +57,7 @@ def _container(requests: Object | None = None, limits: Object | None = None, **m
                 "initContainers": [_container({"cpu": "200m"}, restartPolicy="Always"), _container({"cpu": "500m"})],
             },
             "cpu 7/10",
-            id="a sidecar runs beside a later init container",
+            id="a sidecar runs next to a later init container",
         ),
         pytest.param(
             {
@@ -65,7 +65,7 @@ def _container(requests: Object | None = None, limits: Object | None = None, **m
                 "initContainers": [_container({"cpu": "500m"}), _container({"cpu": "200m"}, restartPolicy="Always")],
             },
             "cpu 3/5",
-            id="and not beside an earlier one",
+            id="and not next to an earlier one",
         ),
         pytest.param(
             {"containers": [_container({"cpu": 1, "memory": "1Ki"})], "resources": {"requests": {"cpu": 4}}},

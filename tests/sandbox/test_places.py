@@ -53,7 +53,7 @@ def test_what_is_free_is_granted_at_once(size: int, requests: str, granted: str)
         pytest.param("a1 b1 c1 e1 d1", "a1", ["e1"], id="of several with as few the one that asked first"),
         pytest.param("a1 b1 c1 a2", "a1", ["a2"], id="an owner that has given back its only one has none"),
         pytest.param("a1 b1 c1 a2", "b1", [], id="the last free place is for an owner that has none"),
-        pytest.param("a1 b1 c1 a2", "b1 c1", ["a2"], id="one more stays free beside a second one"),
+        pytest.param("a1 b1 c1 a2", "b1 c1", ["a2"], id="one more stays free next to a second one"),
     ],
 )
 def test_what_gets_free_goes_to_the_owner_with_the_fewest(requests: str, leave: str, granted: list[str]) -> None:

@@ -36,7 +36,7 @@ def _names(root: Path) -> list[str]:
         pytest.param(".a.yaml", False, id="a hidden file"),
         pytest.param(".git/a.yaml", False, id="a hidden folder"),
         pytest.param("..2026_01_01/a.yaml", False, id="the folder behind a mounted ConfigMap"),
-        pytest.param("x/testdata/a.yaml", False, id="a golden suite beside a definition"),
+        pytest.param("x/testdata/a.yaml", False, id="a golden suite next to a definition"),
     ],
 )
 def test_which_files_are_listed(tmp_path: Path, name: str, listed: bool) -> None:

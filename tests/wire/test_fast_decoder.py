@@ -86,7 +86,7 @@ GLANCE = FastDecoder(find)
 
 
 def spelled(operation: str, obj: dict[str, Any], text: bytes | None = None, beside: Any = None) -> bytes:
-    """Spell a request as Go does for Karmada; ``beside`` is what some operations need beside the object."""
+    """Spell a request as Go does for Karmada; ``beside`` is what some operations need next to the object."""
     group, _, version = obj["apiVersion"].rpartition("/")
     kind = json.dumps({"group": group, "version": version, "kind": obj["kind"]}, separators=(",", ":"))
     head = (
@@ -173,7 +173,7 @@ def test_every_definition_of_the_catalogue_answers_the_same(gvk: GVK, operation:
 
 
 def beside(chance: random.Random, operation: str, obj: dict[str, Any]) -> Any:
-    """Return something that is asked beside an object, with junk in it."""
+    """Return something that is asked next to an object, with junk in it."""
     if operation == "Retain":
         return spoilt(chance, obj)
     if operation == "AggregateStatus":

@@ -43,7 +43,7 @@ def known(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]
 
 
 def templates(own: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
-    """Pod templates, with fields of their own beside those that Kubernetes has at the levels that are merged."""
+    """Pod templates, with fields of their own next to those that Kubernetes has at the levels that are merged."""
 
     def mixed(fields: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
         return st.builds(lambda some, more: {**some, **more}, fields, own)

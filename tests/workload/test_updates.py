@@ -73,7 +73,7 @@ def test_none_leaves_an_instance_as_it_is(make: Make) -> None:
 
 
 def test_a_spec_and_metadata_in_one_object_leave_each_other_alone(make: Make) -> None:
-    """Upstream's issue 346: writing one of them wiped the other one, and what the workload has beside them."""
+    """Upstream's issue 346: writing one of them wiped the other one, and what the workload has next to them."""
     workload = make("Tavern", {"containers": [], "nodeName": "n", "labels": {"a": "b"}, "minReplicas": 2})
     written = workload.root.update_pod_specs({"": {"containers": [{"name": "bar"}]}})
     assert written.object["spec"] == {"containers": [{"name": "bar"}], "labels": {"a": "b"}, "minReplicas": 2}

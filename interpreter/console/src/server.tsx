@@ -71,7 +71,7 @@ export function ServerPage({ hasServer }: { hasServer: boolean }) {
         </section>
         <section class="card wide" aria-labelledby="calls-title">
           <h2 id="calls-title">Calls of the last hour</h2>
-          {page.lastHour ? <Calls hour={page.lastHour} /> : <p class="quiet">There is no server beside this console: `serve --console-port` shows its calls.</p>}
+          {page.lastHour ? <Calls hour={page.lastHour} /> : <p class="quiet">There is no server next to this console: `serve --console-port` shows its calls.</p>}
         </section>
       </div>
     </div>

@@ -231,7 +231,7 @@ function summary(page: Page | null): string {
   return page.definition ? `${page.kind} by ${page.definition}` : "";
 }
 
-/** The first example with what clusters report beside it: something to see in every answer. */
+/** The first example with what clusters report next to it: something to see in every answer. */
 function wholeExample(kind: Kind): Example | undefined {
   const [first] = kind.examples;
   const lengths = (example: Example) => (example.operation === "AggregateStatus" ? example.items.length : -1);

@@ -118,7 +118,7 @@ def _check_answered(
 
 
 def _exported(definition: Definition, operations: Sequence[Operation]) -> Exported:
-    """Return the customization of a definition, never with a script that writes counts beside none that reads them."""
+    """Return the customization of a definition, never with a script that writes counts next to none that reads them."""
     text = _text(definition)
     exported = customization(definition, operations, text)
     left = [operation for operation in operations if operation not in exported.rejected]

@@ -158,7 +158,7 @@ Examples:
     metavar="TEXT",
     help='Only cases with TEXT in "Kind/Operation/name", in any case; may be repeated.',
 )
-@inputs("-f", "--filename", "filenames", text="Definitions and customizations instead of those beside the suites")
+@inputs("-f", "--filename", "filenames", text="Definitions and customizations instead of those next to the suites")
 @click.option("--fail-only", is_flag=True, help="Show only failed cases.")
 @click.option(
     "--explain",

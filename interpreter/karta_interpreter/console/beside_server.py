@@ -1,4 +1,4 @@
-"""The console beside a server, on its event loop: what it serves, its calls of the last hour, its registration."""
+"""The console next to a server, on its event loop: what it serves, its calls of the last hour, its registration."""
 
 import asyncio
 import time

@@ -68,7 +68,7 @@ def _operands(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: Scope) -> 
             return
     wrong, other = (lefts[0], rights[0]) if _kinds(rights[0]) == {"number"} else (rights[0], lefts[0])
     message = (
-        f"{wrong.at or 'this'} is {wrong.noun} in {scope.schema}, and `{node.operator}` has {other.noun} beside it"
+        f"{wrong.at or 'this'} is {wrong.noun} in {scope.schema}, and `{node.operator}` has {other.noun} next to it"
     )
     hint = f"`{node.operator}` takes two {' or two '.join(noun for kind, noun in _NOUNS.items() if kind in takes)}"
     scope.add(Contradiction(WRONG_TYPE, message, hint, node.span))

@@ -175,7 +175,7 @@ def _absent(counts: Sequence[Reading], obj: Object) -> list[tuple[Reading, Place
 
 
 def _other_count(component: Component, place: Place, obj: Object) -> str:
-    """Return a hint about a count beside a place without one, "" for none or one that the definition reads."""
+    """Return a hint about a count next to a place without one, "" for none or one that the definition reads."""
     beside, known = get(obj, place.path[:-1]), (component.replicas, component.min_replicas, component.max_replicas)
     texts = " ".join(query.text for query in known if query)
     for name, value in beside.items() if isinstance(beside, dict) else ():

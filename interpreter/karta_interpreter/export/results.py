@@ -34,7 +34,7 @@ def results_of(node: Node, *, is_count: bool) -> Results:
 
 
 def _found_nowhere_else(found: Sequence[Node], whole: Node) -> frozenset[Node]:
-    """Return the nodes of which a whole has no equal ones beside those that were found."""
+    """Return the nodes of which a whole has no equal ones next to those that were found."""
     if not found:
         return frozenset()
     every = Counter(parts_of(whole))

@@ -142,7 +142,7 @@ def _resource_request(spec: Object, counting: Counting) -> dict[str, int]:
 def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object], counting: Counting) -> None:
     """Raise the totals to what the pod needs while each of these containers runs.
 
-    To kube-scheduler a sidecar (restartPolicy Always) runs on beside the init containers after it and the containers.
+    To kube-scheduler a sidecar (restartPolicy Always) runs on next to the init containers after it and the containers.
     To Karmada it is an init container as any other: karmada-io/karmada#5745.
     """
     sidecars: dict[str, int] = {}
@@ -170,7 +170,7 @@ def _of_the_pod(resources: Object, containers: Mapping[str, int]) -> dict[str, i
     """The amounts that the pod states as a whole, which count in the place of what its containers add up to.
 
     A limit of the pod stands in for a request that neither the pod nor its containers have; one of huge pages, which
-    cannot be overcommitted, counts beside anything that the containers have.
+    cannot be overcommitted, counts next to anything that the containers have.
     """
     place = (*_SPEC, "resources")
     requests = {name: value for name, value in object_field(resources, "requests", place).items() if _is_of_pods(name)}

@@ -59,7 +59,7 @@ def _component(path: Path, component: ComponentDefinition, selector: PodSelector
         at = (*path, "specDefinition", "fragmentedPodSpecDefinition")
         yield warning("fragments-empty", at, "the fragmented pod spec definition has no path", "name a piece")
     if spec is not None and spec.metadata_path is not None and spec.pod_spec_path is None:
-        at, message = (*path, "specDefinition", "metadataPath"), "metadataPath is used beside podSpecPath only"
+        at, message = (*path, "specDefinition", "metadataPath"), "metadataPath is used with podSpecPath only"
         yield warning("metadata-path-unused", at, message, "remove it, or name the pod spec by podSpecPath")
     if kind is not None and kind.value is not None and "//" in (kind.key or ""):
         at = (*path, "podSelector", "componentTypeSelector", "keyPath")

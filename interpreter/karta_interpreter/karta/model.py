@@ -48,7 +48,7 @@ class SpecDefinition(Schema):
 
     pod_template_spec_path: Expression | None = yields("pod templates")
     pod_spec_path: Expression | None = yields("pod specs")
-    metadata_path: Expression | None = yields("the metadata of the pods, beside podSpecPath")
+    metadata_path: Expression | None = yields("the metadata of the pods, with podSpecPath")
     fragmented_pod_spec_definition: FragmentedPodSpecDefinition | None = optional(
         "Where the pieces of a pod are, where there is no whole."
     )

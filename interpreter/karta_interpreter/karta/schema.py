@@ -149,7 +149,7 @@ def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
     unknown = [detail["loc"] for detail in details if detail["type"] == "extra_forbidden"]
     if len(unknown) < len(details):
         return None, findings
-    # pydantic gives no model beside errors; API servers drop unknown fields, and so the rest is still judged.
+    # pydantic gives no model next to errors; API servers drop unknown fields, and so the rest is still judged.
     for path in unknown:
         raw = edit.remove(raw, path)
     return Spec.model_validate(raw), findings

@@ -45,7 +45,7 @@ def _accurate_pod_requirements(*arguments: JSON) -> JSON:
 
 
 def _get_pod_dependencies(*arguments: JSON) -> JSON:
-    """What the pods of a template need beside them, None when they need nothing; Karmada has names in any order."""
+    """What the pods of a template need next to them, None when they need nothing; Karmada has names in any order."""
     if len(arguments) != 2:  # noqa: PLR2004 - the message has it
         raise LuaRunError("getPodDependencies only accepts two argument")
     table = _table("getPodDependencies", arguments[0])

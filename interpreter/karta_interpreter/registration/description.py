@@ -36,7 +36,7 @@ def describe(entry: Entry) -> Object:
     """The description of an entry of a snapshot; fields that a definition does not have are empty.
 
     ``operations`` are those that are registered with Karmada, ``scripts`` those that scripts answer; ``dependencies``
-    the kinds that the definition names beside those in pods, ``references`` those that it reads. ``statuses`` has an
+    the kinds that the definition names next to those in pods, ``references`` those that it reads. ``statuses`` has an
     item for each way to have a status, ``healthy`` the statuses that count, or the expression that decides.
     """
     definition, annotations = entry.definition, entry.definition.annotations

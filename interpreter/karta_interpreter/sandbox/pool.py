@@ -36,7 +36,7 @@ class Places:
 
     A free place goes to the waiting owner that has the fewest, and of several such owners to the one that waits
     longest; the owner that has just freed the place comes last of them. An owner that has a place gets a further
-    one only if another place stays free. So beside one owner any other gets a place at once; beside
+    one only if another place stays free. So next to one owner any other gets a place at once; next to
     several it waits at most until a request of an owner with several places ends.
     """
 

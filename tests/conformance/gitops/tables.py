@@ -1,4 +1,4 @@
-"""Argo CD's own tables of health beside the exported checks, for the kinds of the catalogue.
+"""Argo CD's own tables of health compared with the exported checks, for the kinds of the catalogue.
 
 Each bundled script of Argo CD has a ``health_test.yaml`` with objects and their health, and the tests of gitops-engine
 have objects for what it judges in Go. A check that is exported by the name of its kind replaces what passes these

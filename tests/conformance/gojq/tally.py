@@ -1,4 +1,4 @@
-"""Our answers beside theirs: counted, and explained where they differ."""
+"""Our answers compared with theirs: counted, and explained where they differ."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Which expressions a definition may have: our verdict beside gojq's, and what Karta's library allows of it."""
+"""Which expressions a definition may have: our verdict compared with gojq's, and what Karta's library allows of it."""
 
 from collections.abc import Sequence
 

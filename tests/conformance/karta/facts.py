@@ -60,7 +60,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One recorded answer beside ours. ``kind`` is the question, ``about`` its subject."""
+    """One recorded answer compared with ours. ``kind`` is the question, ``about`` its subject."""
 
     kind: str
     about: str
@@ -77,7 +77,7 @@ class Fact:
         return same(_stripped(self.theirs.value), _stripped(self.ours.value))
 
     def about_pod(self, pod: Object) -> "Fact":
-        """The same recorded answer beside what we answer about another pod."""
+        """The same recorded answer compared with what we answer about another pod."""
         return replace(self, pod=pod, ours=Answer.of(partial(self.ask, self.workload, pod)))
 
 

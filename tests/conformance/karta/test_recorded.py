@@ -1,4 +1,4 @@
-"""Our library beside what Karta's own library answered: about made-up workloads, and about definitions alone.
+"""Our library compared with what Karta's own library answered: about made-up workloads, and about definitions alone.
 
 The answers are recorded: Karta's library v0.0.11 with later changes of its accessor, querier, validation and suspend,
 on gojq 0.12.19.

@@ -24,7 +24,7 @@ def free_port() -> int:
     """Return a TCP port that nothing listens on, and that no other call returns until this process ends.
 
     The UDP port of the same number is the claim: the kernel gives it to one socket at a time, in this run or in one
-    beside it. Raises OSError when all ports are taken.
+    next to it. Raises OSError when all ports are taken.
     """
     for port in _PORTS:
         claim = socket.socket(type=socket.SOCK_DGRAM)
@@ -78,7 +78,7 @@ class Processes:
     def start(self, name: str, *command: str | Path, environment: Mapping[str, str] | None = None) -> Process:
         """Start a program; one of the same name is started anew with the same log.
 
-        ``environment`` has variables beside those of the tests.
+        ``environment`` has variables next to those of the tests.
         """
         log = self.folder / f"{name}.log"
         with log.open("ab") as output:

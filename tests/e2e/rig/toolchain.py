@@ -50,7 +50,7 @@ def kubernetes_replaces(version: str) -> list[str]:
 def build_package(package: str, target: Path, module: Path, link: str, say: Callable[[str], None]) -> None:
     """Build a program within a module, and print the time that it took."""
     begun = time.monotonic()
-    # Built beside its path: a binary that exists is complete.
+    # Built next to its path: a binary that exists is complete.
     go("build", "-ldflags", link, "-o", f"{target}.new", package, within=module)
     Path(f"{target}.new").rename(target)
     say(f"built {target.name:<28} {time.monotonic() - begun:6.0f} s")

@@ -74,7 +74,7 @@ class TokenFile:
             raise ServeError(f"the token file {path} cannot be used: {error}") from error
 
     async def user(self, token: str) -> str:
-        """The name beside the token."""
+        """The name next to the token."""
         try:
             known = self._read()
         except (OSError, ValueError) as error:

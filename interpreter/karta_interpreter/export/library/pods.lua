@@ -161,7 +161,7 @@ local function requirements(spec)
   local sidecars, named = {}, {}
   local containers, init = demands_of(get(spec, "containers"), named), demands_of(spec.initContainers, named)
   for i, demand in ipairs(init) do
-    -- To Karmada a sidecar is an init container like any other; in a pod it keeps running beside the containers and the
+    -- To Karmada a sidecar is an init container like any other; in a pod it keeps running next to the containers and the
     -- init containers after it.
     if spec.initContainers[i].restartPolicy == "Always" then
       containers[#containers + 1], sidecars[#sidecars + 1], init[i] = demand, demand, {name = "c"}

@@ -196,7 +196,7 @@ def have_state(pods: Pods) -> bool:
 
 
 def _numbers(pods: Pods) -> Iterator[Number]:
-    # A bare pod spec may have counts beside its containers, as in KServe; a template is Kubernetes' own type.
+    # A bare pod spec may have counts next to its containers, as in KServe; a template is Kubernetes' own type.
     own = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
     for place, schema in (*pods.ancestors, *own):
         for name, part in fields(schema):

@@ -1,5 +1,5 @@
 // Karmada's example of a resource interpreter webhook, as its own main.go starts it, without the port for metrics:
-// several of them run beside each other.
+// several of them run next to each other.
 package main
 
 import (

@@ -2,7 +2,7 @@
 -- keys in the order in which they first got a value, and there are scripts whose results depend on it.
 --
 -- Scripts are rewritten so that each `{...}` is passed to `machine.ordered`. Such a table has a metatable for its new
--- keys: `Fresh` as long as there are none beside those of its array, then one of its own that has them in order.
+-- keys: `Fresh` as long as there are none next to those of its array, then one of its own that has them in order.
 
 local machine = ...
 
