@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from karta_interpreter.cli.catalog import children_text, component_facts, gate_text
+from karta_interpreter.cli.catalogue import children_text, component_facts, gate_text
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.registration.description import describe, summarize
 from karta_interpreter.sources.files import load_catalogue
@@ -48,9 +48,9 @@ def index(summaries: Iterable[Object]) -> str:
 
 These {len(rows)} kinds are interpreted as they come. Each definition was written from the API types, the defaults
 and the controller of the version that is named; it fits other versions as far as these are the same in them.
-`karta-interpreter catalog list` prints this list, `catalog show` what a page says, and `catalog export` the Kartas
-themselves. How each of them was tested: the suites in `testdata` next to it. Where the components have other names than
-in Karta's own catalogue: [component-names.md](component-names.md).
+`karta-interpreter catalogue list` prints this list, `catalogue show` what a page says, and `catalogue export` the
+Kartas themselves. How each of them was tested: the suites in `testdata` next to it. Where the components have other
+names than in Karta's own catalogue: [component-names.md](component-names.md).
 
 {table(head, rows)}"""
 

@@ -44,7 +44,7 @@ async def clock() -> Clock:
 def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder for PATH with a `karta-interpreter` that is forked."""
     folder = tmp_path_factory.mktemp("commands")
-    imported = ("catalog", "create", "diff", "explain", "export", "test", "tree", "validate")
+    imported = ("catalogue", "create", "diff", "explain", "export", "test", "tree", "validate")
     with forking(*(f"karta_interpreter.cli.{name}" for name in imported)) as address:
         write_program(folder / "karta-interpreter", address, "from karta_interpreter.cli import main; main()")
         yield folder

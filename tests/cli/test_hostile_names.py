@@ -80,8 +80,8 @@ def _hostile(files: Path) -> None:
         pytest.param(f"tree --object {_RAY} --pods pods.yaml", id="a pod that belongs nowhere"),
         pytest.param("create karta --crd crd.yaml", id="a CRD"),
         pytest.param("test suite", id="a case of a suite"),
-        pytest.param("catalog list --no-catalogue --kartas unnamed.yaml", id="the list of kinds"),
-        pytest.param("catalog show Job --no-catalogue --kartas unnamed.yaml", id="a kind"),
+        pytest.param("catalogue list --no-catalogue --kartas unnamed.yaml", id="the list of kinds"),
+        pytest.param("catalogue show Job --no-catalogue --kartas unnamed.yaml", id="a kind"),
         pytest.param(
             "export webhook-configuration --no-catalogue --kartas named.yaml --kartas karta.yaml --service a/b",
             id="what is left out of a registration",

@@ -35,7 +35,6 @@ def test_the_help_of_a_command_begins_with_its_line_in_the_list(run: Run, name: 
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        pytest.param("catalogue", "did you mean catalog?", id="as it is written elsewhere"),
         pytest.param("interpet", "did you mean interpret?", id="a slip"),
         pytest.param("x", f"there are: {', '.join(COMMANDS)}", id="nothing like it"),
     ],
@@ -45,6 +44,10 @@ def test_a_command_that_does_not_exist(run: Run, name: str, hint: str) -> None:
 
     assert result.exit_code == 2
     assert result.stderr.endswith(f"Error: No such command '{name}'; {hint}\n")
+
+
+def test_catalog_is_alias_of_catalogue(run: Run) -> None:
+    assert run("catalog", "list").stdout == run("catalogue", "list").stdout != ""
 
 
 def test_the_version(run: Run) -> None:

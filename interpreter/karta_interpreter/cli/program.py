@@ -28,7 +28,7 @@ COMMANDS = {
     "query": "Try one jq expression of a definition on an object.",
     "test": "Run golden suites and show answers that differ from the expected ones.",
     "diff": "Show where two definitions answer differently about the same objects.",
-    "catalog": "Show which kinds are interpreted, and how.",
+    "catalogue": "Show which kinds are interpreted, and how.",
     "console": "Edit a Karta in the browser and see its answers.",
     "create": "Draft definitions and suites.",
     "export": "Print manifests for GitOps, and schemas.",
@@ -36,6 +36,9 @@ COMMANDS = {
     "doctor": "Find out why Karmada does not get its answers.",
     "completion": "Print the script that completes command lines in a shell.",
 }
+
+
+_ALIASES = {"catalog": "catalogue"}
 
 
 EXTRAS = {
@@ -88,6 +91,7 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, None for an unknown one."""
+        cmd_name = _ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in COMMANDS:
             return None
         try:
@@ -104,7 +108,7 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that a line begins with; a usage error suggests a name for an unknown one."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in (*COMMANDS, *_ALIASES) and not args[0].startswith("-"):
             ctx.fail(f"No such command '{args[0]}'; {did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 

@@ -63,7 +63,7 @@ def test_it_answers_without_a_checkout(base: Environment) -> None:
 
 def test_it_is_a_library_and_a_plugin(base: Environment) -> None:
     lines = base.run("python", "-c", "from karta_interpreter import Karta; print(Karta.__name__)")
-    plugin = base.run("kubectl-karta", "catalog", "list", "-o", "json")
+    plugin = base.run("kubectl-karta", "catalogue", "list", "-o", "json")
 
     assert (lines.stdout, lines.stderr) == ("Karta\n", "")
     assert len(json.loads(plugin.stdout)) == len([*(ROOT / "kartas").rglob("karta.yaml")])

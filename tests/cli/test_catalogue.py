@@ -1,4 +1,4 @@
-"""`karta-interpreter catalog`: what it lists, shows and exports, and what it is asked wrongly."""
+"""`karta-interpreter catalogue`: what it lists, shows and exports, and what it is asked wrongly."""
 
 import json
 from collections.abc import Callable
@@ -77,7 +77,7 @@ def band(tmp_path: Path) -> list[str]:
 
 
 def test_the_list_has_a_line_for_each_kind(run: Callable[..., Result], band: list[str]) -> None:
-    result = run("catalog", "list", *band)
+    result = run("catalogue", "list", *band)
     cells = (line.split("  ") for line in result.stdout.splitlines())
     header, line = ([cell.strip() for cell in row if cell] for row in cells)
     assert dict(zip(header, line, strict=True)) == {
@@ -95,7 +95,7 @@ def test_the_list_has_a_line_for_each_kind(run: Callable[..., Result], band: lis
 @pytest.mark.parametrize(
     "command",
     [
-        pytest.param(["catalog", "list"], id="sources"),
+        pytest.param(["catalogue", "list"], id="sources"),
         pytest.param(["explain", "Job"], id="named definitions"),
         pytest.param(["interpret", "--object", "job.yaml"], id="the definition of a kind"),
     ],
@@ -111,13 +111,13 @@ def test_definitions_that_do_not_exist_are_wrong_usage(
 
 
 def test_the_whole_catalogue_is_listed(run: Callable[..., Result]) -> None:
-    listed = json.loads(run("catalog", "list", "-o", "json").stdout)
+    listed = json.loads(run("catalogue", "list", "-o", "json").stdout)
     assert len(listed) == len(catalogue_files())
     assert {each["origin"] for each in listed} == {"catalogue"}
 
 
 def test_all_that_a_definition_says_is_shown(run: Callable[..., Result], band: list[str]) -> None:
-    _, facts, *_ = run("catalog", "show", "band", *band).stdout.split("\n\n")
+    _, facts, *_ = run("catalogue", "show", "band", *band).stdout.split("\n\n")
     wanted = """
   written from  Garage 2.1
   operations    InterpretReplica, ReviseReplica, Retain, AggregateStatus, InterpretStatus,
@@ -139,9 +139,9 @@ def test_all_that_a_definition_says_is_shown(run: Callable[..., Result], band: l
 def test_a_kind_that_is_not_divided_shows(run: Callable[..., Result], tmp_path: Path) -> None:
     path = tmp_path / "band.yaml"
     path.write_text(_FULL.replace("elastic: player", "elastic: none"), encoding="utf-8")
-    shown = run("catalog", "show", "band", "-f", str(path)).stdout
+    shown = run("catalogue", "show", "band", "-f", str(path)).stdout
     assert "\n  elastic       none: ReviseReplica keeps the number of pods\n" in shown
-    (described,) = yaml.safe_load(run("catalog", "show", "band", "-o", "yaml", "-f", str(path)).stdout)
+    (described,) = yaml.safe_load(run("catalogue", "show", "band", "-o", "yaml", "-f", str(path)).stdout)
     assert described["indivisible"] is True
     assert not any("elastic" in component for component in described["components"])
 
@@ -169,11 +169,11 @@ Suspended  .spec.paused
 
 
 def test_components_and_statuses_are_shown_in_tables(run: Callable[..., Result], band: list[str]) -> None:
-    assert run("catalog", "show", "band", *band).stdout.endswith("\n\n" + _TABLES)
+    assert run("catalogue", "show", "band", *band).stdout.endswith("\n\n" + _TABLES)
 
 
 def test_machines_get_expressions_and_annotations_in_full(run: Callable[..., Result], band: list[str]) -> None:
-    (shown,) = yaml.safe_load(run("catalog", "show", "band", "-o", "yaml", *band).stdout)
+    (shown,) = yaml.safe_load(run("catalogue", "show", "band", "-o", "yaml", *band).stdout)
     assert shown["components"][2] == {
         "name": "crew",
         "ownerRef": "band",
@@ -193,35 +193,35 @@ def test_machines_get_expressions_and_annotations_in_full(run: Callable[..., Res
     ],
 )
 def test_a_kind_is_named_in_several_ways(run: Callable[..., Result], kind: str, shown: list[str]) -> None:
-    document = json.loads(run("catalog", "show", kind, "-o", "json").stdout)
+    document = json.loads(run("catalogue", "show", kind, "-o", "json").stdout)
     assert [each["kind"] for each in document] == shown
 
 
 def test_a_kind_that_is_not_there_is_a_mistake(run: Callable[..., Result]) -> None:
     for command in ("show", "export"):
-        result = run("catalog", command, "RayJop")
+        result = run("catalogue", command, "RayJop")
         assert result.exit_code == 2
         assert result.stderr == "error: there is no definition for RayJop; did you mean RayJob?\n"
 
 
 def test_exported_definitions_are_as_they_were_written(run: Callable[..., Result]) -> None:
     files = {path.parent.name: path for path in catalogue_files()}
-    assert run("catalog", "export", "JobSet").stdout == files["JobSet"].read_text()
-    documents = list(yaml.load_all(run("catalog", "export").stdout, yaml.CSafeLoader))
+    assert run("catalogue", "export", "JobSet").stdout == files["JobSet"].read_text()
+    documents = list(yaml.load_all(run("catalogue", "export").stdout, yaml.CSafeLoader))
     assert [document["metadata"]["name"] for document in documents] == [
         entry.definition.name for entry in load_catalogue().entries
     ]
 
 
 def test_exported_json_can_be_applied_as_a_list(run: Callable[..., Result]) -> None:
-    document = json.loads(run("catalog", "export", "JobSet", "Job", "-o", "json").stdout)
+    document = json.loads(run("catalogue", "export", "JobSet", "Job", "-o", "json").stdout)
     assert (document["apiVersion"], document["kind"]) == ("v1", "List")
     assert {item["kind"] for item in document["items"]} == {"Karta"}
 
 
 def test_what_cannot_be_used_is_said(run: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("kind: Karta\n")
-    result = run("catalog", "list", "--no-catalogue", "--kartas", str(tmp_path))
+    result = run("catalogue", "list", "--no-catalogue", "--kartas", str(tmp_path))
     assert result.exit_code == 0
     assert "broken.yaml:1:1: error [not-a-karta]" in result.stderr
 
@@ -237,16 +237,16 @@ def test_given_definitions_and_scripts_are_listed_instead_of_the_catalogue(run: 
     }
     Path("script.yaml").write_text(yaml.safe_dump(customization))
 
-    listed = json.loads(run("catalog", "list", "-f", "karta.yaml", "-o", "json").stdout)
-    both = run("catalog", "show", "job", "-f", "karta.yaml", "-f", "script.yaml", "-o", "json")
+    listed = json.loads(run("catalogue", "list", "-f", "karta.yaml", "-o", "json").stdout)
+    both = run("catalogue", "show", "job", "-f", "karta.yaml", "-f", "script.yaml", "-o", "json")
     webhooks = yaml.safe_load(
         run("export", "webhook-configuration", "-f", "karta.yaml", "--service", "a/b", "--kinds", "Job").stdout
     )["webhooks"]
 
     assert [each["kind"] for each in listed] == ["Job"]
-    alone = run("catalog", "show", "job", "-f", "karta.yaml", "-o", "json")
+    alone = run("catalogue", "show", "job", "-f", "karta.yaml", "-o", "json")
     served = ("--no-catalogue", "--kartas", "karta.yaml", "--overrides", "script.yaml")
-    assert both.stdout == run("catalog", "show", "job", *served, "-o", "json").stdout != alone.stdout
+    assert both.stdout == run("catalogue", "show", "job", *served, "-o", "json").stdout != alone.stdout
     assert [hook["rules"][0]["kinds"] for hook in webhooks] == [["Job"]]
-    mixed = run("catalog", "list", "-f", "karta.yaml", "--kartas", ".")
+    mixed = run("catalogue", "list", "-f", "karta.yaml", "--kartas", ".")
     assert (mixed.exit_code, mixed.stderr) == (2, "error: give -f, or --kartas and --overrides, not both\n")

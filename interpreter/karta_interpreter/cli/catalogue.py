@@ -1,4 +1,4 @@
-"""``karta-interpreter catalog``: which kinds are interpreted, and how."""
+"""``karta-interpreter catalogue``: which kinds are interpreted, and how."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from karta_interpreter.registration.description import describe, summarize
 from karta_interpreter.sources.snapshot import Entry
 
 
-@click.group("catalog")
+@click.group("catalogue")
 def command() -> None:
     """Show which kinds are interpreted, and how."""
 
