@@ -8,9 +8,10 @@ from pathlib import Path
 from docs.write_catalogue import table
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.k8s.yaml_writer import to_yaml
-from karta_interpreter.karta.annotation_records import ANNOTATIONS, Annotation
+from karta_interpreter.karta.annotation_records import ANNOTATIONS, Annotation, NotExported
 from karta_interpreter.karta.annotations import PREFIX
 from karta_interpreter.karta.schema_export import REFERENCE, model_schema
+from karta_interpreter.operations import Operation
 
 DOCS = Path(__file__).parent
 WRITTEN_BY = "<!-- written by docs/write_definitions.py -->"
@@ -95,7 +96,13 @@ def _annotation(record: Annotation) -> str:
     """Return the section of an annotation; its links are relative to the guide."""
     value, what = (text.replace("](#", "](authoring.md#") for text in (record.form, record.description))
     example = to_yaml({"metadata": {"annotations": {PREFIX + record.name: record.example}}})
-    return f"### {record.name}\nValue: {value}.\n\nEffect: {what}.\n\n```yaml\n{example}```\n\n"
+    readers = (
+        "every operation" if len(record.read_by) == len(Operation) else ", ".join(sorted(record.read_by)) or "none"
+    )
+    exported = record.exported
+    script = f"cannot be made: {exported.reason}" if isinstance(exported, NotExported) else exported
+    facts = f"Value: {value}.\n\nEffect: {what}.\n\nRead by: {readers or 'none'}. An exported script {script}."
+    return f"### {record.name}\n{facts}\n\n```yaml\n{example}```\n\n"
 
 
 def findings() -> str:

@@ -65,10 +65,9 @@ def _revision(definition: Definition, case: Case) -> Iterator[str]:
 def _today(definition: Definition, case: Case) -> int | None:
     call = case.call._replace(operation=Operation.INTERPRET_REPLICA)
     try:
-        count = interpret(knowing(definition, call.object), call)["replica"]
+        return interpret(knowing(definition, call.object), call)["replica"]
     except InterpretationError:
         return None
-    return count if isinstance(count, int) else None
 
 
 def _aggregation(_definition: Definition, case: Case) -> Iterator[str]:

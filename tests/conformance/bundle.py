@@ -11,7 +11,8 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.lua.customization import load_customizations
-from karta_interpreter.lua.script import SLOTS, Scripts
+from karta_interpreter.lua.operation import SLOTS
+from karta_interpreter.lua.script import Scripts
 from tests.conformance.question import Question
 
 _FOLDER = "pkg/resourceinterpreter/default/thirdparty/resourcecustomizations"

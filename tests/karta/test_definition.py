@@ -7,10 +7,10 @@ from karta_interpreter.jq import query as jq_query
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.annotations import OPERATIONS
 from karta_interpreter.karta.definition import Definition, Fragments, PodSpec, PodTemplate
 from karta_interpreter.karta.loading import load_definition
 from karta_interpreter.karta.status_rules import Status
+from karta_interpreter.lua.operation import Operation
 from karta_interpreter.lua.script import Script, Scripts
 
 Raw = dict[str, Any]
@@ -117,13 +117,13 @@ def test_a_kind_can_do_without_a_karta() -> None:
     definition = Definition.of_scripts(BREW, scripts("mine", "InterpretHealth", "Retain"))
     assert (definition.name, definition.gvk, definition.source) == ("mine", BREW, "mine.yaml")
     assert (definition.has_karta, definition.root.gvk) == (False, BREW)
-    assert [operation for operation in OPERATIONS if definition.answers(operation)] == ["Retain", "InterpretHealth"]
+    assert [operation for operation in Operation if definition.answers(operation)] == ["Retain", "InterpretHealth"]
 
 
 @pytest.mark.parametrize(
     ("allowed", "scripted", "answered"),
     [
-        pytest.param("", (), set(OPERATIONS), id="a Karta answers everything"),
+        pytest.param("", (), set(Operation), id="a Karta answers everything"),
         pytest.param("Retain", (), {"Retain"}, id="but for what its annotation leaves out"),
         pytest.param("Retain", ("InterpretHealth",), {"Retain", "InterpretHealth"}, id="and scripts answer beside it"),
     ],
@@ -132,7 +132,7 @@ def test_what_is_answered(brew: Raw, allowed: str, scripted: tuple[str, ...], an
     at = ("metadata", "annotations")
     raw = edit.set_value(brew, at, {"karta-interpreter.io/operations": allowed}) if allowed else brew
     definition = load_definition(raw).overridden(scripts("mine", *scripted))
-    assert {operation for operation in OPERATIONS if definition.answers(operation)} == answered
+    assert {operation for operation in Operation if definition.answers(operation)} == answered
 
 
 def test_stronger_scripts_win_for_their_operations(compiled: dict[str, Definition]) -> None:

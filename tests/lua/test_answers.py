@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from karta_interpreter.errors import LuaRunError, LuaSyntaxError
-from karta_interpreter.lua.script import SLOTS, Script
+from karta_interpreter.lua.operation import SLOTS
+from karta_interpreter.lua.script import Script
 from tests.scripts import answer
 
 _JOB: Any = {

@@ -3,7 +3,7 @@ import pytest
 from karta_interpreter.lua.kube import KUBE
 from karta_interpreter.lua.lint import Lint, lint
 from karta_interpreter.lua.machine.runtime import Runtime
-from karta_interpreter.lua.script import SLOTS
+from karta_interpreter.lua.operation import SLOTS
 
 _names = Runtime(KUBE).names
 

@@ -1,17 +1,19 @@
 """InterpretDependency beside what `tests/k8s/test_dependencies.py` holds about pod templates."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from karta_interpreter.errors import InterpretationError
+from karta_interpreter.k8s.values import Object
 from karta_interpreter.operations import Call, Operation, interpret
 from tests.operations.conftest import Define, component
 
 LONGEST = 253
 
 
-def _asked(define: Define, namespace: str, volumes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _asked(define: Define, namespace: str, volumes: list[dict[str, Any]]) -> Sequence[Object]:
     obj = {
         "apiVersion": "example.io/v1",
         "kind": "Train",
@@ -19,8 +21,7 @@ def _asked(define: Define, namespace: str, volumes: list[dict[str, Any]]) -> lis
         "spec": {"template": {"spec": {"containers": [{"name": "a"}], "volumes": volumes}}},
     }
     call = Call(Operation.INTERPRET_DEPENDENCY, obj)
-    found: list[dict[str, Any]] = interpret(define(root=component("train", ".spec.template")), call)["dependencies"]
-    return found
+    return interpret(define(root=component("train", ".spec.template")), call)["dependencies"]
 
 
 def test_a_namespace_that_no_object_can_have_is_not_repeated_for_each_dependency(define: Define) -> None:

@@ -30,8 +30,8 @@ def pods(metadata: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
     return found if metadata is None else {"metadata": metadata, **found}
 
 
-def retain(definition: Definition, desired: dict[str, Any], observed: dict[str, Any]) -> dict[str, Any]:
-    retained: dict[str, Any] = ask(definition, Call(Operation.RETAIN, desired, observed=observed))["retained"]
+def retain(definition: Definition, desired: dict[str, Any], observed: dict[str, Any]) -> Any:
+    retained = ask(definition, Call(Operation.RETAIN, desired, observed=observed))["retained"]
     again = ask(definition, Call(Operation.RETAIN, retained, observed=observed))["retained"]
     assert again == retained, "retaining is idempotent"
     return retained

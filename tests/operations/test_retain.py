@@ -33,8 +33,8 @@ def obj(metadata: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
     }
 
 
-def retain(definition: Definition, desired: dict[str, Any], observed: dict[str, Any]) -> dict[str, Any]:
-    retained: dict[str, Any] = ask(definition, Call(Operation.RETAIN, desired, observed=observed))["retained"]
+def retain(definition: Definition, desired: dict[str, Any], observed: dict[str, Any]) -> Any:
+    retained = ask(definition, Call(Operation.RETAIN, desired, observed=observed))["retained"]
     again = ask(definition, Call(Operation.RETAIN, retained, observed=observed))["retained"]
     assert again == retained, "retaining is idempotent"
     return retained

@@ -14,8 +14,8 @@ MASTER = component("master", ".spec.master.template", ".spec.master.replicas // 
 WORKER = component("worker", ".spec.worker.template", ".spec.worker.replicas // 1")
 
 
-def revise(definition: Definition, obj: dict[str, Any], replicas: int) -> dict[str, Any]:
-    revised: dict[str, Any] = ask(definition, Call(Operation.REVISE_REPLICA, obj, replicas=replicas))["revised"]
+def revise(definition: Definition, obj: dict[str, Any], replicas: int) -> Any:
+    revised = ask(definition, Call(Operation.REVISE_REPLICA, obj, replicas=replicas))["revised"]
     total = ask(definition, Call(Operation.INTERPRET_REPLICA, revised))["replica"]
     assert total == replicas, "what is revised is read back"
     return revised
@@ -251,3 +251,10 @@ def test_the_number_must_be_there_and_not_negative(define: Define, replicas: int
     with pytest.raises(InterpretationError, match="from 0 up") as caught:
         ask(define(MASTER), Call(Operation.REVISE_REPLICA, obj(), replicas=replicas))
     assert caught.value.code == 400
+
+
+def test_revision_does_not_ask_for_containers_that_operator_adds(define: Define) -> None:
+    added = {"added-containers": "worker: '{containers: [.spec.proxy.name]}'"}
+    definition = define(WORKER, **added)
+    call = Call(Operation.REVISE_REPLICA, obj(proxy="no object", worker={"template": template()}), replicas=4)
+    assert ask(definition, call)["revised"]["spec"]["worker"]["replicas"] == 4

@@ -1,6 +1,6 @@
 """Operations that scripts answer: instead of the Karta, with its help, and without one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -9,7 +9,8 @@ from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.machine import worker
-from karta_interpreter.lua.script import SLOTS, Script, Scripts
+from karta_interpreter.lua.operation import SLOTS
+from karta_interpreter.lua.script import Script, Scripts
 from karta_interpreter.operations import Call, Operation, StatusItem, interpret
 from tests.operations.conftest import Define, component, template
 
@@ -141,7 +142,7 @@ def test_all_scripts_for_dependencies_run() -> None:
         refs = ", ".join(f"{{apiVersion = 'v1', kind = 'Secret', namespace = 'ml', name = '{name}'}}" for name in names)
         return f"return {{{refs}}}"
 
-    def secrets(found: Iterable[dict[str, str]]) -> list[str]:
+    def secrets(found: Iterable[Mapping[str, str]]) -> list[str]:
         return [each["name"] for each in found]
 
     operation = Operation.INTERPRET_DEPENDENCY

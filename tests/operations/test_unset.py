@@ -18,10 +18,10 @@ def obj(**spec: Any) -> dict[str, Any]:
     return {"apiVersion": "example.io/v1", "kind": "Train", "metadata": {"name": "t"}, "spec": spec}
 
 
-def retain(definition: Definition, ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
+def retain(definition: Definition, ours: dict[str, Any], theirs: dict[str, Any]) -> Any:
     """Return what is kept of the spec beside its pods."""
     desired, observed = obj(**ours), obj(**theirs)
-    retained: dict[str, Any] = ask(definition, Call(Operation.RETAIN, desired, observed=observed))["retained"]
+    retained = ask(definition, Call(Operation.RETAIN, desired, observed=observed))["retained"]
     again = ask(definition, Call(Operation.RETAIN, retained, observed=observed))["retained"]
     assert again == retained, "retaining is idempotent"
     return {field: value for field, value in retained["spec"].items() if field not in ("replicas", "template")}

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.lua.script import SLOTS
+from karta_interpreter.lua.operation import SLOTS
 from karta_interpreter.sources.files import MAX_BYTES, Folder, OverrideFile, overrides_of
 from karta_interpreter.sources.snapshot import Overrides
 

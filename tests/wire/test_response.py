@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.operations import Call, Operation
+from karta_interpreter.operations import Call, Operation, Results
 from karta_interpreter.wire import Request, encode_failure, encode_results
 from tests.wire.karmada import RejectedError, receive
 
@@ -26,10 +26,14 @@ def request(operation: Operation, obj: Mapping[str, Any] = MILL) -> Request:
     return Request("uid-1", gvk, operation_name=operation, call=Call(operation, obj))
 
 
-def answer(operation: Operation, results: Mapping[str, Any], obj: Mapping[str, Any] = MILL) -> Any:
+def answer(operation: Operation, results: Any, obj: Mapping[str, Any] = MILL) -> Any:
     """Return what Karmada makes of the answer to a call."""
     body = encode_results(request(operation, obj), results)
     return receive(body, uid="uid-1", operation=operation, obj=obj)
+
+
+def _results(name: str, value: Any) -> Any:
+    return {name: value}
 
 
 def test_the_bytes_of_an_answer() -> None:
@@ -51,7 +55,7 @@ def test_the_order_of_keys_changes_no_byte(operation: Operation, result: str) ->
     forth = {"b": 1, "a": {"y": [{"é": 1, "z": 2}], "x": None}}
     back = {"a": {"x": None, "y": [{"z": 2, "é": 1}]}, "b": 1}
     whole = [MILL | {"status": one} if result == "aggregatedStatus" else one for one in (forth, back)]
-    one, other = (encode_results(request(operation), {result: value}) for value in whole)
+    one, other = (encode_results(request(operation), _results(result, value)) for value in whole)
     assert one == other
     raw = json.loads(one)["response"]
     text = base64.b64decode(raw["patch"]) if "patch" in raw else one
@@ -82,7 +86,7 @@ DEPENDENCIES = [{"apiVersion": "v1", "kind": "Secret", "namespace": "bakery", "n
         (Operation.INTERPRET_DEPENDENCY, {"dependencies": []}, []),
     ],
 )
-def test_karmada_receives_what_was_answered(operation: Operation, results: Mapping[str, Any], received: Any) -> None:
+def test_karmada_receives_what_was_answered(operation: Operation, results: Any, received: Any) -> None:
     assert answer(operation, results) == received
 
 
@@ -114,7 +118,7 @@ def test_karmada_patches_its_object_to_the_one_that_was_answered(
 def test_an_unchanged_object_needs_no_patch(operation: Operation, result: str) -> None:
     same = json.loads(json.dumps(MILL))
     for after in (MILL, same):
-        response = json.loads(encode_results(request(operation), {result: after}))["response"]
+        response = json.loads(encode_results(request(operation), _results(result, after)))["response"]
         assert set(response) == {"uid", "successful", "status"}
 
 
@@ -163,14 +167,14 @@ def test_a_patch_says_only_what_changes() -> None:
     ],
 )
 def test_what_karmada_would_reject_is_an_error_with_a_reason(
-    operation: Operation, results: Mapping[str, Any], said: str, code: int
+    operation: Operation, results: Any, said: str, code: int
 ) -> None:
     with pytest.raises(InterpretationError, match=said) as caught:
         encode_results(request(operation), results)
     assert caught.value.code == code
 
 
-def _components(number: int, requirements: Mapping[str, Any]) -> Mapping[str, Any]:
+def _components(number: int, requirements: Mapping[str, Any]) -> Results:
     components = [{"name": f"c{index}", "replicas": 1, "replicaRequirements": requirements} for index in range(number)]
     return {"components": components}
 
@@ -198,7 +202,7 @@ def _components(number: int, requirements: Mapping[str, Any]) -> Mapping[str, An
         ),
     ],
 )
-def test_what_an_answer_repeats_is_bounded(operation: Operation, results: Mapping[str, Any]) -> None:
+def test_what_an_answer_repeats_is_bounded(operation: Operation, results: Any) -> None:
     with pytest.raises(InterpretationError, match="more than 1048576 characters"):
         encode_results(request(operation), results)
 
@@ -256,9 +260,7 @@ RESULTS = st.one_of(
 
 
 @given(OBJECTS, RESULTS)
-def test_an_answer_is_refused_here_or_accepted_by_karmada(
-    obj: dict[str, Any], question: tuple[Operation, dict[str, Any]]
-) -> None:
+def test_an_answer_is_refused_here_or_accepted_by_karmada(obj: dict[str, Any], question: tuple[Operation, Any]) -> None:
     operation, results = question
     try:
         body = encode_results(request(operation, obj), results)

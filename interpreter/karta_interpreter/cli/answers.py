@@ -2,8 +2,9 @@
 
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
+from typing import Final
 
 import click
 
@@ -12,7 +13,7 @@ from karta_interpreter.cli.render import full_name, table
 from karta_interpreter.findings import count, format_path
 from karta_interpreter.k8s import patch
 from karta_interpreter.k8s.values import JSON, NOTHING, Object, Path
-from karta_interpreter.operations import Operation, Results
+from karta_interpreter.operations import Results, by_operation
 
 _MAX_WIDTH = 60
 _WIDTH = 78
@@ -54,7 +55,9 @@ def _replica(_: Outcome, results: Results) -> list[str]:
 
 
 def _components(_: Outcome, results: Results) -> list[str]:
-    rows = [[each["name"], _pods(each["replicas"], each.get("replicaRequirements"))] for each in results["components"]]
+    rows = [
+        [each["name"], _pods(each["replicas"], each.get("replicaRequirements"))] for each in results["components"] or ()
+    ]
     return table(rows).splitlines() or ["none"]
 
 
@@ -75,21 +78,16 @@ def _dependencies(_: Outcome, results: Results) -> list[str]:
     return table(rows).splitlines() or ["none"]
 
 
-def _changed(outcome: Outcome, results: Results) -> list[str]:
-    (after,) = results.values()
-    return changes(outcome.call.object, after)
-
-
-_LINES: dict[Operation, Callable[[Outcome, Results], list[str]]] = {
-    Operation.INTERPRET_REPLICA: _replica,
-    Operation.INTERPRET_COMPONENT: _components,
-    Operation.REVISE_REPLICA: _changed,
-    Operation.RETAIN: _changed,
-    Operation.AGGREGATE_STATUS: _changed,
-    Operation.INTERPRET_STATUS: _status,
-    Operation.INTERPRET_HEALTH: _health,
-    Operation.INTERPRET_DEPENDENCY: _dependencies,
-}
+_LINES: Final[Mapping[str, Callable[[Outcome, Results], list[str]]]] = by_operation(
+    interpret_replica=_replica,
+    interpret_component=_components,
+    revise_replica=lambda outcome, results: changes(outcome.call.object, results["revised"]),
+    retain=lambda outcome, results: changes(outcome.call.object, results["retained"]),
+    aggregate_status=lambda outcome, results: changes(outcome.call.object, results["aggregatedStatus"]),
+    interpret_status=_status,
+    interpret_health=_health,
+    interpret_dependency=_dependencies,
+)
 
 
 def changes(before: JSON, after: JSON) -> list[str]:

@@ -30,8 +30,7 @@ from karta_interpreter.k8s.values import Object
 from karta_interpreter.k8s.yaml_writer import WIDTH, to_authored_yaml
 from karta_interpreter.karta.loading import load_documents
 from karta_interpreter.karta.scaffold import CustomKind, Draft, draft
-from karta_interpreter.operations import Call, Operation, StatusItem
-from karta_interpreter.operations.call import LIVE
+from karta_interpreter.operations import LIVE, Call, Operation, StatusItem
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.suites.suite import OBJECT_KEYS, OBJECTS
 

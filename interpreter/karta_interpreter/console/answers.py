@@ -18,8 +18,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import Loaded, load_placed
 from karta_interpreter.karta.reference_resolver import Known, Reader
 from karta_interpreter.lua.source_map import Place as Lines
-from karta_interpreter.operations import Call, Operation, Options, StatusItem, interpret
-from karta_interpreter.operations.call import LIVE
+from karta_interpreter.operations import LIVE, Call, Operation, Options, StatusItem, interpret
 from karta_interpreter.workload import Karta, Workload, WorkloadTree
 from karta_interpreter.workload.tree import ComponentNode, InstanceNode
 

@@ -17,8 +17,7 @@ from karta_interpreter.findings import count
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.lua.script import SLOTS
-from karta_interpreter.operations import Operation
+from karta_interpreter.operations import SLOTS, Operation
 from karta_interpreter.registration.admission_ca import WEBHOOKS
 from karta_interpreter.registration.configuration import Service
 from karta_interpreter.registration.operations import INTERPRETS_COMPONENT, REVISES_REPLICA

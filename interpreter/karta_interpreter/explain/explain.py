@@ -1,9 +1,9 @@
 """From an answer back to expressions and places, and what an operation reads of any object of a kind."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.explain.aggregation import aggregation_facts
@@ -15,31 +15,29 @@ from karta_interpreter.explain.reading import about, annotation_field
 from karta_interpreter.explain.retention import retention_facts
 from karta_interpreter.explain.status import health_facts, status_facts
 from karta_interpreter.k8s.patch import changes
-from karta_interpreter.k8s.values import NOTHING, field_path
-from karta_interpreter.karta.annotations import PREFIX, Annotations
+from karta_interpreter.k8s.values import JSON, NOTHING, field_path
+from karta_interpreter.karta.annotation_records import ANNOTATIONS, Annotation
+from karta_interpreter.karta.annotations import PREFIX
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.reference_resolver import Reader, resolved
 from karta_interpreter.karta.schema import read_karta
 from karta_interpreter.karta.schema_types import expressions
-from karta_interpreter.lua.script import SLOTS
-from karta_interpreter.operations import DEFAULT_OPTIONS, Call, Operation, Options, Results, interpret
+from karta_interpreter.operations import (
+    DEFAULT_OPTIONS,
+    SLOTS,
+    Call,
+    Operation,
+    Options,
+    Results,
+    by_operation,
+    interpret,
+)
 from karta_interpreter.operations.interpret_health import healthy_statuses
 from karta_interpreter.operations.interpretation import OnPrint
 from karta_interpreter.operations.native_interpreters import CARRIED, NATIVE
 
 _Facts: TypeAlias = Callable[[Definition, Call, Options, Results], Iterator[Fact]]
 """The facts about an answer, whose results are empty where it is an error."""
-
-_FACTS: Final[dict[Operation, _Facts]] = {
-    Operation.INTERPRET_REPLICA: replica_facts,
-    Operation.INTERPRET_COMPONENT: component_facts,
-    Operation.REVISE_REPLICA: revision_facts,
-    Operation.RETAIN: retention_facts,
-    Operation.AGGREGATE_STATUS: aggregation_facts,
-    Operation.INTERPRET_STATUS: status_facts,
-    Operation.INTERPRET_HEALTH: health_facts,
-    Operation.INTERPRET_DEPENDENCY: dependency_facts,
-}
 
 
 def explain(
@@ -82,46 +80,74 @@ def _facts(definition: Definition, call: Call, options: Options, results: Result
         yield Fact("script", f"script {script.name} answers; what it reads is not traced", field=field)
     if not scripts and definition.answers(call.operation):
         yield from warnings_about(definition, call.object, call.operation)
-        yield from _FACTS[call.operation](definition, call, options, results)
+        yield from _EXPLAINED[call.operation].facts(definition, call, options, results)
 
 
 def _decisive(
-    definition: Definition, call: Call, options: Options, answer: Results, facts: Sequence[Fact]
+    definition: Definition, call: Call, options: Options, answer: Mapping[str, JSON], facts: Sequence[Fact]
 ) -> Iterator[Fact]:
     """Yield the annotations without which the answer would be another one, but for those that other facts name."""
-    for name in _READ[call.operation][1]:
-        field, attribute = annotation_field(name), name.replace("-", "_")
-        unset = replace(definition.annotations, **{attribute: getattr(Annotations(), attribute)})
-        if unset == definition.annotations or any(field == fact.field or field in fact.note for fact in facts):
+    for annotation in _read_annotations(call.operation):
+        field = annotation_field(annotation.name)
+        if not annotation.is_set(definition.annotations) or any(
+            field == fact.field or field in fact.note for fact in facts
+        ):
             continue
+        other: Mapping[str, JSON]
         try:
-            other = interpret(replace(definition, annotations=unset), call, options)
+            other = interpret(
+                replace(definition, annotations=annotation.without(definition.annotations)), call, options
+            )
         except InterpretationError as failure:
             other = {"error": str(failure)}
         for path, _, value in list(changes(answer, other))[-1:]:
             compound = "nothing" if value is NOTHING else "another" if isinstance(value, dict | list) else ""
             yield Fact(
                 "annotation",
-                f"{name}: without it {field_path(path)} would be {compound or json.dumps(value)}",
+                f"{annotation.name}: without it {field_path(path)} would be {compound or json.dumps(value)}",
                 field=field,
             )
 
 
 _PODS: Final = ("specDefinition", "instanceIdPath")
-_READ: Final[dict[Operation, tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    Operation.INTERPRET_REPLICA: ((*_PODS, "scaleDefinition"), ("added-containers",)),
-    Operation.INTERPRET_COMPONENT: ((*_PODS, "scaleDefinition"), ("added-containers",)),
-    Operation.REVISE_REPLICA: (("scaleDefinition", "instanceIdPath"), ("elastic",)),
-    Operation.RETAIN: (("scaleDefinition", "suspendDefinition"), ("retain", "queue-labels")),
-    Operation.AGGREGATE_STATUS: ((), ("aggregate", "required-status", "outcomes")),
-    Operation.INTERPRET_STATUS: ((), ("aggregate",)),
-    Operation.INTERPRET_HEALTH: (
-        ("phaseDefinition", "conditionsDefinition"),
-        ("health", "healthy-statuses", "aggregate"),
+
+
+class _Explained(NamedTuple):
+    """What explanations have of an operation.
+
+    ``facts`` are those about an answer, ``fields`` those of the definition with the expressions that it reads, and
+    ``without`` is what Karmada does without an answer.
+    """
+
+    facts: _Facts
+    fields: tuple[str, ...]
+    without: str
+
+
+_EXPLAINED: Final = by_operation(
+    interpret_replica=_Explained(
+        replica_facts, (*_PODS, "scaleDefinition"), "the object is no workload and has no replicas to divide"
     ),
-    Operation.INTERPRET_DEPENDENCY: (_PODS, ("added-containers", "dependencies")),
-}
-"""The fields with expressions, and the annotations, that an operation reads."""
+    interpret_component=_Explained(component_facts, (*_PODS, "scaleDefinition"), "the object has no components"),
+    revise_replica=_Explained(
+        revision_facts, ("scaleDefinition", "instanceIdPath"), "every cluster gets the object unchanged"
+    ),
+    retain=_Explained(
+        retention_facts, ("scaleDefinition", "suspendDefinition"), "the template replaces the member's object"
+    ),
+    aggregate_status=_Explained(aggregation_facts, (), "the template's status is never written"),
+    interpret_status=_Explained(status_facts, (), "the whole status is collected"),
+    interpret_health=_Explained(
+        health_facts, ("phaseDefinition", "conditionsDefinition"), "every object counts as healthy"
+    ),
+    interpret_dependency=_Explained(dependency_facts, _PODS, "the object has no dependencies"),
+)
+_DECIDES_WHO_ANSWERS: Final = ("operations", "lua")
+"""The annotations that `Layer` and a fact of their own explain."""
+
+
+def _read_annotations(operation: Operation) -> list[Annotation]:
+    return [each for each in ANNOTATIONS if operation in each.read_by and each.name not in _DECIDES_WHO_ANSWERS]
 
 
 def outline(definition: Definition, operation: Operation, *, origin: str = "") -> Explanation:
@@ -133,19 +159,19 @@ def outline(definition: Definition, operation: Operation, *, origin: str = "") -
 
 def _reads(definition: Definition, operation: Operation) -> Iterator[Fact]:
     karta, _ = read_karta(definition.manifest)
-    names, annotations = _READ[operation]
     scripts = definition.scripts.of(operation)
     reads_karta = not scripts or any(SLOTS[operation].own_function in script.text for script in scripts)
     if karta is None:
         return
     for path, component in karta.spec.structure_definition.components if reads_karta else ():
         for at, text in expressions(component, path):
-            if not set(names).isdisjoint(map(str, at)):
+            if not set(_EXPLAINED[operation].fields).isdisjoint(map(str, at)):
                 yield Fact(
                     "reads", component.name, component=component.name, field=field_path(at), expression=str(text)
                 )
     is_own = not set(scripts).isdisjoint(definition.annotations.lua)
-    for name in (*(["lua"] if is_own else ()), *(annotations if reads_karta else ())):
+    annotations = [each.name for each in _read_annotations(operation)] if reads_karta else []
+    for name in (*(["lua"] if is_own else ()), *annotations):
         # Of the aggregation, other operations ask only whether `observedGeneration` is about the object.
         matters = name != "aggregate" or not definition.annotations.observes_generation
         if (written := karta.annotations.get(f"{PREFIX}{name}")) and (
@@ -171,16 +197,6 @@ def _mappings(definition: Definition) -> Iterator[Fact]:
 # Which layer answers a call, and what Karmada would do before and after it: for each operation Karmada asks
 # customizations of the cluster, webhooks, the scripts that it carries and its own code, in this order; the first one
 # that is enabled decides, also by an error (``pkg/resourceinterpreter/interpreter.go``).
-_WITHOUT: Final = {
-    Operation.RETAIN: "the template replaces the member's object",
-    Operation.INTERPRET_REPLICA: "the object is no workload and has no replicas to divide",
-    Operation.INTERPRET_COMPONENT: "the object has no components",
-    Operation.REVISE_REPLICA: "every cluster gets the object unchanged",
-    Operation.INTERPRET_STATUS: "the whole status is collected",
-    Operation.AGGREGATE_STATUS: "the template's status is never written",
-    Operation.INTERPRET_HEALTH: "every object counts as healthy",
-    Operation.INTERPRET_DEPENDENCY: "the object has no dependencies",
-}
 
 
 def _layers(definition: Definition, operation: Operation, origin: str) -> tuple[Layer, ...]:
@@ -190,7 +206,7 @@ def _layers(definition: Definition, operation: Operation, origin: str) -> tuple[
     origin = origin or definition.source or "given"
     allowed = definition.answers(operation)
     carried, native = operation in CARRIED.get(gvk, ()), operation in NATIVE.get(gvk, ())
-    after = "its own code" if native else f"no answer: {_WITHOUT[operation]}"
+    after = "its own code" if native else f"no answer: {_EXPLAINED[operation].without}"
     left_out = "left out by the annotation karta-interpreter.io/operations" if definition.has_karta else "none"
     return (
         Layer(

@@ -134,7 +134,7 @@ def _verdict(definition: Definition, matched: tuple[Status, ...], *, healthy: bo
 
 def status_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
     """Yield where each field of InterpretStatus comes from."""
-    reflected = results.get("status", {})
+    reflected: Object = results.get("status", {})
     for field, value in reflected.items():
         path: Path = ("status", field)
         note = "as the object has it"

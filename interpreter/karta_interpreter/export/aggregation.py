@@ -10,15 +10,13 @@ from karta_interpreter.export.questions import matched_status
 from karta_interpreter.export.script import Script, lua_value
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.annotations import AggregateRule, PathPattern
+from karta_interpreter.karta.annotations import ADDING_UP, OF_A_CLUSTER, AggregateRule, PathPattern
 from karta_interpreter.karta.definition import SuspendAction
 from karta_interpreter.karta.status import status_match_reads
-from karta_interpreter.karta.status_rules import Status, StatusRules
+from karta_interpreter.karta.status_rules import FAILING, TRANSITIONAL, Status, StatusRules
 from karta_interpreter.operations.aggregate.member_status import STATUSES_WORST_FIRST
 from karta_interpreter.operations.aggregate.merge import UNTIL_THE_END
 
-_FAILING = frozenset({Status.FAILED, Status.DEGRADED})
-_TRANSITIONAL = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
 _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
     AggregateRule.SUM: "added",
     AggregateRule.COUNTER: "added",
@@ -35,9 +33,7 @@ _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
 }
 """The functions of the library that reduce many values to one."""
 _REMOVED: Final = (AggregateRule.OMIT, AggregateRule.DROP)
-_OF_CLUSTER: Final = (AggregateRule.FIRST, AggregateRule.WORST, AggregateRule.UNION, AggregateRule.DROP)
 _TIMES: Final = frozenset({AggregateRule.LATEST, AggregateRule.EARLIEST})
-_SUMS: Final = (AggregateRule.SUM, AggregateRule.COUNTER)
 _ALWAYS: Final = frozenset({"state_fields", "completing"})
 """The fields that scripts read where they are empty, too."""
 
@@ -64,8 +60,8 @@ def aggregate(script: Script) -> None:
         "kept": _fields_with(rules, {AggregateRule.OMIT}),
         "counters": _fields_with(rules, {AggregateRule.COUNTER}),
         "kept_paths": _kept_paths(nested),
-        "sums": _fields_with(rules, _SUMS),
-        "of_cluster": _fields_with(rules, _OF_CLUSTER),
+        "sums": _fields_with(rules, ADDING_UP),
+        "of_cluster": _fields_with(rules, OF_A_CLUSTER),
         "required": lua_value([{"path": path[1:], "value": value} for path, value in required.items()]),
         "outcomes": _outcomes(script),
         "is_suspended": _suspended(script),
@@ -104,8 +100,8 @@ def _condition_fields(rules: StatusRules | None) -> dict[str, str]:
     fields = {
         "hold_while_there": "true" if rules and rules.hold_while_there and meanings else "{}",
         "mapped": _set(sorted({name for name, _ in meanings})),
-        "failing": _meaning(meanings, lambda means: means & _FAILING),
-        "transitional": _meaning(meanings, lambda means: means <= _TRANSITIONAL),
+        "failing": _meaning(meanings, lambda means: means & FAILING),
+        "transitional": _meaning(meanings, lambda means: means <= TRANSITIONAL),
     }
     if completed:
         fields["ending"] = _set(sorted({name for (name, _), means in meanings.items() if means & UNTIL_THE_END}))
@@ -157,7 +153,7 @@ def _outcomes(script: Script) -> str:
     meanings = _meanings(script.definition.status)
     outcomes = [
         f"{{name = {quoted(name)}, announcement = {quoted(announcement)}, "
-        f"is_failure = {lua_value(bool(meanings.get((name, 'True'), set()) & _FAILING))}}}"
+        f"is_failure = {lua_value(bool(meanings.get((name, 'True'), set()) & FAILING))}}}"
         for name, announcement in script.definition.annotations.outcomes.items()
     ]
     return "{" + ", ".join(outcomes) + "}"

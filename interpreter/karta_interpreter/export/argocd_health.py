@@ -16,13 +16,13 @@ from karta_interpreter.export.versions import checks_by_version
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status_rules import (
+    FAILING,
     ConditionMatcher,
     ConditionsRule,
     Status,
     StatusRules,
 )
 
-_TROUBLE = (Status.FAILED, Status.DEGRADED)
 _SUSPENDED = (Status.SUSPENDED, Status.SUSPENDING)
 _AT_WORK = (Status.RUNNING, Status.COMPLETED)
 _OPEN_LIBS: Final = {"string", "math"}
@@ -96,7 +96,7 @@ def _verdict(script: Script) -> Iterator[str]:
     definition = script.definition
     mapped = [each for each, _ in definition.status.mappings] if definition.status else []
     named = definition.annotations.healthy_statuses
-    trouble = [each for each in _TROUBLE if each in mapped and (named is None or each not in named)]
+    trouble = [each for each in Status if each in FAILING and each in mapped and (named is None or each not in named)]
     suspended = [each for each in _SUSPENDED if each in mapped]
     healthy = [each for each in (*mapped, Status.UNDEFINED) if each in (_AT_WORK if named is None else named)]
     if definition.annotations.observes_generation:

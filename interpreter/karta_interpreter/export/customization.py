@@ -12,35 +12,33 @@ from karta_interpreter.export import aggregation, questions, retention, revision
 from karta_interpreter.export.comments import Comment, comments_of, document_of
 from karta_interpreter.export.script import LARGEST, Script, check_size
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.annotation_records import ANNOTATIONS, NotExported
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.customization import KIND
-from karta_interpreter.lua.script import SLOTS
+from karta_interpreter.lua.operation import OWN_FUNCTIONS, SLOTS, by_operation
 from karta_interpreter.operations import Operation
 
-FUNCTIONS: Final = {
-    "getReplicas": Operation.INTERPRET_REPLICA,
-    "getComponents": Operation.INTERPRET_COMPONENT,
-    "reviseReplica": Operation.REVISE_REPLICA,
-    "retain": Operation.RETAIN,
-    "aggregateStatus": Operation.AGGREGATE_STATUS,
-    "interpretHealth": Operation.INTERPRET_HEALTH,
-    "reflectStatus": Operation.INTERPRET_STATUS,
-    "getDependencies": Operation.INTERPRET_DEPENDENCY,
-}
-"""The functions of ``require("karta")``."""
 
-Write = Callable[[Script], None]
+class Writer(NamedTuple):
+    """How the script of an operation is written, by an ExportError where it cannot be.
 
-_WRITERS: Final[Mapping[Operation, Write]] = {
-    Operation.INTERPRET_REPLICA: questions.replica,
-    Operation.INTERPRET_COMPONENT: questions.component,
-    Operation.REVISE_REPLICA: revision.revise,
-    Operation.AGGREGATE_STATUS: aggregation.aggregate,
-    Operation.RETAIN: retention.retain,
-    Operation.INTERPRET_STATUS: questions.status,
-    Operation.INTERPRET_HEALTH: questions.health,
-    Operation.INTERPRET_DEPENDENCY: questions.dependency,
-}
+    One that ``traces`` writes into the object, and so asks where values are.
+    """
+
+    write: Callable[[Script], None]
+    traces: bool = False
+
+
+_WRITERS: Final = by_operation(
+    interpret_replica=Writer(questions.replica),
+    interpret_component=Writer(questions.component),
+    revise_replica=Writer(revision.revise, traces=True),
+    retain=Writer(retention.retain, traces=True),
+    aggregate_status=Writer(aggregation.aggregate),
+    interpret_status=Writer(questions.status),
+    interpret_health=Writer(questions.health),
+    interpret_dependency=Writer(questions.dependency),
+)
 
 
 class Exported(NamedTuple):
@@ -89,8 +87,8 @@ def script_of(definition: Definition, operation: Operation, text: str = "") -> s
     if not _REQUIRED.search(own):
         return own  # as its author wrote it: Karmada runs it without anything of ours
     names = sorted(set(_ASKED.findall(own)))
-    library = _compiled(definition, [FUNCTIONS[name] for name in names], comments)
-    answers = [f"karta.{name} = with_copies({SLOTS[FUNCTIONS[name]].function})" for name in names]
+    library = _compiled(definition, [OWN_FUNCTIONS[name] for name in names], comments)
+    answers = [f"karta.{name} = with_copies({SLOTS[OWN_FUNCTIONS[name]].function})" for name in names]
     # A block of its own, so that the functions of the library are no globals, and do not count as locals of the script.
     block = "\n".join(["do", *(f"  {line}".rstrip() for line in [*library.splitlines(), "", *answers]), "end"])
     return check_size(f"{header}\n{_KARTA}\n\n{block}\n\n{_REQUIRE}\n\n{own}")
@@ -110,7 +108,11 @@ def _header(definition: Definition, operation: Operation, head: Sequence[str]) -
 
 def _compiled(definition: Definition, operations: Sequence[Operation], comments: Sequence[Comment]) -> str:
     """Return the functions that answer some operations, in the cheapest form of those that Lua takes."""
-    traced = not _TRACED.isdisjoint(operations)
+    for annotation in ANNOTATIONS:
+        is_read = not annotation.read_by.isdisjoint(operations) and annotation.is_set(definition.annotations)
+        if is_read and isinstance(annotation.exported, NotExported):
+            raise ExportError(f"annotation {annotation.name}: {annotation.exported.reason}")
+    traced = any(_WRITERS[operation].traces for operation in operations)
     scripts: list[Script] = []
     # Which form is shorter depends on the definition: with paths as texts or as functions, with repeated parts shared
     # or not. All four are written; a script that asks for places has its paths as texts in any case.
@@ -120,7 +122,7 @@ def _compiled(definition: Definition, operations: Sequence[Operation], comments:
         for script in (plain, sharing):
             script.has_paths = has_paths
             for operation in operations:
-                _WRITERS[operation](script)
+                _WRITERS[operation].write(script)
             sharing.share(plain)
         scripts += [plain, sharing]
     # A line break before, so that the first line is counted as well.
@@ -140,8 +142,6 @@ _MOST_LOCALS: Final = 190
 _FUNCTION: Final = re.compile(r"\bfunction\b")
 _BYTES_OF_A_FUNCTION: Final = 120
 """Compiling a function takes as long as so many bytes in it."""
-_TRACED: Final = frozenset({Operation.REVISE_REPLICA, Operation.RETAIN})
-"""The operations whose scripts write, and so ask where values are."""
 _DIGITS: Final = 16
 _REQUIRED: Final = re.compile(r"""require\s*\(?\s*["']karta["']""")
 _ASKED: Final = re.compile(r"\bkarta\.(\w+)")

@@ -16,9 +16,15 @@ from karta_interpreter.jq.inprocess.values import to_text
 from karta_interpreter.jq.syntax import Literal
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.status_rules import ConditionMatcher, ConditionsRule, Matcher, Status, StatusRules
+from karta_interpreter.karta.status_rules import (
+    FAILING,
+    ConditionMatcher,
+    ConditionsRule,
+    Matcher,
+    Status,
+    StatusRules,
+)
 
-_FAILED = (Status.FAILED, Status.DEGRADED)
 _CURRENT = (Status.RUNNING, Status.COMPLETED, Status.SUSPENDED)
 
 
@@ -55,7 +61,8 @@ def _expressions(definition: Definition) -> tuple[str, str]:
     named = definition.annotations.healthy_statuses
     healthy = _CURRENT if named is None else tuple(sorted(named))
     current = _written("annotation health", health) if health else _any_of(rules, healthy)
-    return current, _any_of(rules, [status for status in _FAILED if named is None or status not in named])
+    failing = FAILING.difference(named or ())
+    return current, _any_of(rules, [status for status in Status if status in failing])
 
 
 def _any_of(rules: StatusRules | None, statuses: Collection[Status]) -> str:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from karta_interpreter.export.lua_text import laid_out, quoted, table_of
 from karta_interpreter.export.paths import plain_path
-from karta_interpreter.export.script import Script, has_default
+from karta_interpreter.export.script import Script
 from karta_interpreter.export.traits import is_present, joined_path
 from karta_interpreter.jq import Query
 from karta_interpreter.karta.definition import Component, PodSpec, PodTemplate
@@ -152,7 +152,7 @@ def _lone_pod_set(script: Script, component: Component) -> Iterator[str]:
             yield f"local {field}, {field}_place = {script.place_of(query, f'{component.name} {field}')}(obj)"
     about = {"name": name}
     about |= {field: "true" for field in given if field != "replicas"}
-    about |= {"has_default": "true"} if has_default(component) else {}
+    about |= {"has_default": "true"} if component.has_default_count else {}
     fields = {"component": f"{{{', '.join(f'{key} = {value}' for key, value in about.items())}}}", "instance": '""'}
     fields |= {field: f"count({name}, {field})" for field in given if field != "replicas"}
     fields |= {f"{field}_place": f"known_place({field}_place)" for field in given}

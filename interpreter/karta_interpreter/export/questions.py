@@ -12,10 +12,8 @@ from karta_interpreter.jq import Query
 from karta_interpreter.jq.inprocess.values import to_text
 from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
 from karta_interpreter.karta.pods import LONGEST
-from karta_interpreter.karta.status_rules import ConditionsRule, Matcher, Status, StatusRules
+from karta_interpreter.karta.status_rules import FAILING, ConditionsRule, Matcher, Status, StatusRules
 from karta_interpreter.operations.interpret_health import healthy_statuses
-
-_TROUBLE = (Status.FAILED, Status.DEGRADED)
 
 
 def replica(script: Script) -> None:
@@ -247,10 +245,10 @@ def health(script: Script) -> None:
     known = {Status.UNDEFINED, *(dict(definition.status.mappings) if definition.status else ())}
     stale_ones = {Status.INITIALIZING} if observes else set()
     healthy = [each for each in Status if each in counts and each in known | stale_ones]
-    trouble = [each for each in _TROUBLE if each in known - counts]
+    trouble = [each for each in Status if each in FAILING & known - counts]
     lines = ["function InterpretHealth(obj)", *_statuses(script, frozenset([*healthy, *trouble]))]
     if observes:
-        fields = ["Initializing = true", *(f"{each} = statuses.{each}" for each in _TROUBLE if each in known)]
+        fields = ["Initializing = true", *(f"{each} = statuses.{each}" for each in Status if each in FAILING & known)]
         lines += [
             "  -- A status of an older generation counts as Initializing; a failure remains one.",
             f"  if is_stale(obj) then statuses = {{{', '.join(fields)}}} end",

@@ -16,7 +16,7 @@ from karta_interpreter.export.pods import (
     lone_component,
     lone_pod_sets,
 )
-from karta_interpreter.export.script import Script, has_default
+from karta_interpreter.export.script import Script
 from karta_interpreter.jq.inprocess.reads import reach, take_outputs
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.karta.definition import Component, Definition, PodSpec, PodTemplate
@@ -111,7 +111,7 @@ def _scaled(script: Script, component: Component, bounds: Sequence[str]) -> Iter
     """Yield the lines that make `scaled`, the pod set whose count may change."""
     path = _count_path(component)
     fields = [f"path = {path.keys}"] if path else []
-    fields += [f"default = {path.default}"] if path and has_default(component) else []
+    fields += [f"default = {path.default}"] if path and component.has_default_count else []
 
     def scaled(pods: Pods) -> str:
         return f"scaled = {table_of([f'pods = {pods.replicas}', *fields, *bounds])}"

@@ -8,7 +8,6 @@ from karta_interpreter.export.comments import Comment
 from karta_interpreter.export.expressions import Expressions
 from karta_interpreter.export.library import used, words_of
 from karta_interpreter.export.lua_text import quoted
-from karta_interpreter.jq.syntax import Alternative, Index, Literal, Pipe
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec, PodTemplate
 
@@ -68,7 +67,7 @@ class Script(Expressions):
         # a function with places gives the numbers, too
         read = self.places_of if bounds else partial(self.list_of, of_counts=True)
         fields = {field: read(query, f"{component.name} {field}") for field, query in counts.items() if query}
-        return fields | ({"has_default": "true"} if bounds and has_default(component) else {})
+        return fields | ({"has_default": "true"} if bounds and component.has_default_count else {})
 
     def text(self) -> str:
         """Return the whole script but for its header."""
@@ -86,17 +85,6 @@ def check_size(text: str) -> str:
     if size > LARGEST:
         raise ExportError(f"the script has {size} bytes, more than {LARGEST}")
     return text
-
-
-def has_default(component: Component) -> bool:
-    """Whether the replicas are ``.spec.replicas // 1`` or alike: a field that has a default in its API."""
-    node = component.replicas.node if component.replicas else None
-    while isinstance(node, Pipe):
-        node = node.right
-    match node:
-        case Alternative(Index(_, Literal("replicas")), Literal()):
-            return True
-    return False
 
 
 def lua_value(value: JSON) -> str:

@@ -1,6 +1,6 @@
 """What Karmada needs beside the Karta schema: the values of annotations, and the text that they are parsed from.
 
-`annotation_records` has a record of each annotation, `annotation_parser` its parser.
+`annotation_records` has the record of each annotation, with its parser.
 """
 
 import json
@@ -19,7 +19,7 @@ from karta_interpreter.k8s.values import JSON, Path, type_name
 from karta_interpreter.karta.expressions import judge
 from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.status_rules import Status
-from karta_interpreter.lua.script import SLOTS, Scripts
+from karta_interpreter.lua.script import Scripts
 from karta_interpreter.lua.source_map import Place, position_in, split_lines
 from karta_interpreter.suggestion import hints
 
@@ -27,9 +27,6 @@ PREFIX = "karta-interpreter.io/"
 
 DEFAULT_QUEUE_LABELS = ("kueue.x-k8s.io/queue-name",)
 """The label of Kueue's queues (``QueueLabel`` in its ``pkg/controller/constants``)."""
-
-OPERATIONS = tuple(SLOTS)
-"""The operations of Karmada's resource interpreter: each of them may have a script."""
 
 
 class AggregateRule(StrEnum):
@@ -56,6 +53,10 @@ class AggregateRule(StrEnum):
     OMIT = "omit"
     DROP = "drop"
 
+
+ADDING_UP = frozenset({AggregateRule.SUM, AggregateRule.COUNTER})
+OF_A_CLUSTER = frozenset({AggregateRule.FIRST, AggregateRule.WORST, AggregateRule.UNION, AggregateRule.DROP})
+"""The rules by which a field has the value of one cluster, or goes: without clusters nothing is left of it."""
 
 PathPattern = tuple[str | None, ...]
 """A path into an object, None standing for every element of a list: ``.status.jobs[].active`` is

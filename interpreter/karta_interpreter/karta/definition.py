@@ -8,7 +8,7 @@ from typing import Final, Self
 
 from karta_interpreter.findings import Finding
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.syntax import Comma, Node
+from karta_interpreter.jq.syntax import Alternative, Comma, Index, Literal, Node, Pipe
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import field_of, is_computed, variables_in
 from karta_interpreter.k8s.gvk import GVK
@@ -128,6 +128,21 @@ class Component:
     def needs_no_piece(self) -> bool:
         """Whether pods in fragments exist even without a piece: those of the root and of an instance with an id."""
         return self.instance_ids is not None or self.owner is None
+
+    @property
+    def has_default_count(self) -> bool:
+        """Whether the replicas are ``.spec.replicas // 1`` or alike: a field that has a default in its API.
+
+        Other fields mean something else when they are unset, such as a ``parallelism`` without a limit, and a default
+        that the definition computes follows what it is computed from.
+        """
+        node = None if self.replicas is None else self.replicas.node
+        while isinstance(node, Pipe):
+            node = node.right
+        match node:
+            case Alternative(left=Index(key=Literal(value="replicas")), right=Literal()):
+                return True
+        return False
 
     @property
     def pod_queries(self) -> Mapping[str, Query]:

@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 from karta_interpreter.errors import QueryError, QueryWriteError
 from karta_interpreter.jq import Location, Query
 from karta_interpreter.jq.inprocess.reads import reach, take_outputs
-from karta_interpreter.jq.syntax import Alternative, Index, Literal, Pipe
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec
@@ -57,22 +56,6 @@ class ScaleLocation(NamedTuple):
     def count(self) -> Location | None:  # type: ignore[override]  # the tuple's own ``count`` is not used
         """The path of the number of pods; kinds with bounds alone run the minimum."""
         return self.replicas or self.minimum
-
-    @property
-    def has_default(self) -> bool:
-        """Whether the replicas are ``.spec.replicas // 1`` or alike: a field that has a default in its API.
-
-        Other fields mean something else when they are unset, such as a ``parallelism`` without a limit, and a default
-        that the definition computes follows what it is computed from.
-        """
-        query = self.places.component.replicas
-        node = None if query is None else query.node
-        while isinstance(node, Pipe):
-            node = node.right
-        match node:
-            case Alternative(left=Index(key=Literal(value="replicas")), right=Literal()):
-                return True
-        return False
 
 
 _Unnamed = tuple[str, str, int, Object]

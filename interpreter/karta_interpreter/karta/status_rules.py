@@ -34,6 +34,10 @@ MATCHING_ORDER = (
 """The order in which Karta's library asks the mappings, and so the order of its answer."""
 
 
+FAILING = frozenset({Status.FAILED, Status.DEGRADED})
+TRANSITIONAL = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
+
+
 class PhaseDefinition(Schema):
     """Where the phase is."""
 

@@ -14,8 +14,9 @@ from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import read_objects
 from karta_interpreter.k8s.values import JSON, Object, Path, type_name
+from karta_interpreter.lua.operation import SLOTS
 from karta_interpreter.lua.reading import read_scripts, unknown_fields
-from karta_interpreter.lua.script import SLOTS, Script, Scripts
+from karta_interpreter.lua.script import Script, Scripts
 from karta_interpreter.lua.source_map import Place, split_lines
 
 API_VERSION = "config.karmada.io/v1alpha1"

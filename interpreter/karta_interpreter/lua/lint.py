@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.errors import LuaSyntaxError
 from karta_interpreter.lua.machine.bytecode import Definition, Mention, Names
-from karta_interpreter.lua.script import SLOTS
+from karta_interpreter.lua.operation import OWN_FUNCTIONS, SLOTS
 from karta_interpreter.suggestion import closest, did_you_mean
 
 FORBIDDEN: Final = frozenset(
@@ -26,7 +26,7 @@ _MEMBERS: Final = {
     "package": "loaded loaders loadlib preload",
     "string": "byte char dump find format gfind gmatch gsub len lower match rep reverse sub upper",
     "table": "concat getn insert maxn remove sort",
-    "karta": " ".join(slot.own_function for slot in SLOTS.values()),
+    "karta": " ".join(OWN_FUNCTIONS),
     "kube": "accuratePodRequirements getPodDependencies getResourceQuantity resourceAdd",
 }
 MODULES: Final = {name: frozenset(members.split()) for name, members in _MEMBERS.items()}

@@ -12,11 +12,12 @@ from karta_interpreter.jq.syntax import Span
 from karta_interpreter.k8s.values import JSON, Path, type_name
 from karta_interpreter.lua.lint import Lint
 from karta_interpreter.lua.machine.worker import Job, run_job
-from karta_interpreter.lua.script import SLOTS, Script, Scripts
+from karta_interpreter.lua.operation import SLOTS, Operation
+from karta_interpreter.lua.script import Script, Scripts
 from karta_interpreter.lua.source_map import Lines, Place, find_word
 from karta_interpreter.suggestion import did_you_mean
 
-_OPERATIONS = {slot.field: operation for operation, slot in SLOTS.items()}
+_OPERATIONS = {SLOTS[each].field: each.value for each in Operation}
 _SCRIPT = "luaScript"
 
 SIZE_LIMIT = 256 * 1024

@@ -9,11 +9,10 @@ from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, Object
 from karta_interpreter.lua.dependencies import verify
 from karta_interpreter.lua.empty_tables import restore_empty_tables
 from karta_interpreter.lua.gotypes import MismatchError, rewrite
+from karta_interpreter.lua.operation import Results, by_operation
 
 Returned: TypeAlias = Sequence[JSON]
 """All results of a function; an empty table is ``[]`` or ``{}``, for Lua does not distinguish the two."""
-
-_Answer: TypeAlias = dict[str, JSON]
 
 
 @final
@@ -33,7 +32,7 @@ _LUA_TYPE_NUMBERS = {"nil": 0, "boolean": 1, "number": 2, "string": 3, "function
 _SHOWN = 200
 
 
-def read_results(operation: str, returned: Returned, references: Sequence[Object] = ()) -> _Answer:
+def read_results(operation: str, returned: Returned, references: Sequence[Object] = ()) -> Results:
     """The answer that the results of an operation's function mean, by Karmada's result names.
 
     ``references`` are the objects that show which empty tables of a changed object were lists. Raises LuaRunError
@@ -69,7 +68,7 @@ def read_table(go_type: str, table: JSON, read: Callable[[str, JSON], JSON] = re
         raise LuaRunError(f"json unmarshal obj failed: {err}") from err
 
 
-def _replica(returned: Returned, _: Sequence[Object]) -> _Answer:
+def _replica(returned: Returned, _: Sequence[Object]) -> Results:
     replica, requires = _first(returned), returned[1] if len(returned) > 1 else None
     if lua_type(replica) != "number":
         raise _wrong_type(replica, "number", "GetReplicas must return a number")
@@ -81,7 +80,7 @@ def _replica(returned: Returned, _: Sequence[Object]) -> _Answer:
     return {"replica": int(replica), "requires": read_table("ReplicaRequirements", table)}
 
 
-def _components(returned: Returned, _: Sequence[Object]) -> _Answer:
+def _components(returned: Returned, _: Sequence[Object]) -> Results:
     components = _first(returned)
     if components is None:
         return {"components": None}
@@ -94,14 +93,11 @@ def _components(returned: Returned, _: Sequence[Object]) -> _Answer:
         raise LuaRunError(f"failed to convert lua table for components: {err}") from err
 
 
-def _changed_object(function: str, name: str) -> Callable[[Returned, Sequence[Object]], _Answer]:
-    def read(returned: Returned, references: Sequence[Object]) -> _Answer:
-        table = _table(_first(returned), "requires", f"{function} must return the changed object")
-        changed = restore_empty_tables(table, references) if table else {}
-        _check_object(changed)
-        return {name: changed}
-
-    return read
+def _changed(returned: Returned, references: Sequence[Object], function: str) -> Object:
+    table = _table(_first(returned), "requires", f"{function} must return the changed object")
+    changed: Object = restore_empty_tables(table, references) if table else {}
+    _check_object(changed)
+    return changed
 
 
 def _check_object(value: JSON) -> None:
@@ -117,19 +113,19 @@ def _check_object(value: JSON) -> None:
         raise LuaRunError(f"json unmarshal obj failed: Object 'Kind' is missing in '{shown}'")
 
 
-def _status(returned: Returned, _: Sequence[Object]) -> _Answer:
+def _status(returned: Returned, _: Sequence[Object]) -> Results:
     table = _table(_first(returned), "replica", "ReflectStatus must return the status, a table")
     return {"status": restore_empty_tables(table) if table else {}}
 
 
-def _health(returned: Returned, _: Sequence[Object]) -> _Answer:
+def _health(returned: Returned, _: Sequence[Object]) -> Results:
     healthy = _first(returned)
     if not isinstance(healthy, bool):
         raise _wrong_type(healthy, "bool", "InterpretHealth must return true or false")
     return {"healthy": healthy}
 
 
-def _dependencies(returned: Returned, _: Sequence[Object]) -> _Answer:
+def _dependencies(returned: Returned, _: Sequence[Object]) -> Results:
     table = _table(_first(returned), "requires", "GetDependencies must return a table of dependencies")
     dependencies = read_table("[]DependentObjectReference", table)
     verify(dependencies)
@@ -153,13 +149,13 @@ def _wrong_type(value: JSON, wanted: str, rule: str) -> LuaRunError:
     )
 
 
-_READERS: Final[Mapping[str, Callable[[Returned, Sequence[Object]], _Answer]]] = {
-    "InterpretReplica": _replica,
-    "InterpretComponent": _components,
-    "ReviseReplica": _changed_object("ReviseReplica", "revised"),
-    "Retain": _changed_object("Retain", "retained"),
-    "AggregateStatus": _changed_object("AggregateStatus", "aggregatedStatus"),
-    "InterpretStatus": _status,
-    "InterpretHealth": _health,
-    "InterpretDependency": _dependencies,
-}
+_READERS: Final[Mapping[str, Callable[[Returned, Sequence[Object]], Results]]] = by_operation(
+    interpret_replica=_replica,
+    interpret_component=_components,
+    revise_replica=lambda returned, like: {"revised": _changed(returned, like, "ReviseReplica")},
+    retain=lambda returned, like: {"retained": _changed(returned, like, "Retain")},
+    aggregate_status=lambda returned, like: {"aggregatedStatus": _changed(returned, like, "AggregateStatus")},
+    interpret_status=_status,
+    interpret_health=_health,
+    interpret_dependency=_dependencies,
+)

@@ -3,46 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
-from typing import Final, NamedTuple, Self, TypeAlias
+from typing import Self, TypeAlias
 
 from karta_interpreter.k8s.values import JSON
+from karta_interpreter.lua.operation import SLOTS
 
 Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
 """What ``require("karta")`` offers: functions from JSON arguments to JSON results."""
-
-
-class Slot(NamedTuple):
-    """Where a customization keeps the script of an operation, and the function that is called in it.
-
-    ``parameters`` are named as in the comments of Karmada's API, and ``results`` is how many results of the function
-    count; Karmada takes no others (``luavm/lua.go``).
-    """
-
-    field: str
-    function: str
-    parameters: tuple[str, ...] = ("desiredObj",)
-    results: int = 1
-
-    @property
-    def own_function(self) -> str:
-        """The function of ``require("karta")`` that asks the Karta: ``getReplicas`` beside ``GetReplicas``."""
-        return self.function[0].lower() + self.function[1:]
-
-
-SLOTS: Final[Mapping[str, Slot]] = MappingProxyType(
-    {
-        "InterpretReplica": Slot("replicaResource", "GetReplicas", results=2),
-        "InterpretComponent": Slot("componentResource", "GetComponents"),
-        "ReviseReplica": Slot("replicaRevision", "ReviseReplica", ("desiredObj", "desiredReplica")),
-        "Retain": Slot("retention", "Retain", ("desiredObj", "observedObj")),
-        "AggregateStatus": Slot("statusAggregation", "AggregateStatus", ("desiredObj", "statusItems")),
-        "InterpretStatus": Slot("statusReflection", "ReflectStatus", ("observedObj",)),
-        "InterpretHealth": Slot("healthInterpretation", "InterpretHealth", ("observedObj",)),
-        "InterpretDependency": Slot("dependencyInterpretation", "GetDependencies"),
-    }
-)
-"""By operation, as ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_types.go`` has them."""
 
 
 @dataclass(frozen=True, slots=True)

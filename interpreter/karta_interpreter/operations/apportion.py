@@ -68,7 +68,7 @@ class ScaleTarget(NamedTuple):
     def write_default(self, obj: Object) -> Object:
         """Return the object with the default that it leaves to its API; Retain would keep the member's count there."""
         scale, place = self._count()
-        revised: Object = place.write_default(obj) if scale.has_default else obj
+        revised: Object = place.write_default(obj) if scale.places.component.has_default_count else obj
         return revised
 
     def _count(self) -> _Placed:

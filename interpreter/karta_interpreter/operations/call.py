@@ -2,41 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.k8s.values import JSON, Object, type_name
-
-
-class Operation(StrEnum):
-    """The operations that Karmada asks of an interpreter (``interpretercontext_types.go``)."""
-
-    INTERPRET_REPLICA = "InterpretReplica"
-    INTERPRET_COMPONENT = "InterpretComponent"
-    REVISE_REPLICA = "ReviseReplica"
-    RETAIN = "Retain"
-    AGGREGATE_STATUS = "AggregateStatus"
-    INTERPRET_STATUS = "InterpretStatus"
-    INTERPRET_HEALTH = "InterpretHealth"
-    INTERPRET_DEPENDENCY = "InterpretDependency"
-
-
-LIVE: Final = frozenset({Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH})
-"""Operations that Karmada asks of the object in a member cluster."""
-
-RESULTS: Final[Mapping[Operation, tuple[str, ...]]] = {
-    Operation.INTERPRET_REPLICA: ("replica", "requires"),
-    Operation.INTERPRET_COMPONENT: ("components",),
-    Operation.REVISE_REPLICA: ("revised",),
-    Operation.RETAIN: ("retained",),
-    Operation.AGGREGATE_STATUS: ("aggregatedStatus",),
-    Operation.INTERPRET_STATUS: ("status",),
-    Operation.INTERPRET_HEALTH: ("healthy",),
-    Operation.INTERPRET_DEPENDENCY: ("dependencies",),
-}
-"""The names of the results of each operation (``pkg/util/interpreter/rule.go``)."""
+from karta_interpreter.lua.operation import LIVE, Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +118,3 @@ class Call(NamedTuple):
         if self.observed is None:
             raise InterpretationError("Retain needs the observed object", code=400)
         return self.observed
-
-
-Results: TypeAlias = Mapping[str, JSON]
-"""An answer by the names in `RESULTS`; changed objects come whole, and share what did not change with those of the
-call."""

@@ -1,12 +1,13 @@
-"""The definition's own answers: for each operation the function that answers and the one that marks what is read."""
+"""The definition's own answers: a record for each operation."""
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple
 
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.karta.definition import Definition
+from karta_interpreter.lua.operation import Operation, Results, by_operation
 from karta_interpreter.operations.aggregate import aggregate_status, aggregation_reads
-from karta_interpreter.operations.call import Call, Operation, Options, Results
+from karta_interpreter.operations.call import Call, Options
 from karta_interpreter.operations.interpret_dependency import dependency_reads, interpret_dependency
 from karta_interpreter.operations.interpret_health import health_reads, interpret_health
 from karta_interpreter.operations.interpret_replica import interpret_component, interpret_replica, replica_reads
@@ -14,34 +15,38 @@ from karta_interpreter.operations.interpret_status import interpret_status, stat
 from karta_interpreter.operations.retain import retain, retain_reads
 from karta_interpreter.operations.revise_replica import revise_replica, revision_reads
 
-Answer: TypeAlias = Callable[[Definition, Call, Options], Results]
-Reads: TypeAlias = Callable[[Definition, Projection], None]
 
-_OPERATIONS: Final[dict[Operation, tuple[Answer, Reads]]] = {
-    Operation.INTERPRET_REPLICA: (interpret_replica, replica_reads),
-    Operation.INTERPRET_COMPONENT: (interpret_component, replica_reads),
-    Operation.REVISE_REPLICA: (
+class Own(NamedTuple):
+    """How a definition itself answers an operation: the function that answers, and the one that marks what it reads."""
+
+    answer: Callable[[Definition, Call, Options], Results]
+    reads: Callable[[Definition, Projection], None]
+
+
+_OWN: Final = by_operation(
+    interpret_replica=Own(interpret_replica, replica_reads),
+    interpret_component=Own(interpret_component, replica_reads),
+    revise_replica=Own(
         lambda own, call, _: {"revised": revise_replica(own, call.object, call.wanted)},
         revision_reads,
     ),
-    Operation.RETAIN: (lambda own, call, _: {"retained": retain(own, call.object, call.member)}, retain_reads),
-    Operation.AGGREGATE_STATUS: (
+    retain=Own(lambda own, call, _: {"retained": retain(own, call.object, call.member)}, retain_reads),
+    aggregate_status=Own(
         lambda own, call, _: {"aggregatedStatus": aggregate_status(own, call.object, call.items)},
         aggregation_reads,
     ),
-    Operation.INTERPRET_STATUS: (lambda own, call, _: {"status": interpret_status(own, call.object)}, status_reads),
-    Operation.INTERPRET_HEALTH: (lambda own, call, _: {"healthy": interpret_health(own, call.object)}, health_reads),
-    Operation.INTERPRET_DEPENDENCY: (
+    interpret_status=Own(lambda own, call, _: {"status": interpret_status(own, call.object)}, status_reads),
+    interpret_health=Own(lambda own, call, _: {"healthy": interpret_health(own, call.object)}, health_reads),
+    interpret_dependency=Own(
         lambda own, call, _: {"dependencies": [each.to_json() for each in interpret_dependency(own, call.object)]},
         dependency_reads,
     ),
-}
+)
 
 
 def own_answer(definition: Definition, call: Call, options: Options) -> Results:
     """Answer a call from the Karta alone, without its scripts; raises InterpretationError."""
-    answer, _ = _OPERATIONS[call.operation]
-    return answer(definition, call, options)
+    return _OWN[call.operation].answer(definition, call, options)
 
 
 def projection_of(definition: Definition, operation: Operation) -> Projection | None:
@@ -56,6 +61,5 @@ def projection_of(definition: Definition, operation: Operation) -> Projection | 
         return None
     projection = Projection()
     projection.take("apiVersion", "kind")
-    _, reads = _OPERATIONS[operation]
-    reads(definition, projection)
+    _OWN[operation].reads(definition, projection)
     return None if projection.is_whole else projection

@@ -7,11 +7,11 @@ from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.status import Status, match_status, status_match_reads
+from karta_interpreter.karta.status_rules import FAILING, TRANSITIONAL
 from karta_interpreter.operations.interpret_status import observed_generation
 
-_TROUBLE = frozenset({Status.FAILED, Status.DEGRADED})
 _AT_WORK = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})
-_WAITING_OR_AT_WORK = _AT_WORK | {Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING}
+_WAITING_OR_AT_WORK = _AT_WORK | TRANSITIONAL
 
 
 def interpret_health(definition: Definition, obj: Object) -> bool:
@@ -27,8 +27,8 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
     if health is None:
         matched, healthy = match_status(definition, obj).matched, healthy_statuses(definition)
         if is_stale(definition, obj):
-            matched = (*_TROUBLE.intersection(matched), Status.INITIALIZING)
-        return not healthy.isdisjoint(matched) and (_TROUBLE - healthy).isdisjoint(matched)
+            matched = (*FAILING.intersection(matched), Status.INITIALIZING)
+        return not healthy.isdisjoint(matched) and (FAILING - healthy).isdisjoint(matched)
     if is_stale(definition, obj):
         return False
     where = f"definition {definition.name}, annotation health"

@@ -7,7 +7,8 @@ from karta_interpreter.k8s.requirements import REQUIREMENTS_READ, PodRequirement
 from karta_interpreter.k8s.values import JSON, MOST_REPLICAS
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.pods import PodSet, pod_sets, template_reads
-from karta_interpreter.operations.call import Call, Options, Results
+from karta_interpreter.lua.operation import Results
+from karta_interpreter.operations.call import Call, Options
 
 
 def interpret_replica(definition: Definition, call: Call, options: Options) -> Results:

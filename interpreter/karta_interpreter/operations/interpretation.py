@@ -9,8 +9,9 @@ from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta import Definition, Reader, resolved
 from karta_interpreter.lua.dependencies import merge_dependencies
 from karta_interpreter.lua.machine.worker import Job, run_job, script_job
+from karta_interpreter.lua.operation import Operation, Results
 from karta_interpreter.lua.script import Script
-from karta_interpreter.operations.call import DEFAULT_OPTIONS, Call, Operation, Options, Results
+from karta_interpreter.operations.call import DEFAULT_OPTIONS, Call, Options
 from karta_interpreter.operations.dispatch import own_answer
 from karta_interpreter.operations.lua_bindings import own_functions
 
@@ -94,7 +95,7 @@ def script_errors(definition: Definition, script: Script) -> Iterator[None]:
         raise InterpretationError(message, code=504 if isinstance(error, LuaLimitError) else 422) from error
 
 
-def script_results(call: Call, answers: Sequence[dict[str, JSON]]) -> Results:
+def script_results(call: Call, answers: Sequence[Results]) -> Results:
     """Return the answer to a call by the results of the jobs; only InterpretDependency has several."""
     if call.operation is Operation.INTERPRET_DEPENDENCY:
         return {"dependencies": merge_dependencies(each["dependencies"] for each in answers)}

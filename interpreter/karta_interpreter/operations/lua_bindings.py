@@ -12,13 +12,11 @@ from karta_interpreter.errors import InterpretationError, LuaRunError
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta import Definition
 from karta_interpreter.lua.empty_tables import restore_empty_tables
+from karta_interpreter.lua.operation import OWN_FUNCTIONS, SLOTS, Operation
 from karta_interpreter.lua.results import lua_type
-from karta_interpreter.lua.script import SLOTS, Own
-from karta_interpreter.operations.call import RESULTS, Call, Operation, Options, StatusItem
+from karta_interpreter.lua.script import Own
+from karta_interpreter.operations.call import Call, Options, StatusItem
 from karta_interpreter.operations.dispatch import own_answer
-
-_FUNCTIONS: Final = {slot.own_function: Operation(name) for name, slot in SLOTS.items()}
-"""The operation of each function."""
 
 _ARGUMENTS: Final[Mapping[Operation, tuple[str, ...]]] = {
     Operation.REVISE_REPLICA: ("object", "replicas"),
@@ -30,23 +28,23 @@ _ARGUMENTS: Final[Mapping[Operation, tuple[str, ...]]] = {
 
 def own_functions(definition: Definition, call: Call, options: Options) -> Own:
     """Return the functions by name for the script that answers a call; they raise LuaRunError."""
-    return {name: partial(_ask, definition, call, options, name) for name in _FUNCTIONS}
+    return {name: partial(_ask, definition, call, options, name) for name in OWN_FUNCTIONS}
 
 
 def _ask(definition: Definition, call: Call, options: Options, name: str, *arguments: JSON) -> tuple[JSON, ...]:
     if not definition.has_karta:
         raise LuaRunError(f"karta.{name} has no answer: there is no Karta for {definition.gvk}")
-    operation = _FUNCTIONS[name]
+    operation = OWN_FUNCTIONS[name]
     names = _ARGUMENTS.get(operation, ("object",))
     fields = {
         field: _READERS[field](value, f"#{position} to {name}", call)
         for position, (field, value) in enumerate(zip_longest(names, arguments[: len(names)]), start=1)
     }
     try:
-        answer = own_answer(definition, Call(operation, **fields), options)
+        answer: Mapping[str, JSON] = own_answer(definition, Call(operation, **fields), options)
     except InterpretationError as error:
         raise LuaRunError(str(error)) from error
-    return tuple(answer[result] for result in RESULTS[operation])
+    return tuple(answer[result] for result in SLOTS[operation].results)
 
 
 def _object(value: JSON, place: str, call: Call) -> Object:

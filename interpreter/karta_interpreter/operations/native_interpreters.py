@@ -7,7 +7,7 @@ own code (``default/native``).
 from typing import Final
 
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.operations.call import Operation
+from karta_interpreter.lua.operation import Operation
 
 _NAMES: Final = {
     "Re": Operation.RETAIN,

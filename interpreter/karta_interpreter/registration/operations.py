@@ -16,7 +16,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.expressions import takes_number
-from karta_interpreter.operations import Operation
+from karta_interpreter.operations import Operation, by_operation
 from karta_interpreter.operations.native_interpreters import natively_answered
 
 CRD = "CustomResourceDefinition"
@@ -149,19 +149,18 @@ def _added_by_karta(definition: Definition, served: Served) -> set[str]:
     is_default = annotations.elastic is None
     # Where Karmada does not call ReviseReplica, every cluster gets the whole workload.
     is_whole = has_pods and annotations.is_indivisible
-    added = {
-        Operation.INTERPRET_COMPONENT: True,
-        Operation.INTERPRET_REPLICA: has_pods,
-        Operation.REVISE_REPLICA: is_whole
-        or any(is_default or annotations.is_elastic(component.name) for component in scalable),
-        Operation.RETAIN: annotations.retain or scalable or steered,
-        Operation.AGGREGATE_STATUS: True,
+    added: Mapping[str, object] = by_operation(
+        interpret_component=True,
+        interpret_replica=has_pods,
+        revise_replica=is_whole or any(is_default or annotations.is_elastic(component.name) for component in scalable),
+        retain=annotations.retain or scalable or steered,
+        aggregate_status=True,
         # Karmada reflects the whole status by itself; we add what shows whether it is of the present generation.
-        Operation.INTERPRET_STATUS: served.observes_generation is not False or definition.gvk in SELECTS_STATUS,
-        Operation.INTERPRET_HEALTH: definition.status or annotations.health,
+        interpret_status=served.observes_generation is not False or definition.gvk in SELECTS_STATUS,
+        interpret_health=definition.status or annotations.health,
         # Karmada follows the dependencies of namespaced objects only.
-        Operation.INTERPRET_DEPENDENCY: annotations.dependencies or has_pods,
-    }
+        interpret_dependency=annotations.dependencies or has_pods,
+    )
     return {operation for operation, adds in added.items() if adds}
 
 

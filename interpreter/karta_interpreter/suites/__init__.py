@@ -4,14 +4,15 @@ A suite is a YAML file with one case per document (``thirdparty_test.go`` of Kar
 counted kind by kind; the answers themselves come from `karta_interpreter.operations`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from karta_interpreter.errors import InterpretationError, SuiteError
 from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.operations import DEFAULT_OPTIONS, Options, Results, interpret
+from karta_interpreter.operations import DEFAULT_OPTIONS, Options, interpret
 from karta_interpreter.suites.comparison import differences
 from karta_interpreter.suites.suite import Case
 
@@ -25,7 +26,7 @@ class Outcome:
 
     case: Case
     failures: tuple[str, ...] = ()
-    results: Results | None = None
+    results: Mapping[str, JSON] | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -42,7 +43,7 @@ def run(definition: Definition, case: Case, options: Options = DEFAULT_OPTIONS) 
         return judge(case, None, str(error))
 
 
-def judge(case: Case, results: Results | None, error: str = "") -> Outcome:
+def judge(case: Case, results: Mapping[str, JSON] | None, error: str = "") -> Outcome:
     """Compare an answer, or the message of an error, with what a case expects.
 
     As in Karmada's harness, every expected result must be there, and others do not count. There a case without any

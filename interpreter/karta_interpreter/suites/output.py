@@ -9,7 +9,6 @@ from karta_interpreter.errors import ManifestError, SuiteError
 from karta_interpreter.k8s.manifest import read_documents
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.k8s.yaml_writer import to_authored_yaml
-from karta_interpreter.operations import Results
 from karta_interpreter.suites.comparison import result_in_words_of
 from karta_interpreter.suites.suite import Case
 
@@ -18,7 +17,7 @@ _WITHIN: Final = re.compile(r"\s|#|$")
 """The beginning of a line that does not end the value of a key."""
 
 
-def answer_of(case: Case, results: Results) -> Object:
+def answer_of(case: Case, results: Mapping[str, JSON]) -> Object:
     """Return the output that a case would have to expect: the results that it names, or all where it names none.
 
     What is excluded stays excluded, and a value that is met keeps its spelling.

@@ -18,8 +18,7 @@ from karta_interpreter.errors import InterpretationError, ManifestError, SuiteEr
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Object, type_name
-from karta_interpreter.operations import Call, Operation, StatusItem
-from karta_interpreter.operations.call import RESULTS
+from karta_interpreter.operations import SLOTS, Call, Operation, StatusItem
 from karta_interpreter.suggestion import did_you_mean
 
 _KEYS = (
@@ -176,7 +175,7 @@ def _output(fields: Object, operation: Operation) -> tuple[Object, str | None]:
         if len(output) > 1 or not isinstance(output["error"], str):
             raise InterpretationError("output.error must be a string and the only output")
         return {}, output["error"]
-    _reject_unknown(f"output of {operation}", output, {*RESULTS[operation], "error"})
+    _reject_unknown(f"output of {operation}", output, {*SLOTS[operation].results, "error"})
     return output, None
 
 

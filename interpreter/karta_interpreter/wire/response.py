@@ -11,14 +11,14 @@ and compares them with what the API server returns. With another order each refl
 import base64
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import orjson
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.patch import diff
-from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, type_name
-from karta_interpreter.operations import Call, Operation, Results
+from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, Object, type_name
+from karta_interpreter.operations import Call, Results, by_operation
 from karta_interpreter.wire.request import API_VERSION, KIND, Request
 
 _SUCCESS = {"code": 200}
@@ -76,7 +76,7 @@ def _replica(_: Call, results: Results) -> _Fields:
 
 
 def _components(_: Call, results: Results) -> _Fields:
-    components: list[_Fields] | None = results["components"]
+    components = results["components"]
     if components is None:
         return {}
     names = [component["name"] for component in components]
@@ -116,7 +116,7 @@ def _health(_: Call, results: Results) -> _Fields:
 
 
 def _dependencies(_: Call, results: Results) -> _Fields:
-    dependencies: list[Mapping[str, JSON]] = results["dependencies"]
+    dependencies = results["dependencies"]
     _check_length([dependency.get("name") for dependency in dependencies])
     for dependency in dependencies:
         # pkg/util/interpreter/validation/validation.go
@@ -127,16 +127,16 @@ def _dependencies(_: Call, results: Results) -> _Fields:
     return {"dependencies": dependencies}
 
 
-_FIELDS: dict[Operation, Callable[[Call, Results], _Fields]] = {
-    Operation.INTERPRET_REPLICA: _replica,
-    Operation.INTERPRET_COMPONENT: _components,
-    Operation.REVISE_REPLICA: lambda call, results: _patch(diff(call.object, results["revised"])),
-    Operation.RETAIN: lambda call, results: _patch(diff(call.object, results["retained"])),
-    Operation.AGGREGATE_STATUS: _aggregated,
-    Operation.INTERPRET_STATUS: _status,
-    Operation.INTERPRET_HEALTH: _health,
-    Operation.INTERPRET_DEPENDENCY: _dependencies,
-}
+_FIELDS: Final[Mapping[str, Callable[[Call, Results], _Fields]]] = by_operation(
+    interpret_replica=_replica,
+    interpret_component=_components,
+    revise_replica=lambda call, results: _patch(diff(call.object, results["revised"])),
+    retain=lambda call, results: _patch(diff(call.object, results["retained"])),
+    aggregate_status=_aggregated,
+    interpret_status=_status,
+    interpret_health=_health,
+    interpret_dependency=_dependencies,
+)
 
 
 def _patch(steps: list[dict[str, JSON]]) -> _Fields:
@@ -145,7 +145,7 @@ def _patch(steps: list[dict[str, JSON]]) -> _Fields:
     return {"patch": base64.b64encode(_json(steps, "patch")).decode("ascii"), "patchType": "JSONPatch"}
 
 
-def _shared(requirements: _Fields | None) -> list[JSON]:
+def _shared(requirements: Object | None) -> list[JSON]:
     """The parts that a definition can take from anywhere in an object, as often as it likes."""
     wanted = requirements or {}
     return [wanted[field] for field in ("nodeClaim", "priorityClassName") if field in wanted]

@@ -14,6 +14,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import Loaded, catalogue_kinds, load_documents, load_object
 from karta_interpreter.karta.reference_resolver import Known
+from karta_interpreter.lua.operation import SLOTS, Operation
 from karta_interpreter.suggestion import did_you_mean
 from karta_interpreter.workload.document import check_json, check_kind, checked_object, checked_objects, reading
 
@@ -101,7 +102,7 @@ class Karta:
         """
         # A program that only reads workloads loads no operations.
         from karta_interpreter.explain import explain  # noqa: PLC0415 - see above
-        from karta_interpreter.operations import Call, Operation, StatusItem  # noqa: PLC0415 - as above
+        from karta_interpreter.operations import Call, StatusItem  # noqa: PLC0415 - as above
 
         if operation not in list(Operation):
             raise WorkloadError(f"there is no operation {operation}; {did_you_mean(str(operation), list(Operation))}")
@@ -125,7 +126,7 @@ class Karta:
         >>> Karta.for_object(job).answers(job)["InterpretHealth"]
         {'healthy': False}
         """
-        from karta_interpreter.operations import Call, Operation, interpret  # noqa: PLC0415 - as in `explain`
+        from karta_interpreter.operations import Call, interpret  # noqa: PLC0415 - as in `explain`
 
         check_kind(obj, self.gvk)
         reader = known(references)
@@ -160,13 +161,7 @@ class Karta:
         return f"Karta({self.name}: {self.gvk})"
 
 
-OBJECT_OPERATIONS: Final = (
-    "InterpretReplica",
-    "InterpretComponent",
-    "InterpretStatus",
-    "InterpretHealth",
-    "InterpretDependency",
-)
+OBJECT_OPERATIONS: Final = tuple(each.value for each in Operation if len(SLOTS[each].parameters) == 1)
 """The operations that need nothing but the object."""
 
 

@@ -50,6 +50,7 @@ _CLAIM: JSON = {"nodeSelector": {"gpu": "a100"}, "tolerations": [{"operator": "E
             id="components",
         ),
         pytest.param(Operation.INTERPRET_COMPONENT, {"components": []}, ["none"], id="no components"),
+        pytest.param(Operation.INTERPRET_COMPONENT, {"components": None}, ["none"], id="nil of a script"),
         pytest.param(Operation.REVISE_REPLICA, {"revised": _OBJECT}, ["no change"], id="the same object"),
         pytest.param(
             Operation.REVISE_REPLICA,

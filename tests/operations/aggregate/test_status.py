@@ -48,10 +48,10 @@ def template(status: dict[str, Any] | None = None, generation: int = 1) -> dict[
     return obj if status is None else {**obj, "status": status}
 
 
-def aggregate(definition: Definition, obj: dict[str, Any], *statuses: Any) -> dict[str, Any]:
+def aggregate(definition: Definition, obj: dict[str, Any], *statuses: Any) -> Any:
     """Aggregate statuses of clusters a, b, c, ..."""
     items = tuple(StatusItem(chr(ord("a") + index), status) for index, status in enumerate(statuses))
-    aggregated: dict[str, Any] = ask(definition, Call(Operation.AGGREGATE_STATUS, obj, items=items))["aggregatedStatus"]
+    aggregated = ask(definition, Call(Operation.AGGREGATE_STATUS, obj, items=items))["aggregatedStatus"]
     backwards = ask(definition, Call(Operation.AGGREGATE_STATUS, obj, items=items[::-1]))["aggregatedStatus"]
     assert backwards == aggregated, "the order in which clusters report does not matter"
     assert {**aggregated, "status": 0} == {**obj, "status": 0}, "only the status changes"

@@ -18,8 +18,8 @@ from karta_interpreter.k8s.values import JSON
 from karta_interpreter.lua.kube import KUBE
 from karta_interpreter.lua.lint import lint
 from karta_interpreter.lua.machine.runtime import Call, Runtime, TooLargeError
+from karta_interpreter.lua.operation import SLOTS
 from karta_interpreter.lua.results import read_results
-from karta_interpreter.lua.script import SLOTS
 
 if TYPE_CHECKING:
     from karta_interpreter.sandbox.child import Answer, Channel
@@ -72,7 +72,7 @@ class _Conversation:
         own = {name: partial(self._ask, name) for name in request.names}
         slot, arguments = SLOTS[operation], list(map(bytes, request.arguments))
         on_print = partial(self.send, b"P") if request.prints else None
-        call = Call(request.text, slot.function, arguments, slot.results, own, on_print)
+        call = Call(request.text, slot.function, arguments, len(slot.results), own, on_print)
         references = map(orjson.loads, arguments[: _REFERENCES.get(operation, 0)])
         return read_results(operation, runtime.run(call), list(references))
 

@@ -13,7 +13,7 @@ from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta import Definition, Status
 from karta_interpreter.karta.annotations import PathPattern
-from karta_interpreter.karta.status_rules import StatusRules
+from karta_interpreter.karta.status_rules import FAILING, TRANSITIONAL, StatusRules
 from karta_interpreter.operations.aggregate.member_status import Part, Report
 from karta_interpreter.operations.aggregate.reduce import (
     WORST_FIRST,
@@ -28,8 +28,6 @@ from karta_interpreter.operations.aggregate.reduce import (
 _REVISION = frozenset({"currentRevision", "updateRevision", "currentReplicas"})
 """The fields of a roll-out that only have a meaning together, as in the status of a StatefulSet."""
 
-_FAILING = frozenset({Status.FAILED, Status.DEGRADED})
-_GOING_ON = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
 UNTIL_THE_END = frozenset({Status.RUNNING, Status.SUSPENDED})  # neither is so any more when a cluster has completed
 _SOUNDS_LIKE_FAILURE = ("fail", "error", "degraded", "stalled", "timeout", "exceeded")
 _LONGEST_MESSAGE = 32768  # of a `metav1.Condition`, which an API server refuses with a longer one
@@ -184,7 +182,7 @@ class Polarity:
 
     def fails(self, name: str, status: JSON) -> bool:
         """Return whether a status of a type is mapped to Failed or Degraded; an absent one is not."""
-        return status is not None and not _FAILING.isdisjoint(self.means(name, status))
+        return status is not None and not FAILING.isdisjoint(self.means(name, status))
 
     def may_complete(self, name: str) -> bool:
         """Return whether a type may mean that the workload has completed, which a silent cluster forbids."""
@@ -233,7 +231,7 @@ def _asked(reports: Sequence[Report], may_complete: bool, ends: bool) -> _Asked:
     if ends:
         # What has completed neither runs nor is suspended any more, and does not count against the others that do.
         counted = [position for position in counted if Status.COMPLETED not in reports[position].matched] or counted
-    any_fails = any(not _FAILING.isdisjoint(reports[position].matched) for position in counted)
+    any_fails = any(not FAILING.isdisjoint(reports[position].matched) for position in counted)
     return _Asked(frozenset(counted), any_fails)
 
 
@@ -255,13 +253,13 @@ def _condition(polarity: Polarity, name: str, known: Present, asked: _Asked) -> 
 
 
 def _status(polarity: Polarity, name: str, parts: Sequence[Part], asked: _Asked) -> JSON:
-    failing = [part for part in parts if not _FAILING.isdisjoint(part.report.matched)]
+    failing = [part for part in parts if not FAILING.isdisjoint(part.report.matched)]
     if blamed := [part for part in failing if polarity.fails(name, part.value["status"])]:
         return min(blamed, key=_worst_first).value["status"]
     statuses = [part.value["status"] for part in parts]
     mapped = [status for status in statuses if polarity.means(name, status)]
     # Mapped to waiting alone, it holds for the whole as soon as it does somewhere; the least by name, for any order.
-    if going_on := [status for status in mapped if polarity.means(name, status) <= _GOING_ON]:
+    if going_on := [status for status in mapped if polarity.means(name, status) <= TRANSITIONAL]:
         return min(going_on)
     # Work goes on while it does in one cluster: in a job, and not readiness.
     runs_somewhere = polarity.completes and Status.RUNNING in polarity.means(name) and "running" in name.lower()

@@ -13,7 +13,7 @@ from karta_interpreter.k8s.fields import generation
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta import Definition, Status, match_status
-from karta_interpreter.karta.annotations import AggregateRule
+from karta_interpreter.karta.annotations import ADDING_UP, OF_A_CLUSTER, AggregateRule
 from karta_interpreter.karta.status import status_match_reads
 from karta_interpreter.operations.aggregate.merge import Polarity, are_conditions
 from karta_interpreter.operations.aggregate.reduce import (
@@ -29,8 +29,6 @@ from karta_interpreter.operations.call import StatusItem
 from karta_interpreter.operations.interpret_status import BOOKKEEPING, observed_generation
 
 _ENDED = frozenset({Status.COMPLETED, Status.FAILED})
-_ADDS_UP = frozenset({AggregateRule.SUM, AggregateRule.COUNTER})
-_OF_A_CLUSTER = frozenset({AggregateRule.FIRST, AggregateRule.WORST, AggregateRule.UNION, AggregateRule.DROP})
 
 _Fields = dict[str, JSON]
 _Conditions = Mapping[str, Object]
@@ -182,7 +180,7 @@ def emptied(definition: Definition, status: Object) -> dict[str, JSON]:
 
 
 def _left(key: str, rule: AggregateRule | None, value: JSON) -> JSON:
-    if rule in _OF_A_CLUSTER or isinstance(value, dict):
+    if rule in OF_A_CLUSTER or isinstance(value, dict):
         return None
     if isinstance(value, bool):
         return False
@@ -191,4 +189,4 @@ def _left(key: str, rule: AggregateRule | None, value: JSON) -> JSON:
     if isinstance(value, list):
         return []
     # The text of a sum is a quantity.
-    return "0" if rule in _ADDS_UP and value and not is_time(value) else value
+    return "0" if rule in ADDING_UP and value and not is_time(value) else value
