@@ -9,7 +9,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.lua.script import Script, Scripts
 from karta_interpreter.operations import Call, Operation, Options
-from karta_interpreter.operations.lua_bindings import own_functions
+from karta_interpreter.operations.interpretation import own_functions
 from tests.operations.conftest import Define, component, template
 
 WORKER = component("worker", ".spec.template", ".spec.replicas // 1")

@@ -28,7 +28,7 @@ spec:
 
 
 def _slot(operation: str, script: str) -> str:
-    field, function, expected, _ = SLOTS[operation]
+    field, function, expected, *_ = SLOTS[operation]
     if "function" not in script:
         parameters = "a, b"[: 3 * len(expected) - 2]
         script = f"function {function}({parameters}) return a end -- {script}"

@@ -90,7 +90,7 @@ def _shortened(found: list[Lint]) -> list[Lint]:
 
 
 def _function(operation: str, found: Names) -> Iterator[Lint]:
-    _, name, parameters, _ = SLOTS[operation]
+    name, parameters = SLOTS[operation].function, SLOTS[operation].parameters
     # A function is global once the script has run, unless it is local or inside of another one.
     functions = [each for each in found.functions if each.name == name and not (each.is_local or each.is_nested)]
     function = functions[-1] if functions else None

@@ -73,13 +73,14 @@ class Slot(NamedTuple):
     """Where a customization keeps the script of an operation, and the function that is called in it.
 
     ``parameters`` are named as in the comments of Karmada's API, and ``results`` are fields of `Results`; Karmada takes
-    as many results of the function (``luavm/lua.go``).
+    as many results of the function (``luavm/lua.go``). ``more`` is the field of a call with the second argument.
     """
 
     field: str
     function: str
     parameters: tuple[str, ...]
     results: tuple[str, ...]
+    more: str = ""
 
     @property
     def own_function(self) -> str:
@@ -93,9 +94,11 @@ _MEMBER: Final = ("observedObj",)
 SLOTS: Final = by_operation(
     interpret_replica=Slot("replicaResource", "GetReplicas", _TEMPLATE, ("replica", "requires")),
     interpret_component=Slot("componentResource", "GetComponents", _TEMPLATE, ("components",)),
-    revise_replica=Slot("replicaRevision", "ReviseReplica", (*_TEMPLATE, "desiredReplica"), ("revised",)),
-    retain=Slot("retention", "Retain", (*_TEMPLATE, *_MEMBER), ("retained",)),
-    aggregate_status=Slot("statusAggregation", "AggregateStatus", (*_TEMPLATE, "statusItems"), ("aggregatedStatus",)),
+    revise_replica=Slot("replicaRevision", "ReviseReplica", (*_TEMPLATE, "desiredReplica"), ("revised",), "replicas"),
+    retain=Slot("retention", "Retain", (*_TEMPLATE, *_MEMBER), ("retained",), "observed"),
+    aggregate_status=Slot(
+        "statusAggregation", "AggregateStatus", (*_TEMPLATE, "statusItems"), ("aggregatedStatus",), "items"
+    ),
     interpret_status=Slot("statusReflection", "ReflectStatus", _MEMBER, ("status",)),
     interpret_health=Slot("healthInterpretation", "InterpretHealth", _MEMBER, ("healthy",)),
     interpret_dependency=Slot("dependencyInterpretation", "GetDependencies", _TEMPLATE, ("dependencies",)),

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.requirements import Counting
 from karta_interpreter.k8s.values import JSON, Object, type_name
-from karta_interpreter.lua.operation import LIVE, Operation
+from karta_interpreter.lua.operation import LIVE, SLOTS, Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +95,9 @@ class Call(NamedTuple):
         items: tuple[StatusItem, ...] = (),
     ) -> "Call":
         """The call of one operation, as Karmada makes it of a template and the object of a member cluster."""
-        match operation:
-            case Operation.RETAIN:
-                return cls(operation, template, observed=observed)
-            case Operation.REVISE_REPLICA:
-                return cls(operation, template, replicas=replicas)
-            case Operation.AGGREGATE_STATUS:
-                return cls(operation, template, items=items)
-            case _:
-                return cls(operation, observed if operation in LIVE else template)
+        given: Mapping[str, Any] = {"observed": observed, "replicas": replicas, "items": items}
+        more = SLOTS[operation].more
+        return cls(operation, observed if operation in LIVE else template, **({more: given[more]} if more else {}))
 
     @property
     def wanted(self) -> int:

@@ -1,13 +1,14 @@
 """What Karmada asks: the request half of a ``ResourceInterpreterContext``, from bytes to a `Call`."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, Object, type_name
-from karta_interpreter.operations import Call, Operation, StatusItem
+from karta_interpreter.operations import SLOTS, Call, Operation, StatusItem
 
 API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterContext"
@@ -110,13 +111,8 @@ def call_of(request: Object, gvk: GVK) -> Call:
     if operation is None:
         raise _problem(f'operation "{name[:64]}" is not one of {", ".join(OPERATIONS)}')
     obj = _object(request, "object", gvk)
-    if operation is Operation.REVISE_REPLICA:
-        return Call(operation, obj, replicas=_replicas(request))
-    if operation is Operation.RETAIN:
-        return Call(operation, obj, observed=_object(request, "observedObject", gvk))
-    if operation is Operation.AGGREGATE_STATUS:
-        return Call(operation, obj, items=_items(request))
-    return Call(operation, obj)
+    more = SLOTS[operation].more
+    return Call(operation, obj, **{more: _MORE[more](request, gvk)}) if more else Call(operation, obj)
 
 
 def _object(request: Object, field: str, gvk: GVK) -> Object:
@@ -146,6 +142,14 @@ def _items(request: Object) -> tuple[StatusItem, ...]:
     if not isinstance(items, list):
         raise _problem(f"request.aggregatedStatus must be a list, but is {type_name(items)}")
     return tuple(StatusItem.of(item, f"request.aggregatedStatus[{index}]") for index, item in enumerate(items))
+
+
+_MORE: Final[Mapping[str, Callable[[Object, GVK], Any]]] = {
+    "replicas": lambda request, _: _replicas(request),
+    "observed": lambda request, gvk: _object(request, "observedObject", gvk),
+    "items": lambda request, _: _items(request),
+}
+"""The readers of what is asked beside the object, by the fields of a call."""
 
 
 def _text(request: Object, field: str) -> str:
