@@ -80,6 +80,16 @@ def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
     return _named(sets)
 
 
+def total_replicas(definition: Definition, obj: Object) -> int:
+    """The number of pods of all pod sets, without what the operator adds to them; errors as in `pod_sets`."""
+    return sum(
+        count
+        for component, ids, found in _parts(definition.components, obj)
+        for count, template in zip(replica_counts(component, obj, ids), found, strict=True)
+        if template is not None
+    )
+
+
 def pod_templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:
     """Every pod template and its component, whatever ids and counts there are; raises InterpretationError."""
     for component in definition.components:

@@ -9,7 +9,13 @@ from karta_interpreter.jq.inprocess.reads import take_outputs
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.pods import ScaleLocation, leaves_count_unset, pod_set_reads, scale_locations
+from karta_interpreter.karta.pods import (
+    ScaleLocation,
+    leaves_count_unset,
+    pod_set_reads,
+    scale_locations,
+    total_replicas,
+)
 from karta_interpreter.operations.apportion import ScaleTarget, scale_targets, share
 
 _ADVICE = (
@@ -43,7 +49,7 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
     except QueryError as error:
         raise _cannot(definition, replicas, str(error)) from error
     # Bounds in expressions and pod sets that share a field may give another number than was written.
-    reached = sum(scale.pod_set.replicas for scale in scale_locations(definition, revised))
+    reached = total_replicas(definition, revised)
     if reached != replicas:
         reason = f"the object would then have {reached} by {_expressions(definition, targets)}"
         raise _cannot(definition, replicas, reason)
