@@ -33,7 +33,7 @@ from karta_interpreter.k8s.values import JSON, Object, field_path
 from karta_interpreter.k8s.yaml_writer import to_yaml
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE
-from karta_interpreter.operations import Call, Operation, Options
+from karta_interpreter.operations import CHANGED, Call, Operation, Options
 from karta_interpreter.sources.files import ORIGIN
 
 STRICT = "Exit with 3 when a path matched nothing."
@@ -157,8 +157,6 @@ _LONGEST: Final = 500
 _MOST: Final = 8
 """How many places of a fact a terminal shows."""
 
-_CHANGED: Final = ("revised", "retained", "aggregatedStatus")
-"""Results that are whole objects: the facts have what changed in them."""
 _COLOURS: Final = {"warning": "yellow", "matched": "green", "nearly": "magenta", "stopped": "red"}
 _PREFIX: Final = "spec.structureDefinition."
 
@@ -202,7 +200,7 @@ def _answer(explanation: Explanation) -> Iterator[str]:
     if explanation.error:
         yield f"error: {explanation.error}"
     for name, value in (explanation.results or {}).items():
-        yield f"{name}: {'see below' if name in _CHANGED else short(value)}"
+        yield f"{name}: {'see below' if name in CHANGED else short(value)}"
 
 
 def _details(fact: Fact) -> Iterator[str]:
@@ -239,7 +237,7 @@ def _section(explanation: Explanation) -> Iterator[str]:
     yield f"## {explanation.call.operation}\n"
     if explanation.error:
         yield f"Error: {_cell(explanation.error)}\n"
-    shown = {name: value for name, value in (explanation.results or {}).items() if name not in _CHANGED}
+    shown = {name: value for name, value in (explanation.results or {}).items() if name not in CHANGED}
     if shown:
         yield f"```yaml\n{to_yaml(shown)}```\n"
     yield from (

@@ -18,7 +18,7 @@ from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import Loaded, load_placed
 from karta_interpreter.karta.reference_resolver import Known, Reader
 from karta_interpreter.lua.source_map import Place as Lines
-from karta_interpreter.operations import LIVE, Call, Operation, Options, StatusItem, interpret
+from karta_interpreter.operations import CHANGED, LIVE, SLOTS, Call, Operation, Options, StatusItem, interpret
 from karta_interpreter.workload import Karta, Workload, WorkloadTree
 from karta_interpreter.workload.tree import ComponentNode, InstanceNode
 
@@ -32,11 +32,6 @@ ORDER: Final = (
     Operation.AGGREGATE_STATUS,
     Operation.INTERPRET_STATUS,
 )
-_CHANGED: Final = {
-    Operation.REVISE_REPLICA: "revised",
-    Operation.RETAIN: "retained",
-    Operation.AGGREGATE_STATUS: "aggregatedStatus",
-}
 _KARTAS: Final = 4  # texts kept compiled in a child process: the one that is edited, and some to go back to
 _Read = TypeVar("_Read")
 
@@ -177,9 +172,10 @@ class _Answers:
 
     @staticmethod
     def _changes(operation: Operation, before: JSON, results: Mapping[str, JSON]) -> Object:
-        if operation not in _CHANGED:
+        (name, *_) = SLOTS[operation].results
+        if name not in CHANGED:
             return {}
-        changes = patch.diff(before, results[_CHANGED[operation]])
+        changes = patch.diff(before, results[name])
         return {"patch": [_with_old(change, before) for change in changes]}
 
     def _fact(self, fact: Fact, operation: Operation) -> Object:
@@ -230,7 +226,7 @@ def _without_change(found: Explanation, operation: Operation) -> Object:
     if operation is Operation.AGGREGATE_STATUS:
         status = results["aggregatedStatus"].get("status")
         return {**document, "results": {"aggregatedStatus": {"status": status}}}
-    return document if operation in _CHANGED else {**document, "results": dict(results)}
+    return document if SLOTS[operation].results[0] in CHANGED else {**document, "results": dict(results)}
 
 
 def _path(pointer: str, document: JSON) -> Path:

@@ -105,6 +105,9 @@ SLOTS: Final = by_operation(
 )
 """By operation, as ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_types.go`` has them."""
 
+CHANGED: Final = ("revised", "retained", "aggregatedStatus")
+"""The results that are whole objects."""
+
 LIVE: Final = frozenset(operation for operation in Operation if SLOTS[operation].parameters == _MEMBER)
 """Operations that Karmada asks of the object in a member cluster alone."""
 

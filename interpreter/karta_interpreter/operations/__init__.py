@@ -5,11 +5,12 @@ raises is `InterpretationError`. Here belong the eight answers and what only the
 to `karta_interpreter.karta`, the envelope to `karta_interpreter.wire`.
 """
 
-from karta_interpreter.lua.operation import LIVE, SLOTS, Operation, Results, by_operation
+from karta_interpreter.lua.operation import CHANGED, LIVE, SLOTS, Operation, Results, by_operation
 from karta_interpreter.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem
 from karta_interpreter.operations.interpretation import interpret
 
 __all__ = [
+    "CHANGED",
     "DEFAULT_OPTIONS",
     "LIVE",
     "SLOTS",

@@ -15,7 +15,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.projection import UNREAD, Projection, Read, projection_reader
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Operation
+from karta_interpreter.operations import SLOTS, Call, Operation
 from karta_interpreter.operations.dispatch import projection_of
 from karta_interpreter.operations.interpretation import has_scripts_alone
 from karta_interpreter.wire.request import OPERATIONS, Request, call_of
@@ -37,8 +37,6 @@ _FIELDS: Final = {
 }
 """What Karmada writes from the object on; for all other operations it is the object and ``replicas``."""
 _OBJECTS: Final = frozenset(("object", "observedObject"))
-_ABOUT_MORE: Final = frozenset((Operation.REVISE_REPLICA, *_FIELDS))
-"""The operations that need more than an object."""
 # Skipping takes less than a nanosecond for each byte, and what is read of a hostile body of this size 30 ms.
 _LONGEST: Final = 2**20
 _UNCLEAR: Final = (*UNREAD, InterpretationError)
@@ -129,7 +127,7 @@ class FastDecoder:
             obj = values[0]
             if obj.get("kind") != kind or obj.get("apiVersion") != api_version:
                 return None
-            if operation in _ABOUT_MORE:
+            if SLOTS[operation].more:
                 call = call_of(dict(zip(fields, values, strict=True), operation=operation_name), definition.gvk)
             else:
                 call = Call(operation, values[1] if by_script else obj)
@@ -157,7 +155,7 @@ class FastDecoder:
         if definition is None or known is None:
             return None
         projection = projection_of(definition, known)
-        by_script = known not in _ABOUT_MORE and has_scripts_alone(definition, known)
+        by_script = not SLOTS[known].more and has_scripts_alone(definition, known)
         question = _Question.of(definition, known, projection) if projection or by_script else None
         self._questions[kind, operation] = question
         return question
