@@ -170,7 +170,7 @@ def serve(**settings: object) -> None:
 def _beside(settings: Settings) -> Iterator[Beside]:
     # Imported only with their settings: other servers need none of it.
     if settings.types_api:
-        from karta_interpreter.console.workload_types import serve_types  # noqa: PLC0415 - see above
+        from karta_interpreter.console.workload_types.api import serve_types  # noqa: PLC0415 - see above
 
         yield serve_types
     if settings.console_port is not None:

@@ -6,21 +6,21 @@ environment.
 
 import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from karta_interpreter.console.answers import Question, answer, present_replicas
+from karta_interpreter.console.workload_types.bodies import judge, read_interpretation
+from karta_interpreter.console.workload_types.models import ApiError, Interpretation
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.explain import explain
-from karta_interpreter.findings import Finding
-from karta_interpreter.k8s.values import JSON, Object, json_pointer
+from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_object, unpack, unpack_known
+from karta_interpreter.karta.loading import unpack, unpack_known
 from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.karta.schema_types import ROOT_KIND
 from karta_interpreter.operations import Call, Operation, Options, StatusItem
 from karta_interpreter.sandbox import Pool, Process, Program
 from karta_interpreter.sandbox.deadline import deadline
@@ -31,9 +31,13 @@ if TYPE_CHECKING:
 PAGE: Final = b"Q"
 """A `Question` of the page."""
 JUDGE: Final = b"J"
-"""The arguments of `judge`."""
+"""A `WorkloadTypeInput` as it came; the answer is that of `judge`."""
 INTERPRET: Final = b"I"
-"""The arguments of `interpret_all`."""
+"""Group and kind of a type as JSON, a line break, and an `Interpretation` as it came."""
+VERSION: Final = b"V"
+"""The version of an object, whose definition is needed: the arguments of `interpret_all`, or nothing."""
+PROBLEM: Final = b"P"
+"""A `Problem`: the body is wrong."""
 FAILURE: Final = b"F"
 _ANSWER: Final = b"A"
 
@@ -41,6 +45,7 @@ _MEMORY: Final = 2**30
 _NICENESS: Final = 5
 """A server in the parent process has calls to answer, perhaps on the same processor."""
 _MOST_REQUESTS: Final = 1000
+_MOST_BYTES: Final = 16 * 2**20
 _TOO_DEEP: Final = b"it is nested too deeply"
 _CLUSTER: Final = "member1"
 
@@ -52,7 +57,7 @@ def processes(size: int, idle_seconds: float) -> Pool:
 
 
 def start() -> "Callable[[Channel, bytes, bytes], None]":
-    """Return the function that answers requests, which are a letter and a payload in JSON, with JSON.
+    """Return the function that answers requests, which are a letter and a payload, with JSON.
 
     Values are trees without cycles, so garbage is collected between requests only.
     """
@@ -62,8 +67,10 @@ def start() -> "Callable[[Channel, bytes, bytes], None]":
     def respond(channel: "Channel", letter: bytes, payload: bytes) -> None:
         try:
             with deadline(channel.seconds):
-                found = _find(letter, orjson.loads(payload))
-            channel.send(_ANSWER, orjson.dumps(found))
+                found = _find(channel, letter, payload)
+            channel.send(_ANSWER, found)
+        except ApiError as error:
+            channel.send(PROBLEM, error.problem.model_dump_json().encode())
         except InterpretationError as error:
             channel.send(FAILURE, str(error).encode(errors="replace"))
         except (RecursionError, orjson.JSONEncodeError):
@@ -77,46 +84,28 @@ def start() -> "Callable[[Channel, bytes, bytes], None]":
     return respond
 
 
-def _find(letter: bytes, asked: Any) -> JSON:  # noqa: ANN401 - JSON of any form
+def _find(channel: "Channel", letter: bytes, payload: bytes) -> bytes:
     if letter == PAGE:
-        return answer(Question.of(asked))
-    return judge(**asked) if letter == JUDGE else interpret_all(**asked)
+        return orjson.dumps(answer(Question.of(orjson.loads(payload))))
+    return judge(payload) if letter == JUDGE else _explanations(channel, payload)
 
 
-def judge(group: str, kind: str, kartas: list[Object]) -> list[Object]:
-    """The findings of all Kartas of a type, with pointers into the body that holds them."""
-    return [finding for index, karta in enumerate(kartas) for finding in _findings(index, karta, group, kind)]
+def _explanations(channel: "Channel", payload: bytes) -> bytes:
+    """Return the explanations as JSON, nothing where there is no definition for the version of the object."""
+    kind, _, body = payload.partition(b"\n")
+    asked, version = read_interpretation(body, *orjson.loads(kind))
+    channel.send(VERSION, version.encode())
+    _, about = channel.receive()
+    found = orjson.dumps({"explanations": interpret_all(asked, **orjson.loads(about))}) if about else b""
+    if len(found) > _MOST_BYTES:
+        raise InterpretationError(f"the explanations would have {len(found)} bytes, the most is {_MOST_BYTES}")
+    return found
 
 
-def _findings(index: int, karta: Object, group: str, kind: str) -> Iterator[Object]:
-    loaded = load_object(karta, "")
-    for finding in loaded.findings:
-        yield finding_json(index, finding)
-    if loaded.gvk:
-        for field, wanted, found in (("group", group, loaded.gvk.group), ("kind", kind, loaded.gvk.kind)):
-            if wanted != found:
-                yield {
-                    "severity": "error",
-                    "rule": "other-kind",
-                    "pointer": json_pointer(("resourceInterfaces", index, *ROOT_KIND, field)),
-                    "detail": f'the Karta defines the {field} "{found}", but the workload type is for "{wanted}"',
-                    "hint": "",
-                }
-
-
-def finding_json(index: int, finding: Finding) -> Object:
-    """A finding about the Karta at an index of a type."""
-    return {
-        "severity": str(finding.severity),
-        "rule": finding.rule,
-        "pointer": json_pointer(("resourceInterfaces", index, *finding.path)),
-        "detail": finding.message,
-        "hint": finding.hint,
-    }
-
-
-def interpret_all(definition: str, known: JSON, options: dict[str, Any], asked: Object, origin: str) -> list[Object]:
-    """The explanation of each operation about an object; ``asked`` is an `Interpretation` as JSON."""
+def interpret_all(
+    asked: Interpretation, definition: str, known: JSON, options: dict[str, Any], origin: str
+) -> list[Object]:
+    """The explanation of each operation about an object."""
     compiled, reader, chosen = unpack(definition), unpack_known(known), Options.of(options)
     return [
         explain(compiled, call, chosen, origin=origin, reader=reader).to_json()
@@ -125,15 +114,15 @@ def interpret_all(definition: str, known: JSON, options: dict[str, Any], asked: 
     ]
 
 
-def _calls(definition: Definition, asked: Object, options: Options, reader: Known) -> list[Call]:
+def _calls(definition: Definition, asked: Interpretation, options: Options, reader: Known) -> list[Call]:
     """Return a call of each operation: about the template without its status, and about what members report."""
-    obj = asked["object"]
+    obj = asked.object
     template = {field: value for field, value in obj.items() if field != "status"}
-    observed = asked["observed"] or obj
-    items = asked["items"]
+    observed = asked.observed or obj
+    items = asked.items
     if items is None:
         items = [{"clusterName": _CLUSTER, "applied": True, "status": obj["status"]}] if "status" in obj else []
-    replicas = asked["replicas"]
+    replicas = asked.replicas
     if replicas is None:
         replicas = present_replicas(definition, template, options, reader) + 1
     read = tuple(StatusItem.of(item, f"items[{index}]") for index, item in enumerate(items))

@@ -126,8 +126,8 @@ class Cluster:
         """
         return max(each.stale_for for each in (self._current, self._older) if each is self._current or not each.absent)
 
-    async def run(self, changed: Callable[[], None]) -> None:
-        """Keep in step until cancelled; ``changed`` is called when `layer` has become another one."""
+    async def run(self, changed: Callable[[], Awaitable[None]]) -> None:
+        """Keep in step until cancelled; ``changed`` is awaited when `layer` has become another one."""
         moved, settled = self._moved, asyncio.Event()
         works: list[Callable[[], Awaitable[None]]] = [
             partial(self._current.follow, moved.set),
@@ -145,7 +145,7 @@ class Cluster:
         self._current.put(obj)
         self._moved.set()
 
-    async def _load(self, moved: asyncio.Event, settled: asyncio.Event, changed: Callable[[], None]) -> None:
+    async def _load(self, moved: asyncio.Event, settled: asyncio.Event, changed: Callable[[], Awaitable[None]]) -> None:
         while True:
             await moved.wait()
             moved.clear()
@@ -153,10 +153,10 @@ class Cluster:
             known = self._current.known and self._older.known
             # Compiling takes milliseconds, in which no call would be answered.
             self.kartas = await asyncio.to_thread(self._read)
-            layer = self._new_layer()
+            layer = await asyncio.to_thread(self._new_layer)
             if layer != self.layer:
                 self.layer = layer
-                changed()
+                await changed()
             self.synced = self.synced or known
             settled.set()
 

@@ -236,7 +236,7 @@ class Folder(Generic[File]):
 def layer_of(folder: Folder[DefinitionFile], origin: str = "") -> Layer:
     """What a folder offers, the first by path with the highest precedence; without an origin it is the file of each."""
     entries = (
-        Entry(each.definition, origin or name_of(file.path), 0 if origin else each.line)
+        Entry(each.definition, origin or each.source, 0 if origin else each.line)
         for file in folder.files.values()
         for each in file.served
         if each.definition

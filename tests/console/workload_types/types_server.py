@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from karta_interpreter.console.workload_types import serve_types
+from karta_interpreter.console.workload_types.api import serve_types
 from karta_interpreter.server import Settings
 from karta_interpreter.server.server import Server, Shared
 from tests.server import client

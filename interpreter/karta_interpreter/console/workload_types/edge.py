@@ -7,17 +7,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from math import ceil
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
-import orjson
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from karta_interpreter.console.workload_types.access import Access, bearer_token
-from karta_interpreter.console.workload_types.models import CONTENT_TYPE, ApiError, ProblemError
+from karta_interpreter.console.workload_types.models import CONTENT_TYPE, ApiError
 from karta_interpreter.errors import RequestError
-from karta_interpreter.k8s.values import json_pointer
 from karta_interpreter.registration.conflicts import RateLimit
 from karta_interpreter.server.application import read_body
 from karta_interpreter.server.health import Readiness
@@ -28,15 +26,15 @@ _READS: Final = {"get", "list"}
 _LONGEST: Final = 200  # of texts of a client in the log, which may be as long as a header
 _MOST_CLIENTS: Final = 10_000
 _ANYTHING: Final = re.compile("")
-_M = TypeVar("_M", bound=BaseModel)
 
 
 @dataclass(slots=True)
 class Asked:
-    """A request, the id in its path, and for the audit the name of the type that it is about."""
+    """A request, the id in its path, its user, and for the audit the name of the type that it is about."""
 
     request: BaseRequest
     id: str = ""
+    user: str = ""
     about: str = ""
 
 
@@ -105,12 +103,12 @@ class Edge:
             await asyncio.wait(self._tasks, timeout=seconds)
 
     async def _answer(self, request: BaseRequest) -> Response:
-        who, client = "unknown", request.remote or ""
+        client = request.remote or ""
         route, asked = self._route(request)
         try:
             self._limits.take(client)
             token = bearer_token(request.headers.get("Authorization"))
-            who = await self._access.user(token)
+            asked.user = await self._access.user(token)
             await self._access.authorize(token, route.verb)
             response = await route.handler(asked)
         except ApiError as error:
@@ -123,7 +121,14 @@ class Edge:
         about: dict[str, Any] = {"workload_type": asked.about} if asked.about else {}
         what = f"{request.method[:_LONGEST]} {request.path[:_LONGEST]}"
         write = log.debug if is_quiet else log.info
-        write("workload types audit", who=who, what=what, **about, outcome=response.status, client=client)
+        write(
+            "workload types audit",
+            who=asked.user or "unknown",
+            what=what,
+            **about,
+            outcome=response.status,
+            client=client,
+        )
         return response
 
     def _route(self, request: BaseRequest) -> tuple[Route, Asked]:
@@ -151,28 +156,18 @@ def _refusal(error: ApiError) -> Response:
     return Response(status=error.status, text=body, content_type=CONTENT_TYPE, headers=error.headers)
 
 
-async def read(asked: Asked, model: type[_M], limit: int) -> _M:
-    """The body of a request; raises ApiError: 413, 415, 400 where it is not JSON, 422 where it is another object."""
+async def read(asked: Asked, limit: int) -> bytes:
+    """The body of a request; raises ApiError: 413, 415, 400 where it has not come."""
     try:
-        value = orjson.loads(await read_body(asked.request, limit))
+        return await read_body(asked.request, limit)
     except RequestError as error:
         raise ApiError(error.status, str(error)) from error
     except ConnectionError as error:
         raise ApiError(400, "the client has left before its body was read") from error
-    except orjson.JSONDecodeError as error:
-        raise ApiError(400, f"the body is not JSON: {error}") from error
-    try:
-        return model.model_validate(value)
-    except ValidationError as error:
-        errors = [
-            ProblemError(pointer=json_pointer(each["loc"]), detail=each["msg"], rule=each["type"], severity="error")
-            for each in error.errors(include_url=False, include_context=False, include_input=False)
-        ]
-        raise ApiError(422, "the body is not as openapi.json describes it", errors=errors) from error
 
 
-def sent(body: BaseModel, status: int = 200, *, etag: str = "", location: str = "") -> Response:
-    """An answer with a body."""
+def sent(body: BaseModel | bytes, status: int = 200, *, etag: str = "", location: str = "") -> Response:
+    """An answer with a body, which may be JSON already."""
     headers = ({"ETag": f'"{etag}"'} if etag else {}) | ({"Location": location} if location else {})
-    text = body.model_dump_json(by_alias=True).encode()
+    text = body if isinstance(body, bytes) else body.model_dump_json(by_alias=True).encode()
     return Response(status=status, body=text, content_type="application/json", headers=headers)

@@ -1,19 +1,18 @@
 """Judges Kartas and explains answers in child processes, which the event loop awaits."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
 from karta_interpreter.console import child
-from karta_interpreter.console.workload_types.models import ApiError, FindingOutput, Interpretation, unavailable
+from karta_interpreter.console.workload_types.models import ApiError, Judged, Problem, unavailable
 from karta_interpreter.errors import SandboxError, StopCause
-from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import pack, pack_known
-from karta_interpreter.karta.reference_resolver import Reader, known_to
+from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.operations import Options
 from karta_interpreter.sandbox.awaiting import AsyncPool
 
@@ -34,45 +33,53 @@ class Judge:
         self.pool: Final = child.processes(_PROCESSES, _IDLE_SECONDS)
         self._awaited = AsyncPool(self.pool)
 
-    async def findings(self, group: str, kind: str, kartas: Sequence[Object]) -> list[FindingOutput]:
-        """All findings of the Kartas of a type."""
-        found = await self._ask(child.JUDGE, {"group": group, "kind": kind, "kartas": kartas})
-        return [FindingOutput(**each) for each in found]
+    async def judged(self, body: bytes, user: str) -> tuple[Judged, bytes]:
+        """What is in the body of a user about a type, and the Kartas to store as JSON."""
+        answer = await self._ask(child.JUDGE, body, user)
+        head, _, kartas = answer.partition(b"\n")
+        return Judged.model_validate_json(head), kartas
 
     async def explanations(
-        self, definition: Definition, reader: Reader | None, options: Options, asked: Interpretation, origin: str
-    ) -> list[Object]:
-        """The explanation of each operation about an object."""
-        about = {
-            "definition": pack(definition),
-            "known": pack_known(known_to(reader, definition.references)),
-            "options": asdict(options),
-            "asked": dict(asked),
-            "origin": origin,
-        }
-        found: list[Object] = await self._ask(child.INTERPRET, about)
-        return found
+        self, body: bytes, user: str, group: str, kind: str, about: Callable[[str], Awaitable[bytes]]
+    ) -> bytes:
+        """The explanations of each operation about an object as JSON.
+
+        ``about`` returns what the process needs for a version of the kind (`packed`), nothing for an unknown one; then
+        the answer is empty.
+        """
+        return await self._ask(child.INTERPRET, orjson.dumps([group, kind]) + b"\n" + body, user, about)
 
     def close(self) -> None:
         """End the processes."""
         self.pool.close()
 
-    async def _ask(self, letter: bytes, about: dict[str, Any]) -> JSON:
+    async def _ask(
+        self, letter: bytes, request: bytes, user: str, about: Callable[[str], Awaitable[bytes]] | None = None
+    ) -> bytes:
         end = time.monotonic() + self.seconds
         try:
-            request = orjson.dumps(about)
-        except orjson.JSONEncodeError as error:
-            raise ApiError(422, "the body is nested too deeply") from error
-        try:
-            async with self._awaited.process("types", self.seconds) as (process, _):
+            # Its user owns the process: those of others wait for none of it.
+            async with self._awaited.process(user, self.seconds) as (process, _):
                 # Waiting for a process took a part of the time. Never 0, which would be no deadline to ask under.
                 left = max(end - time.monotonic(), 0.001)
                 await process.send(letter, request, left, grace=_GRACE_SECONDS)
                 found, answer = await process.receive()
+                if found == child.VERSION and about:
+                    await process.send(child.VERSION, await about(answer.decode()))
+                    found, answer = await process.receive()
         except SandboxError as error:
             if error.cause in _CAUSED_BY_REQUEST:
                 raise ApiError(422, f"the body cannot be judged: {error}") from error
             raise unavailable(f"no process can judge the body: {error}", seconds=1) from error
+        if found == child.PROBLEM:
+            raise ApiError.of(Problem.model_validate_json(answer))
         if found == child.FAILURE:
             raise ApiError(422, f"the body cannot be judged: {answer.decode()}")
-        return orjson.loads(answer)
+        return answer
+
+
+def packed(definition: Definition, known: Known, options: Options, origin: str) -> bytes:
+    """What a process needs to explain answers of a definition."""
+    return orjson.dumps(
+        {"definition": pack(definition), "known": pack_known(known), "options": asdict(options), "origin": origin}
+    )

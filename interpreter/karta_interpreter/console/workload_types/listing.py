@@ -1,9 +1,11 @@
 """Filters, sorts and cuts the list of types into pages, as the query of a request asks."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Self
+
+import orjson
 
 from karta_interpreter.console.workload_types.models import ApiError, ProblemError
 from karta_interpreter.console.workload_types.view import API, Row
@@ -12,6 +14,9 @@ from karta_interpreter.suggestion import did_you_mean
 
 DEFAULT_LIMIT: Final = 50
 MOST: Final = 200
+MOST_BYTES: Final = 2**20
+"""A page ends before the type with which it would have more; it has one type in any case."""
+MOST_CONDITIONS: Final = 20
 FIELDS: Final[Mapping[str, Callable[[Row], str]]] = {
     "name": lambda row: row.name,
     "group": lambda row: row.group,
@@ -63,6 +68,9 @@ class Listing:
                 errors.append(ProblemError(parameter=name, detail=f'"{text[:100]}" is not {needed}'))
             else:
                 chosen[name] = text
+        if len(tests) > MOST_CONDITIONS:
+            detail = f"there are {len(tests)} conditions, the most is {MOST_CONDITIONS}"
+            errors.append(ProblemError(parameter="filterBy", detail=detail))
         if errors:
             raise ApiError(400, "the query cannot be read", errors=errors)
         if chosen.get("externalTypesOnly") == "true":
@@ -75,19 +83,41 @@ class Listing:
             int(chosen.get("limit", DEFAULT_LIMIT)),
         )
 
-    def page(self, rows: Iterable[Row]) -> tuple[Sequence[Row], int]:
-        """The rows of the page, and how many rows there are on all pages."""
+    def page(self, rows: Iterable[Row], encode: Callable[[Row], bytes]) -> bytes:
+        """A `WorkloadTypes` as JSON: of the rows of the page as many as there is room for."""
         found = [row for row in rows if all(test(field(row), value) for field, test, value in self.tests)]
         field = FIELDS[self.sort_by]
         # By name and group as well, so that pages do not overlap where the field is the same.
         found.sort(key=lambda row: (field(row), row.name, row.group), reverse=self.descending)
-        return found[self.offset : self.offset + self.limit], len(found)
+        wanted = found[self.offset : self.offset + self.limit]
+        types = [orjson.Fragment(each) for each in _within(map(encode, wanted))]
+        end = self.offset + len(types)
+        page = {
+            "types": types,
+            "total": len(found),
+            "offset": self.offset,
+            "limit": self.limit if len(types) == len(wanted) else len(types),
+            "nextOffset": end if end < len(found) else None,
+        }
+        return orjson.dumps(page)
+
+
+def _within(encoded: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the first ones, all those that a page has room for."""
+    size = 0
+    for each in encoded:
+        size += len(each)
+        if size > MOST_BYTES and size > len(each):
+            return
+        yield each
 
 
 PARAMETERS: Final[Mapping[str, Object]] = {
     "filterBy": {
-        "description": "Conditions FIELD OPERATOR VALUE with commas between them: all have to hold; may be repeated.",
+        "description": "Conditions FIELD OPERATOR VALUE with commas between them: all have to hold; may be repeated. "
+        f"At most {MOST_CONDITIONS} together.",
         "type": "array",
+        "maxItems": MOST_CONDITIONS,
         "items": {"type": "string", "pattern": f"^{_CONDITION}$"},
         "examples": [["name=@Ray", "source==api"]],
     },
@@ -98,8 +128,8 @@ PARAMETERS: Final[Mapping[str, Object]] = {
         "default": 0,
     },
     "limit": {
-        "description": "The most types of a page.", "type": "integer", "minimum": 1, "maximum": MOST,
-        "default": DEFAULT_LIMIT,
+        "description": "The most types of a page. It may have fewer: it ends before it would have more than 1 MiB.",
+        "type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT_LIMIT,
     },
     "externalTypesOnly": {
         "description": "Whether to list only the types of this API.", "type": "boolean", "default": False

@@ -6,12 +6,17 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from karta_interpreter.errors import InterpreterError, ServeError
+from karta_interpreter.findings import count
+from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import MOST_REPLICAS
 
+MOST_ERRORS: Final = 50
+"""Findings and errors in an answer; it has the count of all."""
+_LONGEST: Final = 1000
 _LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
 KindName = Annotated[
@@ -24,6 +29,12 @@ Group = Annotated[
     StringConstraints(pattern=rf"^({_LABEL}(\.{_LABEL})*)?$", max_length=180),
     Field(description="The API group; empty for core kinds.", examples=["ray.io"]),
 ]
+Text = Annotated[str, AfterValidator(lambda text: text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")]
+"""A text that may quote a client, cut at 1,000 characters."""
+Pointer = Annotated[
+    str, AfterValidator(lambda text: text if len(text) <= _LONGEST else text[:_LONGEST].rpartition("/")[0])
+]
+"""A JSON Pointer of at most 1,000 characters; a longer one leads to an object around the place."""
 Manifest = dict[str, Any]
 """A Karta or ResourceInterface as JSON. `karta_interpreter.karta` judges it, and finds more than a schema."""
 
@@ -53,9 +64,9 @@ class FindingOutput(Model):
 
     severity: Literal["error", "warning"]
     rule: str = Field(description="The rule that found it, such as jq-syntax.")
-    pointer: str = Field(description="Where: a JSON Pointer (RFC 6901) into the body of the request.")
-    detail: str
-    hint: str = ""
+    pointer: Pointer = Field(description="Where: a JSON Pointer (RFC 6901) into the body of the request.")
+    detail: Text
+    hint: Text = ""
 
 
 class WorkloadType(Model):
@@ -72,7 +83,8 @@ class WorkloadType(Model):
     owner: str | None = Field(description="Who changes this type instead of this API; null for types of this API.")
     versions: list[str]
     resource_interfaces: list[Manifest] = Field(description="The Karta of each version, in the order of `versions`.")
-    findings: list[FindingOutput] = Field(description="With pointers into this object.")
+    findings: list[FindingOutput] = Field(description="The first 50, with pointers into this object.")
+    findings_total: int = Field(description="How many findings there are.")
 
 
 class WorkloadTypes(Model):
@@ -81,7 +93,8 @@ class WorkloadTypes(Model):
     types: list[WorkloadType]
     total: int = Field(description="How many types there are on all pages.")
     offset: int
-    limit: int
+    limit: int = Field(description="That of the request, or the number of types here where more would be too large.")
+    next_offset: int | None = Field(description="The offset of the next page; null on the last one.")
 
 
 class Category(Model):
@@ -114,7 +127,21 @@ class Priorities(Model):
 class Validation(Model):
     """The answer about a type that can be stored: its warnings."""
 
+    findings: list[FindingOutput] = Field(description="The first 50.")
+    findings_total: int = Field(description="How many findings there are.")
+
+
+class Judged(Model):
+    """What a child process has found in a `WorkloadTypeInput`: ``kinds`` are those of its Kartas, None without one."""
+
+    category_id: str
+    priority_id: str
+    name: str
+    group: str
+    kinds: list[GVK | None]
     findings: list[FindingOutput]
+    findings_total: int
+    errors_total: int
 
 
 class Interpretation(Model):
@@ -141,12 +168,12 @@ class Explanations(Model):
 class ProblemError(Model):
     """One thing that is wrong with a request."""
 
-    pointer: str | None = Field(None, description="A JSON Pointer (RFC 6901) into the body of the request.")
-    parameter: str | None = Field(None, description="The parameter of the query, or the header.")
-    detail: str
+    pointer: Pointer | None = Field(None, description="A JSON Pointer (RFC 6901) into the body of the request.")
+    parameter: Text | None = Field(None, description="The parameter of the query, or the header.")
+    detail: Text
     rule: str | None = None
     severity: Literal["error", "warning"] | None = None
-    hint: str | None = None
+    hint: Text | None = None
 
 
 class Problem(Model):
@@ -155,9 +182,10 @@ class Problem(Model):
     type: str
     title: str
     status: int
-    detail: str
+    detail: Text
     owner: str | None = Field(None, description="Who owns the type, where that is the problem.")
-    errors: list[ProblemError] | None = Field(None, description="Everything that is wrong, in one answer.")
+    errors: list[ProblemError] | None = Field(None, description="What is wrong, the first 50 in one answer.")
+    errors_total: int | None = Field(None, description="How many errors and warnings there are.")
 
 
 CONTENT_TYPE: Final = "application/problem+json"
@@ -180,7 +208,10 @@ STATUSES: Final = tuple(_PROBLEMS)
 
 
 class ApiError(InterpreterError):
-    """An error that a client gets, with everything that is wrong and the headers that go with it."""
+    """An error that a client gets, with what is wrong and the headers that go with it.
+
+    Of the ``errors`` it gets the first ones, and the ``total``, by default that of the errors.
+    """
 
     def __init__(
         self,
@@ -188,14 +219,21 @@ class ApiError(InterpreterError):
         detail: str,
         *,
         errors: Sequence[ProblemError] = (),
+        total: int = 0,
         owner: str | None = None,
         headers: dict[str, str] | None = None,
     ) -> None:
         super().__init__(detail)
         self.status, self.headers = status, headers or {}
         kind, title = f"urn:karta-interpreter:problem:{_PROBLEMS[status]}", HTTPStatus(status).phrase
-        found = list(errors) or None
-        self.problem = Problem(type=kind, title=title, status=status, detail=detail, owner=owner, errors=found)
+        found = list(errors[:MOST_ERRORS]) or None
+        fields = {"errors": found, "errors_total": max(total, len(errors)) or None}
+        self.problem = Problem(type=kind, title=title, status=status, detail=detail, owner=owner, **fields)
+
+    @classmethod
+    def of(cls, problem: Problem) -> Self:
+        """The error of a problem that another process has found."""
+        return cls(problem.status, problem.detail, errors=problem.errors or (), total=problem.errors_total or 0)
 
 
 def unavailable(detail: str, seconds: int = 5) -> ApiError:
@@ -208,11 +246,16 @@ def owned(owner: str, what: str) -> ApiError:
     return ApiError(409, f"{what} is owned by {owner}: change it there, or delete it there first", owner=owner)
 
 
-def invalid(findings: Sequence[FindingOutput], what: str = "the workload type cannot be stored") -> ApiError:
-    """The error for a body with errors among its findings; each of them is named."""
-    errors = [ProblemError(**each.model_dump() | {"hint": each.hint or None}) for each in findings]
-    count = sum(each.severity == "error" for each in findings)
-    return ApiError(422, f"{what}: {count} error{'s' if count != 1 else ''}", errors=errors)
+def invalid(findings: Sequence[FindingOutput], errors: int, total: int) -> ApiError:
+    """The error for a type with so many ``errors`` among the ``total`` of its findings; these are the first."""
+    named = [ProblemError(**each.model_dump() | {"hint": each.hint or None}) for each in findings]
+    return ApiError(422, f"the workload type cannot be stored: {count(errors, 'error')}", errors=named, total=total)
+
+
+def other_object(field: str, rule: str, message: str) -> ApiError:
+    """The error for an object that is not one of the type."""
+    error = ProblemError(severity="error", rule=rule, pointer=f"/object{field}", detail=message)
+    return ApiError(422, "the object cannot be interpreted: 1 error", errors=[error])
 
 
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?")

@@ -6,28 +6,29 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
+import orjson
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 
 from karta_interpreter.console.workload_types import models
 from karta_interpreter.console.workload_types.edge import Asked, Handler, Route, read, sent
-from karta_interpreter.console.workload_types.judge import Judge
+from karta_interpreter.console.workload_types.judge import Judge, packed
 from karta_interpreter.console.workload_types.listing import Listing
 from karta_interpreter.console.workload_types.models import (
     ApiError,
     Choices,
     FindingOutput,
     invalid,
+    other_object,
     owned,
     unavailable,
 )
 from karta_interpreter.console.workload_types.openapi import OPERATIONS, ROOT, TYPES, document
-from karta_interpreter.console.workload_types.records import Storage, StoredType, karta_name
+from karta_interpreter.console.workload_types.records import Storage, StoredType
 from karta_interpreter.console.workload_types.view import API, Row, View
-from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import Object, json_pointer
-from karta_interpreter.karta.schema import gvk_of
+from karta_interpreter.k8s.values import json_pointer
+from karta_interpreter.karta.reference_resolver import known_to
 from karta_interpreter.karta.schema_types import ROOT_KIND
 from karta_interpreter.operations import Options
 from karta_interpreter.server.log import log
@@ -68,17 +69,16 @@ class Routes:
     async def list_types(self, asked: Asked) -> Response:
         """A page of the types."""
         listing = Listing.of(asked.request.query.items())
-        rows, total = listing.page((await self.view.rows()).values())
-        types = [row.output(self.choices) for row in rows]
-        return sent(models.WorkloadTypes(types=types, total=total, offset=listing.offset, limit=listing.limit))
+        rows = await self.view.rows()
+        return sent(await asyncio.to_thread(listing.page, rows.values(), lambda row: row.encoded(self.choices)))
 
     async def get(self, asked: Asked) -> Response:
         """One type."""
-        return self._sent(await self._row(asked))
+        return await self._sent(await self._row(asked))
 
     async def create(self, asked: Asked) -> Response:
         """Register a type; the same request again changes nothing."""
-        wanted, _ = await self._judged(asked)
+        wanted = await self._wanted(asked)
         async with self.storage.exclusive():
             present = await self._present(wanted.group, wanted.kind, wanted.kartas.keys())
             # A registration that was cut off is completed by the same request, and is no conflict.
@@ -94,7 +94,7 @@ class Routes:
         """Replace a type that is registered."""
         row = await self._row(asked)
         matches = _if_match(asked.request)
-        wanted, _ = await self._judged(asked, row)
+        wanted = await self._wanted(asked, row)
         async with self.storage.exclusive():
             present = self._required(row, await self._present(row.group, row.name, wanted.kartas.keys()))
             _check(present, matches)
@@ -116,21 +116,26 @@ class Routes:
 
     async def validate(self, asked: Asked) -> Response:
         """Judge a type as `create` does, and store nothing."""
-        _, findings = await self._judged(asked)
-        return sent(models.Validation(findings=findings))
+        judged, _ = await self._judged(asked)
+        return sent(models.Validation(findings=judged.findings, findings_total=judged.findings_total))
 
     async def interpret(self, asked: Asked) -> Response:
         """Answer all operations about an object of a type, each with its explanation."""
         row = await self._row(asked)
-        body = await read(asked, models.Interpretation, self.body_limit)
-        entry = self.store.snapshot.entries.get(_kind_of(body, row))
-        if entry is None:
+
+        async def about(version: str) -> bytes:
+            entry = self.store.snapshot.entries.get(GVK(row.group, version, row.name))
+            if entry is None:
+                return b""
+            known = known_to(self.store.reader, entry.definition.references)
+            return await asyncio.to_thread(packed, entry.definition, known, self.options, entry.origin)
+
+        body = await read(asked, self.body_limit)
+        found = await self.judge.explanations(body, asked.user, row.group, row.name, about)
+        if not found:
             versions = ", ".join(each.gvk.version for each in row.records)
-            finding = _error("/object/apiVersion", "unknown-version", f"this version is not served; known: {versions}")
-            raise invalid([finding], "the object cannot be interpreted")
-        reader = self.store.reader
-        found = await self.judge.explanations(entry.definition, reader, self.options, body, entry.origin)
-        return sent(models.Explanations(explanations=[dict(each) for each in found]))
+            raise other_object("/apiVersion", "unknown-version", f"this version is not served; known: {versions}")
+        return sent(found)
 
     async def categories(self, _: Asked) -> Response:
         """The categories."""
@@ -144,18 +149,22 @@ class Routes:
         """The description of this API."""
         return Response(body=document(self.choices), content_type="application/json")
 
-    async def _judged(self, asked: Asked, row: Row | None = None) -> tuple[StoredType, list[FindingOutput]]:
-        """The type in a body, and its warnings; raises ApiError with all findings where one is an error."""
-        body = await read(asked, models.WorkloadTypeInput, self.body_limit)
-        asked.about = f"{body.name}.{body.group}"
-        kartas = [_with_name(karta) for karta in body.resource_interfaces]
-        findings = await self.judge.findings(body.group, body.name, kartas)
-        findings += self._more_findings(body, row)
-        if any(each.severity == "error" for each in findings):
-            raise invalid(findings)
-        return StoredType.new(body.group, body.name, body.category_id, body.priority_id, kartas), findings
+    async def _wanted(self, asked: Asked, row: Row | None = None) -> StoredType:
+        """The type in a body, as it is to be stored; raises ApiError."""
+        judged, kartas = await self._judged(asked, row)
+        return StoredType(judged.group, judged.name, await asyncio.to_thread(orjson.loads, kartas))
 
-    def _more_findings(self, body: models.WorkloadTypeInput, row: Row | None) -> Sequence[FindingOutput]:
+    async def _judged(self, asked: Asked, row: Row | None = None) -> tuple[models.Judged, bytes]:
+        """What is in a body about a type, and its Kartas as JSON; raises ApiError where a finding is an error."""
+        judged, kartas = await self.judge.judged(await read(asked, self.body_limit), asked.user)
+        asked.about = f"{judged.name}.{judged.group}"
+        more = self._more_findings(judged, row)
+        if errors := judged.errors_total + len(more):
+            found = sorted((*judged.findings, *more), key=lambda each: each.severity)  # errors first
+            raise invalid(found, errors, judged.findings_total + len(more))
+        return judged, kartas
+
+    def _more_findings(self, body: models.Judged, row: Row | None) -> Sequence[FindingOutput]:
         choices, found = self.choices, []
         for field, given, known in (
             ("categoryId", body.category_id, choices.categories),
@@ -168,8 +177,8 @@ class Routes:
                 message = f'the type of this path has "{wanted}", which cannot change: register another type'
                 found.append(_error(f"/{field}", "other-type", message))
         seen: set[GVK] = set()
-        for index, karta in enumerate(body.resource_interfaces):
-            gvk, pointer = gvk_of(karta), json_pointer(("resourceInterfaces", index, *ROOT_KIND))
+        for index, gvk in enumerate(body.kinds):
+            pointer = json_pointer(("resourceInterfaces", index, *ROOT_KIND))
             if gvk in seen:
                 found.append(_error(f"{pointer}/version", "duplicate-kind", f"{gvk} has a Karta above already"))
             if gvk and not self.store.takes(gvk):
@@ -205,10 +214,11 @@ class Routes:
         row = await self.view.find(stored.id)
         if row is None:
             raise unavailable("the type is stored, but is not served yet", seconds=1)
-        return self._sent(row, status, f"{ROOT}{TYPES}/{stored.id}" if status == HTTPStatus.CREATED else "")
+        return await self._sent(row, status, f"{ROOT}{TYPES}/{stored.id}" if status == HTTPStatus.CREATED else "")
 
-    def _sent(self, row: Row, status: int = 200, location: str = "") -> Response:
-        return sent(row.output(self.choices), status, etag=row.etag, location=location)
+    async def _sent(self, row: Row, status: int = 200, location: str = "") -> Response:
+        body, etag = await asyncio.to_thread(lambda: (row.encoded(self.choices), row.etag))
+        return sent(body, status, etag=etag, location=location)
 
     async def _until(self, holds: Callable[[Row | None], bool], key: str) -> None:
         """Wait until the server has seen a change; the watch of a cluster takes milliseconds."""
@@ -218,26 +228,6 @@ class Routes:
                     await asyncio.sleep(_LOOK_SECONDS)
         except TimeoutError:
             log.warning("a change of a workload type is stored, but not served yet", id=key)
-
-
-def _with_name(karta: Object) -> Object:
-    """A Karta with the name that it is stored with; one without a kind keeps its own, if any."""
-    gvk, metadata = gvk_of(karta), karta.get("metadata", {})
-    if gvk is None or not isinstance(metadata, dict):
-        return karta
-    return {**karta, "metadata": {**metadata, "name": karta_name(gvk)}}
-
-
-def _kind_of(asked: models.Interpretation, row: Row) -> GVK:
-    """The kind of the object; raises ApiError where it is not of the type."""
-    try:
-        gvk = GVK.of(asked.object)
-    except InterpretationError as error:
-        raise invalid([_error("/object", "no-kind", str(error))], "the object cannot be interpreted") from error
-    if (gvk.group, gvk.kind) != (row.group, row.name):
-        message = f"the object is {gvk}, the workload type is {row.name} of {row.group or 'the core group'}"
-        raise invalid([_error("/object/kind", "other-kind", message)], "the object cannot be interpreted")
-    return gvk
 
 
 def _error(pointer: str, rule: str, message: str) -> FindingOutput:

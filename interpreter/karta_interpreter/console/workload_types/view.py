@@ -1,13 +1,17 @@
 """All workload types at one moment: those that are stored, and those that other sources of the server have."""
 
 import asyncio
+import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from karta_interpreter.console.child import finding_json
-from karta_interpreter.console.workload_types.models import Choices, FindingOutput, WorkloadType
+import orjson
+
+from karta_interpreter.console.workload_types.bodies import finding_output
+from karta_interpreter.console.workload_types.models import MOST_ERRORS, Choices
 from karta_interpreter.console.workload_types.records import (
     CATEGORY,
     PRIORITY,
@@ -19,23 +23,20 @@ from karta_interpreter.console.workload_types.records import (
     writer_of,
 )
 from karta_interpreter.k8s.fields import label
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Definition
 from karta_interpreter.sources import cluster, files
-from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.sources.snapshot import Entry, Snapshot
 from karta_interpreter.sources.store import Store
 
 API = "api"
 """The source of the types of this API."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Row:
     """A type in the list; ``records`` are its Kartas in the order of their versions.
 
-    ``made_from`` are all Kartas of the kind. ``is_stored``: they are at the place where this API stores types;
-    ``others`` are Kartas of other owners there. ``owner`` names who changes the type instead of this API, "" for a
-    type of this API.
+    ``is_stored``: they are at the place where this API stores types; ``others`` are Kartas of other owners there.
+    ``owner`` names who changes the type instead of this API, "" for a type of this API.
     """
 
     id: str
@@ -48,51 +49,82 @@ class Row:
     is_stored: bool
     records: tuple[Record, ...]
     others: tuple[Record, ...]
-    made_from: list[Record]
 
-    @property
+    @cached_property
     def etag(self) -> str:
         """A hash of the content, the same as that of the stored type."""
         return etag_of(self.category, self.priority, (each.manifest for each in self.records))
 
-    def output(self, choices: Choices) -> WorkloadType:
-        """The type as a client gets it."""
+    def encoded(self, choices: Choices) -> bytes:
+        """The type as a client gets it: a `WorkloadType` as JSON."""
         category = choices.categories.get(self.category or "")
         priority = choices.priorities.get(self.priority or "")
-        return WorkloadType(
-            id=self.id,
-            name=self.name,
-            group=self.group,
-            category_id=self.category,
-            category_name=category.name if category else None,
-            priority_id=self.priority,
-            priority_name=priority.name if priority else None,
-            source=self.source,
-            owner=self.owner or None,
-            versions=[each.gvk.version for each in self.records],
-            resource_interfaces=[dict(content(each.manifest)) for each in self.records],
-            findings=[
-                FindingOutput(**finding_json(index, finding))
-                for index, each in enumerate(self.records)
-                for finding in each.findings
-            ],
-        )
+        found = [(index, finding) for index, each in enumerate(self.records) for finding in each.findings]
+        output = {
+            "id": self.id,
+            "name": self.name,
+            "group": self.group,
+            "categoryId": self.category,
+            "categoryName": category.name if category else None,
+            "priorityId": self.priority,
+            "priorityName": priority.name if priority else None,
+            "source": self.source,
+            "owner": self.owner or None,
+            "versions": [each.gvk.version for each in self.records],
+            "resourceInterfaces": [content(each.manifest) for each in self.records],
+            "findings": [finding_output(*each).model_dump() for each in found[:MOST_ERRORS]],
+            "findingsTotal": len(found),
+        }
+        try:
+            return orjson.dumps(output)
+        except orjson.JSONEncodeError:  # integers of more than 64 bits
+            return json.dumps(output).encode()
 
 
 _Kind = tuple[str, str]
 
 
+class _Index:
+    """The records of each kind; what did not change is not read again."""
+
+    def __init__(self) -> None:
+        self._read: dict[Any, tuple[object, set[_Kind]]] = {}
+        self._records = defaultdict[_Kind, dict[Any, list[Record]]](dict)
+        self.changed = set[_Kind]()
+        """The kinds of which a record is another one since this was cleared."""
+
+    def update(self, sources: Mapping[Any, object], read: Callable[[Any], Iterable[Record]]) -> None:
+        """Read the sources that are other objects than before, and forget those that are gone."""
+        known = self._read
+        new = [name for name, source in sources.items() if name not in known or known[name][0] is not source]
+        for name in (*(known.keys() - sources.keys()), *new):
+            found = list(read(name)) if name in sources else []
+            _, kinds = known.pop(name, (None, set()))
+            for kind in kinds:
+                del self._records[kind][name]
+            for each in found:
+                self._records[each.gvk.group, each.gvk.kind].setdefault(name, []).append(each)
+            now = {(each.gvk.group, each.gvk.kind) for each in found}
+            self.changed |= kinds | now
+            if name in sources:
+                known[name] = sources[name], now
+
+    def records(self, kind: _Kind) -> list[Record]:
+        """The records of a kind, in the order of their versions and sources."""
+        found = sorted(self._records.get(kind, {}).items())
+        return sorted((each for _, records in found for each in records), key=lambda each: each.gvk)
+
+
 class View:
-    """Makes the rows anew when a source has changed, in a thread; what did not change is not read again."""
+    """Makes the rows anew whose Kartas have changed, in a thread."""
 
     def __init__(self, store: Store, storage: Storage) -> None:
         self._store = store
         self._storage = storage
         self._reading = asyncio.Lock()
         self._seen: tuple[object, object] = (None, None)
-        self._read: dict[Any, tuple[object, tuple[Record, ...]]] = {}
-        self._entries: dict[GVK, tuple[Definition, Record]] = {}
-        self._rows: dict[str, Row] = {}
+        self._stored, self._served = _Index(), _Index()
+        self._rows: Mapping[str, Row] = {}
 
     async def rows(self) -> Mapping[str, Row]:
         """Every type by its id."""
@@ -100,7 +132,7 @@ class View:
             sources, snapshot = self._storage.sources(), self._store.snapshot
             # By identity: both are replaced as a whole when anything in them changes.
             if self._seen[0] is not sources or self._seen[1] is not snapshot:
-                self._rows = await asyncio.to_thread(lambda: dict(self._all(sources, snapshot)))
+                self._rows = await asyncio.to_thread(self._renewed, sources, snapshot)
                 self._seen = sources, snapshot
             return self._rows
 
@@ -118,44 +150,27 @@ class View:
             return ""
         return row.owner or _owner(each for each in row.others if each.gvk.version in versions)
 
-    def _all(self, sources: Mapping[Any, Any], snapshot: Snapshot) -> Iterator[tuple[str, Row]]:
-        kinds = self._stored(sources)
-        others = defaultdict[_Kind, list[Record]](list)
-        for each in self._served(snapshot):
-            if (kind := (each.gvk.group, each.gvk.kind)) not in kinds:
-                others[kind].append(each)
-        for (group, name), records in (*kinds.items(), *others.items()):
-            key = type_id(group, name)
-            if len(records) > 1:
-                records.sort(key=lambda each: each.gvk)
-            known, is_stored = self._rows.get(key), (group, name) in kinds
-            is_known = known and known.is_stored == is_stored and known.made_from == records
-            yield key, known if known and is_known else _row(key, records, is_stored=is_stored)
+    def _renewed(self, sources: Mapping[Any, Any], snapshot: Snapshot) -> Mapping[str, Row]:
+        """Return the rows with those that have changed; where a Karta of a kind is stored, those that are stored."""
+        entries = snapshot.entries
+        self._stored.update(sources, lambda name: self._storage.records(sources[name]))
+        # By definition: a new snapshot has new entries.
+        definitions = {gvk: entry.definition for gvk, entry in entries.items() if entry.definition.has_karta}
+        self._served.update(definitions, lambda gvk: [_served(entries[gvk])])
+        rows, changed = dict(self._rows), self._stored.changed | self._served.changed
+        for kind in changed:
+            key, stored = type_id(*kind), self._stored.records(kind)
+            rows.pop(key, None)
+            if records := stored or self._served.records(kind):
+                rows[key] = _row(key, records, is_stored=bool(stored))
+        self._stored.changed, self._served.changed = set(), set()
+        return rows
 
-    def _stored(self, sources: Mapping[Any, Any]) -> Mapping[_Kind, list[Record]]:
-        """The records of the place where types are stored; where there are ours for a kind, those alone."""
-        read = {}
-        for name, source in sources.items():
-            known = self._read.get(name)
-            read[name] = known if known and known[0] is source else (source, self._storage.records(source))
-        self._read = read
-        kinds = defaultdict[_Kind, list[Record]](list)
-        for _, records in read.values():
-            for each in records:
-                kinds[each.gvk.group, each.gvk.kind].append(each)
-        return kinds
 
-    def _served(self, snapshot: Snapshot) -> Iterator[Record]:
-        """Yield the Kartas that the server uses, of all sources."""
-        served = {}
-        for gvk, entry in snapshot.entries.items():
-            known, definition = self._entries.get(gvk), entry.definition
-            if known is None or known[0] is not definition:
-                known = definition, Record(gvk, definition.manifest, entry.origin, definition.findings)
-            served[gvk] = known
-            if entry.definition.has_karta:
-                yield known[1]
-        self._entries = served
+def _served(entry: Entry) -> Record:
+    """A Karta that the server uses, of any source."""
+    definition = entry.definition
+    return Record(definition.gvk, definition.manifest, entry.origin, definition.findings)
 
 
 def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
@@ -167,7 +182,7 @@ def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
     gvk = chosen[0].gvk
     others = tuple(each for each in records if not each.is_ours) if is_stored else ()
     owner = "" if ours else _owner(records)
-    return Row(key, gvk.group, gvk.kind, category, priority, source, owner, is_stored, chosen, others, records)
+    return Row(key, gvk.group, gvk.kind, category, priority, source, owner, is_stored, chosen, others)
 
 
 def _owner(others: Iterable[Record]) -> str:
