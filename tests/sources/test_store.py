@@ -1,5 +1,6 @@
 import asyncio
 import shutil
+import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.lua.script import Scripts
 from karta_interpreter.sources import file_scan
+from karta_interpreter.sources import store as store_module
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
 from tests.waiting import HANG
@@ -326,3 +328,18 @@ async def test_overrides_alone_are_watched(folder: Path) -> None:
 async def test_without_folders_there_is_nothing_to_watch() -> None:
     async with asyncio.timeout(HANG):
         await Store(catalogue=False).watch()
+
+
+async def test_definitions_are_combined_beyond_the_event_loop(
+    tmp_path: Path, karta: Karta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+    combine = store_module.combine
+    monkeypatch.setattr(
+        store_module, "combine", lambda *given: threads.append(threading.get_ident()) or combine(*given)
+    )
+    (tmp_path / "a.yaml").write_text(karta("A"))
+    store = Store([tmp_path], catalogue=False)
+    await store.reload()
+    await store.reload_file(tmp_path, tmp_path / "a.yaml")
+    assert (_kinds(store.snapshot), len(threads), threading.get_ident() in threads) == (["A"], 2, False)

@@ -66,6 +66,20 @@ async def test_a_type_is_a_karta_for_each_version_with_the_labels_of_the_type(tm
         assert not (await asyncio.to_thread(server.interpret, workload()))["successful"]
 
 
+async def test_kinds_that_differ_in_case_have_kartas_of_their_own(tmp_path: Path) -> None:
+    shout = workload_type("GRAINMILL", karta("GRAINMILL"))
+    async with cluster(tmp_path) as (api, server):
+        first = await ask(server, "POST", body=workload_type())
+        second = await ask(server, "POST", body=shout)
+        again = await ask(server, "POST", body=shout)
+        assert (first.status, second.status, again.status) == (201, 201, 200)
+        assert (len(api.kartas), V1 in api.kartas) == (2, True)
+        changed = await ask(server, "PUT", second.headers["location"], shout | {"priorityId": "high"})
+        assert (changed.status, changed.json["name"], changed.json["priorityId"]) == (200, "GRAINMILL", "high")
+        assert (await ask(server, "DELETE", second.headers["location"])).status == 204
+        assert (await ask(server, "GET", first.headers["location"])).json == first.json
+
+
 async def test_labels_that_others_change_are_seen_and_labels_of_others_stay(tmp_path: Path) -> None:
     async with cluster(tmp_path) as (api, server):
         path = (await ask(server, "POST", body=workload_type())).headers["location"]

@@ -15,7 +15,7 @@ from karta_interpreter.console.workload_types.models import (
     WorkloadTypeInput,
     other_object,
 )
-from karta_interpreter.console.workload_types.records import StoredType, karta_name
+from karta_interpreter.console.workload_types.records import StoredType, names_of
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.findings import Finding, Severity, error
 from karta_interpreter.k8s.gvk import GVK
@@ -114,4 +114,4 @@ def _with_name(karta: Object) -> Object:
     gvk, metadata = gvk_of(karta), karta.get("metadata", {})
     if gvk is None or not isinstance(metadata, dict):
         return karta
-    return {**karta, "metadata": {**metadata, "name": karta_name(gvk)}}
+    return {**karta, "metadata": {**metadata, "name": names_of(gvk)[0]}}

@@ -20,6 +20,7 @@ from karta_interpreter.console.workload_types.records import (
     content,
     controller_of,
     is_ours,
+    names_of,
     type_id,
     writer_of,
 )
@@ -27,6 +28,7 @@ from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.karta.schema import gvk_of
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.cluster import KARTAS, ORIGIN, Cluster, ClusterKarta
 
@@ -102,6 +104,9 @@ class ClusterStorage:
         other = await self._attempt(self._api.get(path))
         if is_ours(other) and label(other, ID) == label(karta, ID):
             raise ApiError(412, f"another client has just registered {_name(karta)}: read it and try again")
+        gvk = gvk_of(karta)
+        if gvk and is_ours(other) and _name(karta) != (second := names_of(gvk)[1]):
+            return await self._create({**karta, "metadata": {**karta["metadata"], "name": second}})
         raise owned(writer_of(other), f"the Karta {_name(karta)}")
 
     async def _replace(self, karta: Object, stored: Object) -> Object:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from math import ceil
 from typing import Any, Final, NamedTuple
+from weakref import WeakValueDictionary
 
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
@@ -25,6 +26,7 @@ _HEADERS: Final = {"Server": "karta-interpreter", "Cache-Control": "no-store", "
 _READS: Final = {"get", "list"}
 _LONGEST: Final = 200  # of texts of a client in the log, which may be as long as a header
 _MOST_CLIENTS: Final = 10_000
+_AT_ONCE: Final = 2  # requests of one user; others of this user wait, so that those of another one need not
 _ANYTHING: Final = re.compile("")
 
 
@@ -82,6 +84,7 @@ class Edge:
         self._access = access
         self._limits = limits
         self._tasks: set[asyncio.Task[Response]] = set()
+        self._turns = WeakValueDictionary[str, asyncio.Semaphore]()
 
     async def handle(self, request: BaseRequest) -> Response:
         """Answer one request; a client that leaves does not stop a change half way."""
@@ -110,7 +113,8 @@ class Edge:
             token = bearer_token(request.headers.get("Authorization"))
             asked.user = await self._access.user(token)
             await self._access.authorize(token, route.verb)
-            response = await route.handler(asked)
+            async with self._turns.setdefault(asked.user, asyncio.Semaphore(_AT_ONCE)):
+                response = await route.handler(asked)
         except ApiError as error:
             response = _refusal(error)
         except Exception as error:  # noqa: BLE001 - the edge of the process; its text may hold content of the body

@@ -68,7 +68,7 @@ class FolderStorage:
         content = await self._attempt(_content, path)
         if content is None:
             return None
-        kartas = _items(content)
+        kartas = await asyncio.to_thread(_items, content)
         if any(not is_ours(karta) or label(karta, ID) != type_id(group, kind) for karta in kartas) or not kartas:
             raise owned(f"the author of the file {path.name}", f"{kind} of {group or 'the core group'}")
         return StoredType.of(group, kind, kartas)
@@ -77,8 +77,7 @@ class FolderStorage:
         """Replace the file of a type, and serve what it holds."""
         del present
         path = self._path(wanted.group, wanted.kind)
-        text = orjson.dumps({"apiVersion": "v1", "kind": "List", "items": [*wanted.kartas.values()]}, option=_INDENTED)
-        await asyncio.to_thread(_check_readable, text)
+        text = await asyncio.to_thread(_text, wanted)
         await self._attempt(replace_file, path, text)
         await self._store.reload_file(self._root, path)
         return wanted
@@ -100,14 +99,16 @@ class FolderStorage:
             raise unavailable(f"the folder for types cannot be used: {error.strerror or error}") from error
 
 
-def _check_readable(text: bytes) -> None:
-    """Raise ApiError for a file that no server would read: its type could not be served, changed or deleted."""
+def _text(wanted: StoredType) -> bytes:
+    """The file of a type; raises ApiError for one that no server would read: it could not be served or changed."""
+    text = orjson.dumps({"apiVersion": "v1", "kind": "List", "items": [*wanted.kartas.values()]}, option=_INDENTED)
     if len(text) > MAX_BYTES:
         raise ApiError(413, f"the file of the type would have {len(text)} bytes, the most is {MAX_BYTES}")
     try:
         read_documents(text.decode(), "")
     except ManifestError as error:
         raise ApiError(422, f"the file of the type could not be read: {error}") from error
+    return text
 
 
 def replace_file(path: Path, content: bytes) -> None:

@@ -66,7 +66,7 @@ class Record(NamedTuple):
 def is_ours(manifest: Object) -> bool:
     """Whether this API has stored a Karta: a copy under another name, or for another kind, has its labels as well."""
     gvk, name = gvk_of(manifest), edit.get(manifest, ("metadata", "name"))
-    return gvk is not None and label(manifest, ID) == type_id(gvk.group, gvk.kind) and name == karta_name(gvk)
+    return gvk is not None and label(manifest, ID) == type_id(gvk.group, gvk.kind) and name in names_of(gvk)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,18 +154,19 @@ def etag_of(category: str | None, priority: str | None, kartas: Iterable[Object]
     return _hash([category, priority, [content(karta) for karta in kartas]])[:32]
 
 
-def karta_name(gvk: GVK) -> str:
-    """The name of the Karta of a version of a type.
+def names_of(gvk: GVK) -> tuple[str, str]:
+    """The name of the Karta of a version of a type, and the one where a kind that differs in case only has the first.
 
-    >>> karta_name(GVK("ray.io", "v1", "RayCluster"))
-    'raycluster-v1.ray.io'
+    >>> names_of(GVK("ray.io", "v1", "RayCluster"))
+    ('raycluster-v1.ray.io', 'raycluster-v1-fa679f22.ray.io')
     """
-    return f"{gvk.kind}-{gvk.version}{'.' if gvk.group else ''}{gvk.group}".lower()
+    name, group = f"{gvk.kind}-{gvk.version}".lower(), f".{gvk.group}".lower() if gvk.group else ""
+    return f"{name}{group}", f"{name}-{_hash(gvk.kind)[:8]}{group}"
 
 
 def _named(karta: Object, gvk: GVK, labels: Mapping[str, str]) -> Object:
     metadata = karta["metadata"]
-    named = {**metadata, "name": karta_name(gvk), "labels": {**metadata.get("labels", {}), **labels}}
+    named = {**metadata, "name": names_of(gvk)[0], "labels": {**metadata.get("labels", {}), **labels}}
     return {**karta, "metadata": named}
 
 

@@ -85,34 +85,38 @@ _Kind = tuple[str, str]
 
 
 class _Index:
-    """The records of each kind; what did not change is not read again."""
+    """Which sources have Kartas of a kind; those that are the same objects as before are not read again."""
 
     def __init__(self) -> None:
-        self._read: dict[Any, tuple[object, set[_Kind]]] = {}
-        self._records = defaultdict[_Kind, dict[Any, list[Record]]](dict)
+        # By identity: to compare thousands of paths takes long. All of these objects are kept, and few others: the
+        # collector of garbage looks at each of them when definitions change.
+        self._known: dict[int, tuple[Any, object, frozenset[_Kind]]] = {}
+        self._sources = defaultdict[_Kind, tuple[int, ...]](tuple)
+        self._read: Callable[[Any], Iterable[Record]] = lambda _: ()
         self.changed = set[_Kind]()
-        """The kinds of which a record is another one since this was cleared."""
+        """The kinds of which a source is another one since this was cleared."""
 
     def update(self, sources: Mapping[Any, object], read: Callable[[Any], Iterable[Record]]) -> None:
-        """Read the sources that are other objects than before, and forget those that are gone."""
-        known = self._read
-        new = [name for name, source in sources.items() if name not in known or known[name][0] is not source]
-        for name in (*(known.keys() - sources.keys()), *new):
-            found = list(read(name)) if name in sources else []
-            _, kinds = known.pop(name, (None, set()))
+        """Read new sources, and forget those that are gone."""
+        now, self._read = {id(source): name for name, source in sources.items()}, read
+        for gone in self._known.keys() - now.keys():
+            *_, kinds = self._known.pop(gone)
             for kind in kinds:
-                del self._records[kind][name]
-            for each in found:
-                self._records[each.gvk.group, each.gvk.kind].setdefault(name, []).append(each)
-            now = {(each.gvk.group, each.gvk.kind) for each in found}
-            self.changed |= kinds | now
-            if name in sources:
-                known[name] = sources[name], now
+                self._sources[kind] = tuple(each for each in self._sources[kind] if each != gone)
+            self.changed |= kinds
+        for new in now.keys() - self._known.keys():
+            name = now[new]
+            kinds = frozenset((each.gvk.group, each.gvk.kind) for each in read(name))
+            self._known[new] = name, sources[name], kinds
+            for kind in kinds:
+                self._sources[kind] += (new,)
+            self.changed |= kinds
 
     def records(self, kind: _Kind) -> list[Record]:
         """The records of a kind, in the order of their versions and sources."""
-        found = sorted(self._records.get(kind, {}).items())
-        return sorted((each for _, records in found for each in records), key=lambda each: each.gvk)
+        names = sorted(self._known[each][0] for each in self._sources.get(kind, ()))
+        found = [each for name in names for each in self._read(name) if (each.gvk.group, each.gvk.kind) == kind]
+        return sorted(found, key=lambda each: each.gvk)
 
 
 class View:
