@@ -4,6 +4,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.lua.script import Scripts
 from karta_interpreter.sources import file_scan
 from karta_interpreter.sources import store as store_module
-from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.sources.snapshot import Snapshot, combine
 from karta_interpreter.sources.store import Store
 from tests.waiting import HANG
 
@@ -334,10 +335,12 @@ async def test_definitions_are_combined_beyond_the_event_loop(
     tmp_path: Path, karta: Karta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[int] = []
-    combine = store_module.combine
-    monkeypatch.setattr(
-        store_module, "combine", lambda *given: threads.append(threading.get_ident()) or combine(*given)
-    )
+
+    def spy(*given: Any) -> Snapshot:
+        threads.append(threading.get_ident())
+        return combine(*given)
+
+    monkeypatch.setattr(store_module, "combine", spy)
     (tmp_path / "a.yaml").write_text(karta("A"))
     store = Store([tmp_path], catalogue=False)
     await store.reload()

@@ -24,7 +24,7 @@ from karta_interpreter.sources.snapshot import Snapshot
 from tests.console.workload_types.types_server import TYPES, TypesServer, in_thread, karta, workload, workload_type
 
 MANY = 300
-UNKNOWN = {f"field{number}": 0 for number in range(MANY)}
+UNKNOWN: dict[str, Any] = {f"field{number}": 0 for number in range(MANY)}
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,12 @@ async def test_change_of_one_type_makes_one_row_anew(monkeypatch: pytest.MonkeyP
     before = {each.name: each for each in (await types.rows()).values()}
     made: list[str] = []
     make = view._row  # noqa: SLF001 - counted
-    monkeypatch.setattr(view, "_row", lambda key, records, **rest: made.append(key) or make(key, records, **rest))
+
+    def spy(key: str, *records: Any, **rest: Any) -> Row:
+        made.append(key)
+        return make(key, *records, **rest)
+
+    monkeypatch.setattr(view, "_row", spy)
     storage.read.clear()
 
     storage.present = {**storage.present, "Mill7": karta("Mill7", scaleDefinition={})}

@@ -1,7 +1,7 @@
 """Filters, sorts and cuts the list of types into pages, as the query of a request asks."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -90,7 +90,14 @@ class Listing:
         # By name and group as well, so that pages do not overlap where the field is the same.
         found.sort(key=lambda row: (field(row), row.name, row.group), reverse=self.descending)
         wanted = found[self.offset : self.offset + self.limit]
-        types = [orjson.Fragment(each) for each in _within(map(encode, wanted))]
+        types: list[orjson.Fragment] = []
+        room = MOST_BYTES
+        for row in wanted:
+            encoded = encode(row)
+            room -= len(encoded)
+            if types and room < 0:
+                break
+            types.append(orjson.Fragment(encoded))
         end = self.offset + len(types)
         page = {
             "types": types,
@@ -100,16 +107,6 @@ class Listing:
             "nextOffset": end if end < len(found) else None,
         }
         return orjson.dumps(page)
-
-
-def _within(encoded: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the first ones, all those that a page has room for."""
-    size = 0
-    for each in encoded:
-        size += len(each)
-        if size > MOST_BYTES and size > len(each):
-            return
-        yield each
 
 
 PARAMETERS: Final[Mapping[str, Object]] = {

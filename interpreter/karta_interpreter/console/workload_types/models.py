@@ -14,8 +14,7 @@ from karta_interpreter.findings import count
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import MOST_REPLICAS
 
-MOST_ERRORS: Final = 50
-"""Findings and errors in an answer; it has the count of all."""
+MOST_ERRORS: Final = 50  # and findings, of an answer, which has the count of all
 _LONGEST: Final = 1000
 _LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
@@ -45,13 +44,18 @@ class Model(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True, frozen=True)
 
 
-class WorkloadTypeInput(Model):
-    """A workload type as a client registers it."""
+class TypeFields(Model):
+    """The fields of a workload type that are not its Kartas."""
 
     category_id: str = Field(description="One of the ids of /workload-categories.")
     priority_id: str = Field(description="One of the ids of /workload-priorities.")
     name: KindName
     group: Group
+
+
+class WorkloadTypeInput(TypeFields):
+    """A workload type as a client registers it."""
+
     resource_interfaces: list[Manifest] = Field(
         min_length=1,
         max_length=16,
@@ -131,16 +135,10 @@ class Validation(Model):
     findings_total: int = Field(description="How many findings there are.")
 
 
-class Judged(Model):
+class Judged(TypeFields, Validation):
     """What a child process has found in a `WorkloadTypeInput`: ``kinds`` are those of its Kartas, None without one."""
 
-    category_id: str
-    priority_id: str
-    name: str
-    group: str
     kinds: list[GVK | None]
-    findings: list[FindingOutput]
-    findings_total: int
     errors_total: int
 
 
@@ -226,9 +224,15 @@ class ApiError(InterpreterError):
         super().__init__(detail)
         self.status, self.headers = status, headers or {}
         kind, title = f"urn:karta-interpreter:problem:{_PROBLEMS[status]}", HTTPStatus(status).phrase
-        found = list(errors[:MOST_ERRORS]) or None
-        fields = {"errors": found, "errors_total": max(total, len(errors)) or None}
-        self.problem = Problem(type=kind, title=title, status=status, detail=detail, owner=owner, **fields)
+        self.problem = Problem(
+            type=kind,
+            title=title,
+            status=status,
+            detail=detail,
+            owner=owner,
+            errors=list(errors[:MOST_ERRORS]) or None,
+            errors_total=max(total, len(errors)) or None,
+        )
 
     @classmethod
     def of(cls, problem: Problem) -> Self:

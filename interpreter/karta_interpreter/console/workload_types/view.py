@@ -24,7 +24,7 @@ from karta_interpreter.console.workload_types.records import (
 )
 from karta_interpreter.k8s.fields import label
 from karta_interpreter.sources import cluster, files
-from karta_interpreter.sources.snapshot import Entry, Snapshot
+from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
 
 API = "api"
@@ -93,8 +93,8 @@ class _Index:
         self._known: dict[int, tuple[Any, object, frozenset[_Kind]]] = {}
         self._sources = defaultdict[_Kind, tuple[int, ...]](tuple)
         self._read: Callable[[Any], Iterable[Record]] = lambda _: ()
+        # The kinds of which a source is another one since this was cleared.
         self.changed = set[_Kind]()
-        """The kinds of which a source is another one since this was cleared."""
 
     def update(self, sources: Mapping[Any, object], read: Callable[[Any], Iterable[Record]]) -> None:
         """Read new sources, and forget those that are gone."""
@@ -160,7 +160,10 @@ class View:
         self._stored.update(sources, lambda name: self._storage.records(sources[name]))
         # By definition: a new snapshot has new entries.
         definitions = {gvk: entry.definition for gvk, entry in entries.items() if entry.definition.has_karta}
-        self._served.update(definitions, lambda gvk: [_served(entries[gvk])])
+        self._served.update(
+            definitions,
+            lambda gvk: [Record(gvk, definitions[gvk].manifest, entries[gvk].origin, definitions[gvk].findings)],
+        )
         rows, changed = dict(self._rows), self._stored.changed | self._served.changed
         for kind in changed:
             key, stored = type_id(*kind), self._stored.records(kind)
@@ -169,12 +172,6 @@ class View:
                 rows[key] = _row(key, records, is_stored=bool(stored))
         self._stored.changed, self._served.changed = set(), set()
         return rows
-
-
-def _served(entry: Entry) -> Record:
-    """A Karta that the server uses, of any source."""
-    definition = entry.definition
-    return Record(definition.gvk, definition.manifest, entry.origin, definition.findings)
 
 
 def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
