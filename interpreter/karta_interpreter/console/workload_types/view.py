@@ -90,7 +90,7 @@ class _Index:
     def __init__(self) -> None:
         # By identity: to compare thousands of paths takes long. All of these objects are kept, and few others: the
         # collector of garbage looks at each of them when definitions change.
-        self._known: dict[int, tuple[Any, object, frozenset[_Kind]]] = {}
+        self._known: dict[int, tuple[Any, object, tuple[_Kind, ...]]] = {}
         self._sources = defaultdict[_Kind, tuple[int, ...]](tuple)
         self._read: Callable[[Any], Iterable[Record]] = lambda _: ()
         # The kinds of which a source is another one since this was cleared.
@@ -103,14 +103,14 @@ class _Index:
             *_, kinds = self._known.pop(gone)
             for kind in kinds:
                 self._sources[kind] = tuple(each for each in self._sources[kind] if each != gone)
-            self.changed |= kinds
+            self.changed.update(kinds)
         for new in now.keys() - self._known.keys():
             name = now[new]
-            kinds = frozenset((each.gvk.group, each.gvk.kind) for each in read(name))
+            kinds = tuple({(each.gvk.group, each.gvk.kind) for each in read(name)})
             self._known[new] = name, sources[name], kinds
             for kind in kinds:
                 self._sources[kind] += (new,)
-            self.changed |= kinds
+            self.changed.update(kinds)
 
     def records(self, kind: _Kind) -> list[Record]:
         """The records of a kind, in the order of their versions and sources."""
