@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Argument, Function
+from karta_interpreter.jq.compiled.functions import FUNCTIONS, Argument, Function
 from karta_interpreter.jq.syntax import (
     Alternative,
     Array,

@@ -11,9 +11,8 @@ from typing import Any
 import jq
 from hypothesis import reject
 
-from karta_interpreter.jq.inprocess.compiler import RUNTIME, Module
-from karta_interpreter.jq.inprocess.emitter import Emitter
-from karta_interpreter.jq.inprocess.values import to_json
+from karta_interpreter.jq.compiled.compiler import RUNTIME, Module, PythonCode
+from karta_interpreter.jq.compiled.values import to_json
 from karta_interpreter.jq.syntax import Binary, Call, Entry, Index, Negate, Node, Object, Pipe, Try
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import is_merge
@@ -49,7 +48,7 @@ _OPERATORS = {"*": "times", "/": "over"}
 def compile_many(node: Node) -> Callable[[JSON], Iterator[JSON]]:
     """Compile a plain expression to a generator of its outputs, as expressions use it for a part of themselves."""
     module = Module()
-    name = Emitter(module).generator(node)
+    name = PythonCode(module).generator(node)
     many: Callable[[JSON], Iterator[JSON]] = module.functions(RUNTIME)[name]
     return many
 

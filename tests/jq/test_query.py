@@ -16,7 +16,7 @@ from karta_interpreter.errors import (
     QueryWriteError,
 )
 from karta_interpreter.jq import Query, Unresolved, Verdict
-from karta_interpreter.jq.inprocess.values import to_json
+from karta_interpreter.jq.compiled.values import to_json
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.k8s.values import JSON, Path

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from karta_interpreter.explain.explanation import Fact, Place
 from karta_interpreter.explain.reading import about, annotation_field, place_at, readings
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.inprocess.values import to_text
+from karta_interpreter.jq.compiled.values import to_text
 from karta_interpreter.k8s.values import Object, Path, json_pointer
 from karta_interpreter.karta.definition import Component, Definition
 from karta_interpreter.karta.status import Condition, StatusReader, match_status

@@ -1,4 +1,4 @@
-"""Lua for the constructs of an expression: the second back end of the syntax tree, beside the Python of `jq.inprocess`.
+"""Lua for the constructs of an expression: the second back end of the syntax tree, beside the Python of `jq.compiled`.
 
 An output is a Lua expression; a generator becomes a loop around what is done with its outputs. The `traced` emitter
 writes beside an output the place that it is read from. ExportError names what Lua cannot express.
@@ -23,7 +23,7 @@ from karta_interpreter.export.traits import (
 )
 from karta_interpreter.export.writer import Sink, Use, Value
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.inprocess.emitter import Singles, repeats_pieces
+from karta_interpreter.jq.compiled.singles import Singles, repeats_pieces
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.precedence import split_path
 from karta_interpreter.jq.syntax.traversal import is_merge, terms_of

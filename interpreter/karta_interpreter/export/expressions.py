@@ -16,7 +16,7 @@ from karta_interpreter.export.shared import is_large, name_of, repeated
 from karta_interpreter.export.traits import is_boolean
 from karta_interpreter.export.writer import Sink, Value, flattened
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.inprocess.emitter import Singles
+from karta_interpreter.jq.compiled.singles import Singles
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.karta.definition import Definition
 

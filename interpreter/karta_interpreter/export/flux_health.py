@@ -12,7 +12,7 @@ from karta_interpreter.export.cel import OBJECT, cel
 from karta_interpreter.export.cel_text import COMPARISON, NOT, OR, Cel, joined, literal, negation, optional_field, truth
 from karta_interpreter.export.versions import checks_by_version
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.inprocess.values import to_text
+from karta_interpreter.jq.compiled.values import to_text
 from karta_interpreter.jq.syntax import Literal
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition

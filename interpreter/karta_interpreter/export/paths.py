@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 from karta_interpreter.export.lua_text import quoted
 from karta_interpreter.export.traits import literal
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.inprocess.emitter import Singles
-from karta_interpreter.jq.inprocess.reads import reach, taken
+from karta_interpreter.jq.compiled.reads import mark_all, project
+from karta_interpreter.jq.compiled.singles import Singles
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import children, terms_of, variables_in
@@ -148,7 +148,7 @@ def _conjunction(conditions: tuple[Node, ...]) -> str:
 def _reads_status(condition: Node) -> bool:
     """Whether a condition reads the status, which a template has from the member."""
     projection = Projection()
-    taken(reach(condition, (projection,)))
+    mark_all(project(condition, (projection,)))
     return projection.is_whole or projection.elements is not None or "status" in projection.fields
 
 

@@ -9,7 +9,7 @@ from karta_interpreter.export.pods import Pods, each_component, has_one
 from karta_interpreter.export.script import Script
 from karta_interpreter.export.traits import has_empty, literal
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.inprocess.values import to_text
+from karta_interpreter.jq.compiled.values import to_text
 from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
 from karta_interpreter.karta.pods import LONGEST
 from karta_interpreter.karta.status_rules import FAILING, ConditionsRule, Matcher, Status, StatusRules

@@ -13,7 +13,7 @@ from karta_interpreter.export.pods import bounds_of, has_lone_count, has_plain_c
 from karta_interpreter.export.script import Script, lua_value
 from karta_interpreter.export.traits import has_empty, hint_of
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.inprocess.reads import sources
+from karta_interpreter.jq.compiled.reads import sources
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.annotations import Respelled, Retained, Unset
 from karta_interpreter.karta.definition import Definition, PodTemplate

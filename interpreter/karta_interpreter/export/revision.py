@@ -17,7 +17,8 @@ from karta_interpreter.export.pods import (
     lone_pod_sets,
 )
 from karta_interpreter.export.script import Script
-from karta_interpreter.jq.inprocess.reads import reach, take_outputs
+from karta_interpreter.jq.compiled.reads import project
+from karta_interpreter.jq.query import take_outputs
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.karta.definition import Component, Definition, PodSpec, PodTemplate
 
@@ -80,7 +81,7 @@ def _other_reads(script: Script, scaled: Component) -> Projection:
     for leaf in script.definition.leaves:
         take_outputs(projection, leaf.min_replicas, leaf.max_replicas, None if leaf is scaled else leaf.replicas)
         if isinstance(leaf.pods, PodSpec | PodTemplate):
-            reach(leaf.pods.query.node, (projection,))
+            project(leaf.pods.query.node, (projection,))
         if isinstance(leaf.pods, PodSpec):
             take_outputs(projection, leaf.pods.metadata)
     return projection

@@ -6,7 +6,7 @@ from karta_interpreter.errors import ExportError
 from karta_interpreter.export.lua_text import bare, quoted
 from karta_interpreter.export.writer import Value
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.inprocess.emitter import Singles
+from karta_interpreter.jq.compiled.singles import Singles
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import terms_of

@@ -6,7 +6,7 @@ others in a process that can be stopped. All code about jq, and the only import 
 
 from karta_interpreter.jq.analysis import Verdict, examine, forget_many
 from karta_interpreter.jq.assign import Location
-from karta_interpreter.jq.inprocess.compiler import Unresolved
+from karta_interpreter.jq.compiled.variables import Unresolved
 from karta_interpreter.jq.query import Query
 from karta_interpreter.jq.syntax.parser import parse
 

@@ -1,6 +1,6 @@
 """Writing through an expression: the path of each output, and how to change the output there.
 
-Values and paths come from one compiler, `karta_interpreter.jq.inprocess`: for an input with an origin it writes the
+Values and paths come from one compiler, `karta_interpreter.jq.compiled`: for an input with an origin it writes the
 Python for the origin beside that for the value. An expression is compiled twice, without and with origins: most calls
 need none, and over the catalogue's expressions a trace takes 2.4 times as long as the values alone.
 """
@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, QueryWriteError
-from karta_interpreter.jq.inprocess.collection import keys
-from karta_interpreter.jq.inprocess.compiler import RUNTIME, by_name, compiled
-from karta_interpreter.jq.inprocess.operators import multiply, position
-from karta_interpreter.jq.inprocess.values import (
+from karta_interpreter.jq.compiled.collection import keys
+from karta_interpreter.jq.compiled.compiler import RUNTIME, by_name, compiled
+from karta_interpreter.jq.compiled.operators import multiply, position
+from karta_interpreter.jq.compiled.values import (
     Number,
     equal,
     is_number,

@@ -17,13 +17,15 @@ from karta_interpreter.errors import (
 from karta_interpreter.jq.analysis import Verdict, Vetting, examine
 from karta_interpreter.jq.assign import Location, Trace, compile_trace
 from karta_interpreter.jq.bounded import evaluate, seconds_left
-from karta_interpreter.jq.inprocess.compiler import One, Outputs, compile_list, compile_one, value_of, with_values
-from karta_interpreter.jq.inprocess.reads import sources
-from karta_interpreter.jq.inprocess.values import to_json
+from karta_interpreter.jq.compiled.compiler import One, Outputs, compile_list, compile_one
+from karta_interpreter.jq.compiled.reads import mark_all, project, sources
+from karta_interpreter.jq.compiled.values import to_json
+from karta_interpreter.jq.compiled.variables import value_of, with_values
 from karta_interpreter.jq.syntax import Binary, Call, Identity, Literal, Node
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import variables_in
 from karta_interpreter.k8s.edit import set_value
+from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Path
 
 _LONGEST_QUOTE: Final = 200
@@ -209,6 +211,13 @@ class Query:
 
     def _unwritable(self, reason: str) -> QueryWriteError:
         return QueryWriteError(f"{quoted(self.text)}: {reason}")
+
+
+def take_outputs(projection: Projection, *queries: Query | None) -> None:
+    """Mark what queries read of a value, all of their outputs among it."""
+    for query in queries:
+        if query is not None:
+            mark_all(project(query.node, (projection,)))
 
 
 def _read(text: str, variables: frozenset[str], values: Mapping[str, JSON]) -> Query:

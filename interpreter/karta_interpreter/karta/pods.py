@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.errors import QueryError, QueryWriteError
 from karta_interpreter.jq import Location, Query
-from karta_interpreter.jq.inprocess.reads import reach, take_outputs
+from karta_interpreter.jq.compiled.reads import project
+from karta_interpreter.jq.query import take_outputs
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec
@@ -141,7 +142,7 @@ def pod_set_reads(definition: Definition, projection: Projection) -> list[Projec
         if isinstance(pods, Fragments):
             take_outputs(projection, *(query for _, query in pods.queries))
             continue
-        found = reach(pods.query.node, (projection,))
+        found = project(pods.query.node, (projection,))
         if isinstance(pods, PodSpec):
             take_outputs(projection, pods.metadata)
         specs += found if isinstance(pods, PodSpec) else [template.at("spec") for template in found]

@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.inprocess.reads import reach, take_outputs
-from karta_interpreter.jq.inprocess.values import to_text
+from karta_interpreter.jq.compiled.reads import project
+from karta_interpreter.jq.compiled.values import to_text
+from karta_interpreter.jq.query import take_outputs
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.definition import Component, Definition
@@ -62,7 +63,7 @@ def status_match_reads(definition: Definition, projection: Projection) -> None:
     take_outputs(projection, rules.phase, *expressions)
     if rules.conditions is not None:
         rule = rules.conditions
-        for conditions in reach(rule.query.node, (projection,)):
+        for conditions in project(rule.query.node, (projection,)):
             for field in (rule.type_field, rule.status_field, rule.reason_field, rule.message_field):
                 conditions.each().at(field).take_all()
 

@@ -5,7 +5,8 @@ from typing import Final
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.inprocess.reads import reach, take_outputs
+from karta_interpreter.jq.compiled.reads import project
+from karta_interpreter.jq.query import take_outputs
 from karta_interpreter.k8s.dependencies import DEPENDENCIES_READ, Dependency, claim_dependencies, pod_dependencies
 from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.fields import namespace as namespace_of
@@ -57,7 +58,7 @@ def dependency_reads(definition: Definition, projection: Projection) -> None:
             case MadeClaims(volumes):
                 take_outputs(projection, volumes)
             case MorePods(templates):
-                for template in reach(templates.node, (projection,)):
+                for template in project(templates.node, (projection,)):
                     template.at("spec").take(*DEPENDENCIES_READ)
 
 

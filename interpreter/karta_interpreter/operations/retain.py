@@ -10,8 +10,9 @@ from typing import Literal, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, QueryError
 from karta_interpreter.jq import Location, Query
-from karta_interpreter.jq.inprocess.reads import reach, take_outputs, taken
-from karta_interpreter.jq.inprocess.values import truthy
+from karta_interpreter.jq.compiled.reads import mark_all, project
+from karta_interpreter.jq.compiled.values import truthy
+from karta_interpreter.jq.query import take_outputs
 from karta_interpreter.jq.syntax.traversal import owner_of
 from karta_interpreter.k8s.edit import get, remove, set_value
 from karta_interpreter.k8s.fields import label
@@ -79,7 +80,7 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
     for rule in definition.annotations.retain:
         take_outputs(projection, rule.place)
         if isinstance(rule, Unset) and rule.value and (owner := owner_of(rule.place.node)):
-            taken(reach(rule.value.node, reach(owner, (projection,))))
+            mark_all(project(rule.value.node, project(owner, (projection,))))
     matching_reads(definition, projection)
 
 

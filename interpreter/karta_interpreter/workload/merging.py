@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from karta_interpreter.jq.inprocess.values import equal
+from karta_interpreter.jq.compiled.values import equal
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.lua.gotypes import declarations
 

@@ -16,7 +16,7 @@ from karta_interpreter.errors import (
     WriteVerificationError,
 )
 from karta_interpreter.jq import Location, Query
-from karta_interpreter.jq.inprocess.values import equal
+from karta_interpreter.jq.compiled.values import equal
 from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, Object, Path, field_path
 from karta_interpreter.karta.definition import Component, Fragments

@@ -7,9 +7,9 @@ from hypothesis import assume, given
 
 from karta_interpreter.errors import QueryEvaluationError
 from karta_interpreter.jq.analysis import Verdict, Vetting, vet
-from karta_interpreter.jq.analysis.refusals import BUILTINS, FORBIDDEN, FORMATS, ONLY_JQ
-from karta_interpreter.jq.inprocess.costs import SIZE_LIMIT
-from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Argument, Function
+from karta_interpreter.jq.analysis.refusals import FORMATS
+from karta_interpreter.jq.compiled.costs import SIZE_LIMIT
+from karta_interpreter.jq.compiled.functions import BUILTINS, FORBIDDEN, FUNCTIONS, ONLY_JQ, Argument, Function
 from karta_interpreter.jq.syntax import Call, Literal, Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.values import JSON

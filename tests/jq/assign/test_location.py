@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from karta_interpreter.errors import QueryEvaluationError, QueryWriteError
 from karta_interpreter.jq import Query
 from karta_interpreter.jq.assign import Location, compile_trace
-from karta_interpreter.jq.inprocess.compiler import compile_list
-from karta_interpreter.jq.inprocess.values import order_key
+from karta_interpreter.jq.compiled.compiler import compile_list
+from karta_interpreter.jq.compiled.values import order_key
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.edit import get, set_value

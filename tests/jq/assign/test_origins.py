@@ -4,12 +4,12 @@ import pytest
 
 from karta_interpreter.errors import QueryLimitError
 from karta_interpreter.jq.assign import Location, compile_trace
-from karta_interpreter.jq.inprocess.compiler import source
+from karta_interpreter.jq.compiled.compiler import source
 from karta_interpreter.jq.syntax import Alternative, Identity, Index, Iterate, Literal, Node, Pipe
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.values import JSON
-from tests.jq.inprocess.test_emitter import nested
-from tests.jq.inprocess.test_writer import HOSTILE
+from tests.jq.compiled.test_emitter import nested
+from tests.jq.compiled.test_writer import HOSTILE
 
 N = Location(("n",))
 

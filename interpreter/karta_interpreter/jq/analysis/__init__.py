@@ -2,7 +2,7 @@
 
 *Plain*
     runs in this process. Each of its constructs and functions takes a time that grows with its input, and so does the
-    whole: a plain expression cannot loop, and it cannot explode. `karta_interpreter.jq.inprocess.costs` has the rules.
+    whole: a plain expression cannot loop, and it cannot explode. `karta_interpreter.jq.compiled.costs` has the rules.
 *Bounded*
     is everything else that Karta accepts: ``reduce``, ``def``, variables, regular expressions, …. It runs in a
     process that can be stopped. The notes have the reasons why it is not plain.

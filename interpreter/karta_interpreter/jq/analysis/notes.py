@@ -7,10 +7,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.inprocess import costs
-from karta_interpreter.jq.inprocess.costs import INPUT, Growth
-from karta_interpreter.jq.inprocess.emitter import Singles, repeats_pieces
-from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Argument
+from karta_interpreter.jq.compiled import costs
+from karta_interpreter.jq.compiled.costs import INPUT, Growth
+from karta_interpreter.jq.compiled.functions import Argument, function_of
+from karta_interpreter.jq.compiled.singles import Singles, repeats_pieces
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.jq.syntax.traversal import is_merge
 
@@ -175,7 +175,7 @@ class _Meter:
         return costs.conditional(conditions, result)
 
     def _call(self, node: ast.Call) -> Growth:
-        function = FUNCTIONS.get((node.name, len(node.arguments)))
+        function = function_of(node)
         kinds = function.arguments if function else [Argument.EACH] * len(node.arguments)
         pairs = list(zip(node.arguments, kinds, strict=True))
         growths = [self.measure(argument, repeated=kind in _REPEATED) for argument, kind in pairs]

@@ -4,74 +4,24 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Final, TypeAlias
+from typing import Final
 
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.analysis.notes import Reason
-from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Argument
-from karta_interpreter.jq.inprocess.regex import compile_pattern
+from karta_interpreter.jq.compiled.functions import BUILTINS, FORBIDDEN, ONLY_JQ, Argument, Key, function_of
+from karta_interpreter.jq.compiled.regex import compile_pattern
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.traversal import children, nodes_in
 
-Function: TypeAlias = tuple[str, int]
-"""Name and number of arguments."""
-
-
-def _functions(text: str) -> frozenset[Function]:
-    pairs = (function.split("/") for function in text.split())
-    return frozenset((name, int(arity)) for name, arity in pairs)
-
-
-BUILTINS: Final = FUNCTIONS.keys() | _functions("""
-    acos/0 acosh/0 asin/0 asinh/0 atan/0 atan2/2 atanh/0 bsearch/1 builtins/0 cbrt/0 combinations/0
-    combinations/1 copysign/2 cos/0 cosh/0 delpaths/1 drem/2 erf/0 erfc/0 error/0 exp/0 exp10/0 exp2/0 explode/0
-    expm1/0 fdim/2 finites/0 fma/3 fmax/2 fmin/2 fmod/2 format/1 frexp/0 fromdate/0 fromdateiso8601/0 fromjson/0
-    fromstream/1 gamma/0 gmtime/0 hypot/2 implode/0 IN/2 in/1 INDEX/1 INDEX/2 index/1 indices/1 infinite/0
-    inside/1 isfinite/0 isinfinite/0 isnan/0 isnormal/0 j0/0 j1/0 jn/2 JOIN/2 JOIN/3 JOIN/4 ldexp/2 lgamma/0
-    limit/2 localtime/0 log/0 log10/0 log1p/0 log2/0 logb/0 mktime/0 modf/0 nan/0 nearbyint/0 nextafter/2
-    nexttoward/2 normals/0 now/0 nth/1 nth/2 path/1 pick/1 pow/2 remainder/2 rindex/1 rint/0 scalb/2 scalbln/2
-    setpath/2 significand/0 sin/0 sinh/0 skip/2 sqrt/0 strflocaltime/1 strftime/1 strptime/1 tan/0 tanh/0
-    tgamma/0 toboolean/0 todate/0 todateiso8601/0 tostream/0 transpose/0 trimstr/1 trunc/0 truncate_stream/1
-    until/2 utf8bytelength/0 while/2 y0/0 y1/0 yn/2
-""")
-"""What both gojq 0.12.19 and jq 1.8 have, apart from what is forbidden: what runs in this process, and the rest.
-
-From jq's own ``builtins``, and from ``internalFuncs`` of func.go and builtin.jq of gojq.
-"""
-
-ONLY_JQ: Final = _functions("""
-    ascii/0 date/0 dateadd/2 datesub/2 get_jq_origin/0 get_prog_origin/0 have_decnum/0
-    have_literal_numbers/0 keys_unsorted/0 leaf_paths/0 lgamma_r/0 toarray/0
-""")
-"""Functions of one jq or another that gojq 0.12.19 does not have."""
-
 FORMATS: Final = frozenset(("text", "json", "html", "uri", "urid", "csv", "tsv", "sh", "base64", "base64d"))
 """The formats, without their ``@``, of both gojq and jq."""
-
-_ENDLESS: Final = "its output may have no end or be very large"
-_INPUT: Final = "an expression has one input, the object"
-_OUTPUT: Final = "an expression has no other output than its results"
-_FILES: Final = "an expression has no files and no modules"
-
-FORBIDDEN: Final = {
-    "del": "an expression only reads",
-    **dict.fromkeys(("range", "paths", "recurse", "walk", "repeat"), _ENDLESS),
-    **dict.fromkeys(("input", "inputs", "input_filename", "input_line_number"), _INPUT),
-    **dict.fromkeys(("debug", "stderr", "halt", "halt_error"), _OUTPUT),
-    **dict.fromkeys(("get_search_list", "modulemeta"), _FILES),
-    "env": "an expression has no environment",
-}
-"""Functions that may not be called, with any number of arguments, and why.
-
-The first six are Karta's own; the others reach out of the expression, or would stop the process.
-"""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The functions, variables and labels that are defined at a position."""
 
-    functions: frozenset[Function] = frozenset()
+    functions: frozenset[Key] = frozenset()
     variables: frozenset[str] = frozenset()
     labels: frozenset[str] = frozenset()
 
@@ -181,7 +131,7 @@ class _Search:
         elif error := _pattern_error(node):
             self._refuse(node, f"the pattern of `{name}` is no regular expression: {error}")
 
-    def _unknown(self, node: ast.Call, known: AbstractSet[Function]) -> None:
+    def _unknown(self, node: ast.Call, known: AbstractSet[Key]) -> None:
         name, arity = node.name, len(node.arguments)
         if taken := sorted(count for other, count in known if other == name):
             takes = " or ".join(map(str, taken)) + (" argument" if taken == [1] else " arguments")
@@ -191,7 +141,7 @@ class _Search:
         else:
             self._refuse(node, f"there is no function `{name}`", self._meant(node, known))
 
-    def _meant(self, node: ast.Call, known: AbstractSet[Function]) -> str:
+    def _meant(self, node: ast.Call, known: AbstractSet[Key]) -> str:
         is_path = not node.arguments and "::" not in node.name
         path = f'a field is `.{node.name}`, a text is `"{node.name}"`' if is_path else ""
         return self.hints.get(id(node)) or _choice("", node.name, {name for name, _ in known}, 0.8) or path
@@ -215,7 +165,7 @@ def _choice(sign: str, name: str, known: AbstractSet[str], cutoff: float = 0.6) 
 
 def _pattern_error(node: ast.Call) -> str:
     """The error in the literal pattern or the literal flags of a call; empty if there is none."""
-    function = FUNCTIONS.get((node.name, len(node.arguments)))
+    function = function_of(node)
     kinds = function.arguments if function else ()
     texts = {
         kind: argument.value

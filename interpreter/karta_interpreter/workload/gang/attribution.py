@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from karta_interpreter.errors import ComponentNotFoundError, QueryError, WorkloadError
-from karta_interpreter.jq.inprocess.values import normal
+from karta_interpreter.jq.compiled.values import normal
 from karta_interpreter.jq.query import quoted
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.fields import label

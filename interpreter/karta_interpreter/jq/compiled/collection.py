@@ -1,19 +1,16 @@
 """jq's functions of arrays and objects."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
-from typing import Final, TypeAlias
+from typing import Final
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.jq.inprocess.operators import MOST_ELEMENTS, check_size, elements
-from karta_interpreter.jq.inprocess.values import equal, is_number, kind, normal, order_key, text_of, to_json
+from karta_interpreter.jq.compiled.operators import MOST_ELEMENTS, Many, check_size, elements
+from karta_interpreter.jq.compiled.values import equal, is_number, kind, normal, order_key, text_of, to_json
 from karta_interpreter.k8s.values import JSON, type_name
 
 _MOST_COMPARISONS: Final = 10_000
-
-Many: TypeAlias = Callable[[JSON], Iterable[JSON]]
-"""An expression as a function that yields all of its outputs, in order."""
 
 
 def array_of(name: str, value: JSON) -> list[JSON]:

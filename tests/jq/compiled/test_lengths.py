@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from karta_interpreter.jq.analysis import Verdict, vet
 from karta_interpreter.jq.assign import compile_trace
-from karta_interpreter.jq.inprocess.compiler import compile_list
-from karta_interpreter.jq.inprocess.reads import reach, sources, taken
+from karta_interpreter.jq.compiled.compiler import compile_list
+from karta_interpreter.jq.compiled.reads import mark_all, project, sources
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.jq.syntax.printer import render
@@ -27,7 +27,7 @@ OPERATORS = (" | ", " // ", ", ", " + ", " * ", " and ")
 
 def projection_of(node: Node) -> Projection:
     projection = Projection()
-    taken(reach(node, (projection,)))
+    mark_all(project(node, (projection,)))
     return projection
 
 

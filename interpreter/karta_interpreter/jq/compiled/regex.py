@@ -17,7 +17,7 @@ from typing import Any, Final, Self
 import re2
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.jq.inprocess.values import text_of
+from karta_interpreter.jq.compiled.values import text_of
 from karta_interpreter.jq.syntax import Call, Literal, Node
 from karta_interpreter.k8s.values import JSON
 

@@ -6,10 +6,10 @@ from itertools import product
 import pytest
 
 from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.inprocess.collection import greatest, least
-from karta_interpreter.jq.inprocess.compiler import compile_one
-from karta_interpreter.jq.inprocess.operators import add, divide, modulo, multiply, subtract
-from karta_interpreter.jq.inprocess.values import equal, less
+from karta_interpreter.jq.compiled.collection import greatest, least
+from karta_interpreter.jq.compiled.compiler import compile_one
+from karta_interpreter.jq.compiled.operators import add, divide, modulo, multiply, subtract
+from karta_interpreter.jq.compiled.values import equal, less
 from karta_interpreter.jq.syntax import (
     Alternative,
     Array,

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import example, given
 
 from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.inprocess.reads import reach, taken
+from karta_interpreter.jq.compiled.reads import mark_all, project
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.projection import Projection
@@ -16,7 +16,7 @@ from tests.jq.oracle import compile_many
 
 def projection_of(node: Node) -> Projection:
     projection = Projection()
-    taken(reach(node, (projection,)))
+    mark_all(project(node, (projection,)))
     return projection
 
 

@@ -32,7 +32,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from karta_interpreter.jq.inprocess.regex import COMPUTED_GROUPS, COMPUTED_SIZE, RegexCall
+from karta_interpreter.jq.compiled.regex import COMPUTED_GROUPS, COMPUTED_SIZE, RegexCall
 from karta_interpreter.jq.syntax import Call
 
 SIZE_LIMIT: Final = 256

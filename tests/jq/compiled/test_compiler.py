@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, reject
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.jq.inprocess.compiler import Outputs, compile_list, compile_one
-from karta_interpreter.jq.inprocess.values import order_key
+from karta_interpreter.jq.compiled.compiler import Outputs, compile_list, compile_one
+from karta_interpreter.jq.compiled.values import order_key
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.values import JSON

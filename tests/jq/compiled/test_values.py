@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.inprocess import values
+from karta_interpreter.jq.compiled import values
 from karta_interpreter.jq.syntax import Binary, Call, Identity, Index, Literal
 from karta_interpreter.k8s.values import JSON
 from tests.jq.expressions import objects

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given
 
 from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.inprocess.compiler import compile_list
-from karta_interpreter.jq.inprocess.emitter import Singles
+from karta_interpreter.jq.compiled.compiler import compile_list
+from karta_interpreter.jq.compiled.singles import Singles
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.values import JSON

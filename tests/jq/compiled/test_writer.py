@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.errors import QueryRaisedError
-from karta_interpreter.jq.inprocess.compiler import RUNTIME, Module, compile_list, with_values
+from karta_interpreter.jq.compiled.compiler import RUNTIME, Module, compile_list
+from karta_interpreter.jq.compiled.variables import with_values
 from karta_interpreter.jq.syntax import (
     Binary,
     Call,

@@ -7,15 +7,12 @@ where choices multiply, all of their outputs count as read.
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.inprocess.functions import FUNCTIONS, Reads
+from karta_interpreter.jq.compiled.functions import Reads, function_of
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.k8s.projection import Projection
-
-if TYPE_CHECKING:
-    from karta_interpreter.jq.query import Query
 
 Projections: TypeAlias = tuple[Projection, ...]
 
@@ -23,14 +20,7 @@ _MOST_OUTPUTS: Final = 32
 """The most parts of the input that one expression is followed through; more of them count as read whole."""
 
 
-def take_outputs(projection: Projection, *queries: "Query | None") -> None:
-    """Mark what queries read of a value, all of their outputs among it."""
-    for query in queries:
-        if query is not None:
-            taken(reach(query.node, (projection,)))
-
-
-def reach(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0911, PLR0912 - one case each
+def project(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0911, PLR0912 - one case each
     """Mark what an expression looks at to compute its outputs; return the parts that outputs are, unless computed.
 
     What becomes of the outputs is for the caller to mark.
@@ -38,7 +28,7 @@ def reach(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR091
     >>> from karta_interpreter.jq.syntax.parser import parse
     >>> from karta_interpreter.k8s.projection import Projection
     >>> root = Projection()
-    >>> [output] = reach(parse(".spec.groups[] | select(.on) | .name"), (root,))
+    >>> [output] = project(parse(".spec.groups[] | select(.on) | .name"), (root,))
     >>> sorted(root.at("spec", "groups").each().fields), output is root.at("spec", "groups").each().at("name")
     (['name', 'on'], True)
     """
@@ -48,70 +38,72 @@ def reach(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR091
         case ast.Literal() | ast.Variable() | ast.Array(None):
             return ()
         case ast.Index(target, ast.Literal(str() as name)):
-            return tuple(part.at(name) for part in reach(target, inputs))
+            return tuple(part.at(name) for part in project(target, inputs))
         case ast.Index(target, key):
-            return taken(reach(target, inputs) + reach(key, inputs))
+            return mark_all(project(target, inputs) + project(key, inputs))
         case ast.Iterate(target):
-            return tuple(part.each() for part in reach(target, inputs))
+            return tuple(part.each() for part in project(target, inputs))
         case ast.Pipe(left, right):
-            return reach(right, reach(left, inputs))
+            return project(right, project(left, inputs))
         case ast.Comma(left, right) | ast.Alternative(left, right):
-            return _choices((reach(left, inputs), reach(right, inputs)))
+            return _choices((project(left, inputs), project(right, inputs)))
         case ast.Binary("==" | "!=", operand, ast.Literal(None)) | ast.Binary("==" | "!=", ast.Literal(None), operand):
             # Whether a value is null does not depend on its parts, either.
-            reach(operand, inputs)
+            project(operand, inputs)
             return ()
         case ast.Binary(operator, left, right):
-            operands = reach(left, inputs) + reach(right, inputs)
+            operands = project(left, inputs) + project(right, inputs)
             # Whether a value is true does not depend on its parts.
-            return () if operator in ("and", "or") else taken(operands)
+            return () if operator in ("and", "or") else mark_all(operands)
         case ast.If(branches, otherwise):
             for condition, _ in branches:
-                reach(condition, inputs)
-            ways = [reach(then, inputs) for _, then in branches]
-            return _choices((*ways, inputs if otherwise is None else reach(otherwise, inputs)))
+                project(condition, inputs)
+            ways = [project(then, inputs) for _, then in branches]
+            return _choices((*ways, inputs if otherwise is None else project(otherwise, inputs)))
         case ast.Try(body, None):
-            return reach(body, inputs)
+            return project(body, inputs)
         case ast.Array(Node() as body):
-            return taken(reach(body, inputs))
+            return mark_all(project(body, inputs))
         case ast.Object(entries):
-            return taken(part for each in entries for part in reach(each.key, inputs) + reach(each.value, inputs))
+            return mark_all(
+                part for each in entries for part in project(each.key, inputs) + project(each.value, inputs)
+            )
         case ast.Text(parts, None):
-            return taken(each for part in parts if isinstance(part, Node) for each in reach(part, inputs))
-        case ast.Call(name, arguments) if function := FUNCTIONS.get((name, len(arguments))):
-            return _called(function.reads, arguments, inputs)
-    return taken(inputs)
+            return mark_all(each for part in parts if isinstance(part, Node) for each in project(part, inputs))
+        case ast.Call() if function := function_of(node):
+            return _called(function.reads, node.arguments, inputs)
+    return mark_all(inputs)
 
 
 def _called(reads: Reads, arguments: Sequence[Node], inputs: Projections) -> Projections:
     match reads:
         case Reads.ALL:
-            return taken(inputs)
+            return mark_all(inputs)
         case Reads.SELF:
             for condition in arguments:
-                reach(condition, inputs)
+                project(condition, inputs)
             return inputs
         case Reads.FIRST:
-            return reach(arguments[0], inputs)
+            return project(arguments[0], inputs)
         case Reads.PRESENCE:
-            reach(arguments[0], inputs)
+            project(arguments[0], inputs)
         case Reads.OUTPUTS:
-            taken(reach(arguments[0], inputs))
+            mark_all(project(arguments[0], inputs))
         case Reads.ELEMENTS:
-            taken(reach(arguments[0], _elements(inputs)))
+            mark_all(project(arguments[0], _elements(inputs)))
         case Reads.TRUTH:
             *source, condition = arguments
-            reach(condition, reach(source[0], inputs) if source else _elements(inputs))
+            project(condition, project(source[0], inputs) if source else _elements(inputs))
     return ()
 
 
 def _choices(ways: Iterable[Projections]) -> Projections:
     """Return the different parts that the outputs of some expressions are."""
     parts = tuple(dict.fromkeys(chain.from_iterable(ways)))
-    return parts if len(parts) <= _MOST_OUTPUTS else taken(parts)
+    return parts if len(parts) <= _MOST_OUTPUTS else mark_all(parts)
 
 
-def taken(parts: Iterable[Projection]) -> Projections:
+def mark_all(parts: Iterable[Projection]) -> Projections:
     """Mark all of some parts as read. What is computed from them is not part of the input."""
     for part in parts:
         part.take_all()

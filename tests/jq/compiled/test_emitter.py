@@ -5,7 +5,7 @@ from functools import reduce
 import pytest
 
 from karta_interpreter.jq.analysis import Verdict, vet
-from karta_interpreter.jq.inprocess.compiler import compile_list, source
+from karta_interpreter.jq.compiled.compiler import compile_list, source
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.values import JSON
 

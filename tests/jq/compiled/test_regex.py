@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from karta_interpreter.errors import QueryEvaluationError, QueryLimitError, QueryRefusedError
 from karta_interpreter.jq import Query
-from karta_interpreter.jq.inprocess.regex import COMPUTED_SIZE, MOST_STEPS, compile_pattern
+from karta_interpreter.jq.compiled.regex import COMPUTED_SIZE, MOST_STEPS, compile_pattern
 from karta_interpreter.k8s.values import JSON
 
 LONG = "x" * 1_000_000

@@ -1,14 +1,19 @@
-"""Reading parts of a value: fields, elements, slices, iteration."""
+"""What constructs and operators of jq do with values: parts of them, iteration, objects, texts and arithmetic."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import chain
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TypeAlias
 
-from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.jq.inprocess.values import Number, is_number, kind, normal, to_json
+from karta_interpreter.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError
+from karta_interpreter.jq.bounded.child import MOST_RESULTS
+from karta_interpreter.jq.compiled.costs import MOST_REPEATED
+from karta_interpreter.jq.compiled.values import Number, is_number, kind, normal, to_json, to_text
 from karta_interpreter.k8s.values import JSON, type_name
+
+Many: TypeAlias = Callable[[JSON], Iterable[JSON]]
+"""An expression as a function that yields all of its outputs, in order."""
 
 MOST_ELEMENTS: Final = 10_000
 """The largest array or object that is iterated over."""
@@ -83,6 +88,60 @@ def check_size(value: list[JSON] | dict[str, JSON]) -> None:
 def present_elements(value: JSON) -> Sequence[JSON]:
     """The outputs of ``.[]`` here: nothing for null, because a control plane holds objects without defaults."""
     return () if value is None else elements(value)
+
+
+def optional_elements(value: JSON) -> Sequence[JSON]:
+    """``.[]?``: there is nothing in a value that has no elements."""
+    return present_elements(value) if isinstance(value, list | dict) else ()
+
+
+def key_of(key: JSON) -> str:
+    """A value as the key of an object."""
+    if isinstance(key, str):
+        return key
+    raise QueryEvaluationError(f"{type_name(key)} cannot be the key of an object")
+
+
+def objects(entries: Sequence[tuple[Many, Many]], value: JSON) -> Iterator[dict[str, JSON]]:
+    """``{key: value, ...}``, one object for every combination of keys and values; the last entry is the inner loop."""
+    if not entries:
+        yield {}
+        return
+    *others, (keys, items) = entries
+    for fields in objects(others, value):
+        for key in keys(value):
+            for one in items(value):
+                yield {**fields, key_of(key): one}
+
+
+def texts(parts: Sequence[tuple[Many, Callable[[JSON], str]]], value: JSON) -> Iterator[str]:
+    """A string with interpolations, for every combination of outputs; those of the first part are the inner loop."""
+    if not parts:
+        yield ""
+        return
+    *others, (last, written) = parts
+    for piece in last(value):
+        for before in texts(others, value):
+            yield before + written(piece)
+
+
+def short_text(value: JSON) -> str:
+    """A piece of a text that is repeated for each element of a list: a text of some length, or another scalar."""
+    if isinstance(value, list | dict) or (isinstance(value, str) and len(value) > MOST_REPEATED):
+        raise QueryLimitError(
+            f"{type_name(value)} is repeated in several texts; a text of {MOST_REPEATED} characters can be"
+        )
+    return to_text(value)
+
+
+def refuse(message: str) -> NoReturn:
+    """Fail with the error text of the definition's author."""
+    raise QueryRaisedError(message)
+
+
+def too_many() -> NoReturn:
+    """Fail because of the number of outputs."""
+    raise QueryLimitError(f"it gives more than {MOST_RESULTS} results")
 
 
 _SMALL: Final = 2**52  # two of them are no more than 2**53 together
