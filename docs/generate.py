@@ -10,6 +10,7 @@ from pathlib import Path
 
 from deploy import write_kustomize, write_readme
 from docs import write_catalogue, write_definitions, write_licenses, write_reality, write_reference, write_rooms
+from karta_interpreter import __version__
 from karta_interpreter.cli.render import to_json
 from karta_interpreter.k8s.yaml_writer import to_yaml
 from karta_interpreter.karta.annotation_records import ANNOTATIONS
@@ -23,7 +24,7 @@ SCHEMA = ROOT / "docs" / "karta.schema.json"
 
 def schemas() -> dict[Path, str]:
     """Return the CRD and the JSON Schema of Kartas, by their paths."""
-    return {CRD: to_yaml(custom_resource_definition()), SCHEMA: to_json(json_schema())}
+    return {CRD: to_yaml(custom_resource_definition()), SCHEMA: to_json(json_schema(__version__))}
 
 
 def authoring() -> dict[Path, str]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from karta_interpreter.errors import (
         ComponentNotFoundError,
-        DefinitionError,
         InstanceCountMismatchError,
         InterpreterError,
         PathNotWritableError,
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
         WriteVerificationError,
     )
     from karta_interpreter.explain import Explanation, Fact, Layer, Place
-    from karta_interpreter.findings import Finding, Severity
+    from karta_interpreter.findings import DefinitionError, Finding, Severity
     from karta_interpreter.k8s.gvk import GVK
     from karta_interpreter.workload import (
         Attribution,
@@ -88,6 +87,7 @@ _ELSEWHERE = {
     "GVK": "karta_interpreter.k8s.gvk",
     "Layer": "karta_interpreter.explain",
     "Place": "karta_interpreter.explain",
+    "DefinitionError": "karta_interpreter.findings",
     "Finding": "karta_interpreter.findings",
     "Severity": "karta_interpreter.findings",
 }
@@ -97,11 +97,9 @@ if not TYPE_CHECKING:  # a type checker would take it as leave to import any nam
     def __getattr__(name: str) -> object:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        room = (
-            "karta_interpreter.errors" if name.endswith("Error") else _ELSEWHERE.get(name, "karta_interpreter.workload")
-        )
+        room = "karta_interpreter.errors" if name.endswith("Error") else "karta_interpreter.workload"
         # Kept, so that this function is called once for each name.
-        value = globals()[name] = getattr(import_module(room), name)
+        value = globals()[name] = getattr(import_module(_ELSEWHERE.get(name, room)), name)
         return value
 
     def __dir__() -> list[str]:

@@ -11,8 +11,8 @@ from enum import StrEnum
 
 import orjson
 
-from karta_interpreter.errors import DefinitionError, RequestError
-from karta_interpreter.findings import Finding, Severity, count, error, format_path
+from karta_interpreter.errors import RequestError
+from karta_interpreter.findings import DefinitionError, Finding, Severity, count, error, format_path
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.patch import diff

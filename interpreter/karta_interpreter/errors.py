@@ -1,11 +1,6 @@
 """The one exception tree of this project: every error is an `InterpreterError`, which edges catch."""
 
-from collections.abc import Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from karta_interpreter.findings import Finding
 
 
 class InterpreterError(Exception):
@@ -69,14 +64,6 @@ class LuaRunError(LuaError):
 
 class LuaLimitError(LuaError):
     """A script that was stopped because of its time or its memory."""
-
-
-class DefinitionError(InterpreterError):
-    """A Karta that cannot be used; ``findings`` lists everything that is wrong with it."""
-
-    def __init__(self, message: str, findings: "Sequence[Finding]" = ()) -> None:
-        super().__init__(message)
-        self.findings = tuple(findings)
 
 
 class WorkloadError(InterpreterError):

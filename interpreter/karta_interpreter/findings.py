@@ -1,10 +1,12 @@
 """What is wrong, or looks wrong, in a definition."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
+from karta_interpreter.errors import InterpreterError
 from karta_interpreter.k8s.values import Object, Path, field_path
 
 if TYPE_CHECKING:
@@ -55,6 +57,14 @@ class Finding:
         span = self.span and {"start": self.span.start, "end": self.span.end}
         fields = {name: getattr(self, name) for name in names}
         return {**fields, "severity": str(self.severity), "path": format_path(self.path), "span": span}
+
+
+class DefinitionError(InterpreterError):
+    """A Karta that cannot be used; ``findings`` lists everything that is wrong with it."""
+
+    def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)
 
 
 error = partial(Finding, Severity.ERROR)

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from docs.generate import AUTHORING, authoring
+from karta_interpreter import __version__
 from karta_interpreter.findings import Finding
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s import edit
@@ -152,7 +153,7 @@ def test_a_list_may_have_blanks_and_empty_items_as_the_parser_has_it(record: Ann
 @EVERY
 def test_schemas_and_documentation_have_every_annotation(record: Annotation) -> None:
     at = ("properties", "metadata", "properties", "annotations", "properties", PREFIX + record.name)
-    exported = edit.get(json_schema(), at)
+    exported = edit.get(json_schema(__version__), at)
     assert exported["type"] == "string", "an annotation is text, whatever it holds"
     assert exported["examples"] == [record.example]
     assert exported["description"].endswith(".")

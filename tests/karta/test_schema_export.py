@@ -14,7 +14,7 @@ from karta_interpreter.karta.schema_export import custom_resource_definition, js
 
 ROOT = Path(__file__).parents[2]
 CRD: dict[str, Any] = custom_resource_definition()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-SCHEMA = json_schema()
+SCHEMA = json_schema(__version__)
 SPEC = ("properties", "spec", "properties", "structureDefinition", "properties")
 TYPES: dict[str, type] = {"object": dict, "array": list, "string": str}
 GOOD = sorted([*ROOT.glob("kartas/**/karta.yaml"), ROOT / "docs" / "examples" / "trainjob.yaml"])

@@ -1,7 +1,7 @@
 import pytest
 
-from karta_interpreter.lua.kube import KUBE
-from karta_interpreter.lua.lint import Lint, lint
+from karta_interpreter.lua.machine.kube import KUBE
+from karta_interpreter.lua.machine.lint import Lint, lint
 from karta_interpreter.lua.machine.runtime import Runtime
 from karta_interpreter.lua.operation import SLOTS
 

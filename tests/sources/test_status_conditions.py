@@ -8,7 +8,7 @@ import yaml
 from karta_interpreter.findings import error, warning
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.loading import Loaded
-from karta_interpreter.sources.cluster import load_object
+from karta_interpreter.sources.cluster_karta import load_object
 from karta_interpreter.sources.status_writer import conditions_of, events_of, report_of
 
 _GVK = GVK("example.io", "v1", "Job")

@@ -9,7 +9,7 @@ import yaml
 
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.cluster import ClusterKarta
+from karta_interpreter.sources.cluster_karta import ClusterKarta
 from karta_interpreter.sources.informer import Pace
 from karta_interpreter.sources.status_writer import StatusWriter
 from tests.sources.scripted_api import (

@@ -5,6 +5,7 @@ from typing import Unpack
 
 import click
 
+from karta_interpreter import __version__
 from karta_interpreter.cli.definitions import Sources, load_sources, sources
 from karta_interpreter.cli.export_definitions import argocd_health_command, customization_command, flux_health_command
 from karta_interpreter.cli.files import read_crds
@@ -120,7 +121,7 @@ def json_schema_command() -> None:
 
     With it an editor completes fields and annotations, and underlines unknown ones.
     """
-    click.echo(to_json(json_schema()), nl=False)
+    click.echo(to_json(json_schema(__version__)), nl=False)
 
 
 command.add_command(argocd_health_command)

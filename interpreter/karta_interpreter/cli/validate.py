@@ -14,8 +14,8 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, in_order, written
 from karta_interpreter.cli.reports import FORMATS
 from karta_interpreter.crd import check
-from karta_interpreter.errors import DefinitionError, ManifestError
-from karta_interpreter.findings import Finding, Severity, count, error, warning
+from karta_interpreter.errors import ManifestError
+from karta_interpreter.findings import DefinitionError, Finding, Severity, count, error, warning
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.manifest import read_objects

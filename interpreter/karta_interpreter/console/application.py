@@ -119,7 +119,7 @@ class Console:
         return _json({"version": __version__, "texts": texts, "hasServer": self._served.last_hour is not None})
 
     async def _schema(self, _: web.Request) -> web.Response:
-        return _json(json_schema())
+        return _json(json_schema(__version__))
 
     async def _kinds(self, _: web.Request) -> web.Response:
         snapshot = self._served.snapshot()

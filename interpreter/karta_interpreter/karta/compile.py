@@ -8,8 +8,7 @@ from typing import Final, TypeAlias
 
 import orjson
 
-from karta_interpreter.errors import DefinitionError
-from karta_interpreter.findings import Finding
+from karta_interpreter.findings import DefinitionError, Finding
 from karta_interpreter.jq import Query
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
-from karta_interpreter.errors import DefinitionError, ManifestError
-from karta_interpreter.findings import Finding, Severity, error
+from karta_interpreter.errors import ManifestError
+from karta_interpreter.findings import DefinitionError, Finding, Severity, error
 from karta_interpreter.jq import forget_many
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.gvk import GVK

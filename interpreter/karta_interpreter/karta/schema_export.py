@@ -10,7 +10,6 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from karta_interpreter import __version__
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.karta.annotations import PREFIX
@@ -60,12 +59,12 @@ _ANNOTATION_NAMES: Object = {
 _DESCRIPTION = "A Karta says where the pods, counts and statuses of a kind of workload are."
 
 
-def json_schema() -> Object:
-    """The schema of a file with a Karta, the older ResourceInterface, or a bare spec.
+def json_schema(version: str) -> Object:
+    """The schema of a file with a Karta, the older ResourceInterface, or a bare spec; ``version`` is this program's.
 
     Unlike the CRD it does not know unknown fields, for that is where typing errors hide; and it knows the annotations.
 
-    >>> json_schema()["required"]
+    >>> json_schema("0.1.0")["required"]
     ['spec']
     """
     versions, kinds = zip(KARTA, RESOURCE_INTERFACE, strict=True)
@@ -76,7 +75,7 @@ def json_schema() -> Object:
     return {
         # The dialect that the language servers of editors know best.
         "$schema": "http://json-schema.org/draft-07/schema#",
-        "$id": f"urn:karta-interpreter:karta-schema:{__version__}",
+        "$id": f"urn:karta-interpreter:karta-schema:{version}",
         "title": "Karta",
         "description": _DESCRIPTION,
         "type": "object",

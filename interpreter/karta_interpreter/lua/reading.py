@@ -10,7 +10,7 @@ from karta_interpreter.errors import LuaError
 from karta_interpreter.findings import Finding, Severity, error, warning
 from karta_interpreter.jq.syntax import Span
 from karta_interpreter.k8s.values import JSON, Path, type_name
-from karta_interpreter.lua.lint import Lint
+from karta_interpreter.lua.machine.lint import Lint
 from karta_interpreter.lua.machine.worker import Job, run_job
 from karta_interpreter.lua.operation import SLOTS, Operation
 from karta_interpreter.lua.script import Script, Scripts

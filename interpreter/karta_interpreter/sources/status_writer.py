@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.findings import Severity, count, escaped
@@ -21,10 +20,8 @@ from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.loading import Loaded
 from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.cluster_karta import ClusterKarta
 from karta_interpreter.sources.informer import Pace
-
-if TYPE_CHECKING:
-    from karta_interpreter.sources.cluster import ClusterKarta
 
 VALIDATED = "Validated"
 CRD_EXISTS = "CRDExists"
@@ -64,7 +61,7 @@ class StatusWriter:
         self._failed: dict[_Identity, tuple[int, float]] = {}
         """The failures in a row of a Karta, and the time before which it is not tried again."""
 
-    async def run(self, kartas: "Callable[[], Sequence[ClusterKarta]]", changed: asyncio.Event) -> None:
+    async def run(self, kartas: Callable[[], Sequence[ClusterKarta]], changed: asyncio.Event) -> None:
         """Report on the Kartas, oldest first, when they have changed and every now and then, until cancelled."""
         while True:
             changed.clear()
@@ -78,7 +75,7 @@ class StatusWriter:
             except TimeoutError:
                 continue
 
-    async def report(self, kartas: "Sequence[ClusterKarta]") -> None:
+    async def report(self, kartas: Sequence[ClusterKarta]) -> None:
         """Report once on the Kartas, oldest first; raises ClusterError when the API server goes away meanwhile."""
         present = {_identity(karta) for karta in kartas}
         self._reported = {identity: report for identity, report in self._reported.items() if identity in present}
@@ -97,7 +94,7 @@ class StatusWriter:
                 hidden_by = winner.source if winner is not karta else ""
                 await self._try(karta, gvk is not None and gvk.kind in served, hidden_by)
 
-    async def _try(self, karta: "ClusterKarta", crd_served: bool, hidden_by: str) -> None:
+    async def _try(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
         """Report on a Karta unless it is too early after a failure; only a failure of the whole server is raised."""
         identity = _identity(karta)
         failures, retry_at = self._failed.get(identity, (0, 0.0))
@@ -113,7 +110,7 @@ class StatusWriter:
         else:
             self._failed.pop(identity, None)
 
-    async def _report(self, karta: "ClusterKarta", crd_served: bool, hidden_by: str) -> None:
+    async def _report(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
         now = datetime.now(UTC)
         before = edit.get(karta.obj, _CONDITIONS)
         after = conditions_of(karta.loaded, crd_served, generation(karta.obj), now, before, hidden_by=hidden_by)
@@ -157,11 +154,11 @@ class StatusWriter:
         return frozenset(str(item.get("kind")) for item in resources if "/" not in str(item.get("name")))
 
 
-def _collection(karta: "ClusterKarta") -> str:
+def _collection(karta: ClusterKarta) -> str:
     return karta.path.rpartition("/")[0]
 
 
-def _identity(karta: "ClusterKarta") -> _Identity:
+def _identity(karta: ClusterKarta) -> _Identity:
     return karta.path, edit.get(karta.obj, ("metadata", "uid"))
 
 

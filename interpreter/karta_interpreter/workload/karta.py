@@ -7,8 +7,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from karta_interpreter.errors import DefinitionError, InterpretationError, WorkloadError
-from karta_interpreter.findings import Finding, error
+from karta_interpreter.errors import InterpretationError, WorkloadError
+from karta_interpreter.findings import DefinitionError, Finding, error
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition

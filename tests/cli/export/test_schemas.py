@@ -5,6 +5,7 @@ import pytest
 import yaml
 from click.testing import Result
 
+from karta_interpreter import __version__
 from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
 
 Run = Callable[..., Result]
@@ -15,7 +16,7 @@ Run = Callable[..., Result]
     [
         pytest.param(("crd",), custom_resource_definition(), yaml.safe_load, id="for kubectl and Git"),
         pytest.param(("crd", "-o", "json"), custom_resource_definition(), json.loads, id="for programs"),
-        pytest.param(("json-schema",), json_schema(), json.loads, id="for editors"),
+        pytest.param(("json-schema",), json_schema(__version__), json.loads, id="for editors"),
     ],
 )
 def test_what_is_printed_is_the_schema(

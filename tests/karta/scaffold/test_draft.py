@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import DefinitionError
-from karta_interpreter.findings import Severity
+from karta_interpreter.findings import DefinitionError, Severity
 from karta_interpreter.k8s import edit
 from karta_interpreter.karta.annotations import ExtraDependency
 from karta_interpreter.karta.loading import load_definition

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import orjson
 
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.kube import KUBE
+from karta_interpreter.lua.machine.kube import KUBE
 from karta_interpreter.lua.machine.runtime import Call, Runtime
 from karta_interpreter.lua.script import Own
 

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.kube import KUBE
+from karta_interpreter.lua.machine.kube import KUBE
 from karta_interpreter.lua.machine.runtime import Call, Runtime
 from tests.lua.machine import machine
 

@@ -4,7 +4,7 @@ import pytest
 
 from karta_interpreter.errors import LuaError, LuaRunError
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.kube import KUBE
+from karta_interpreter.lua.machine.kube import KUBE
 from karta_interpreter.lua.machine.runtime import Runtime
 from tests.lua.machine.machine import call, function, run, run_call
 

@@ -30,7 +30,8 @@ from karta_interpreter.k8s.fields import label
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.schema import gvk_of
 from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.cluster import KARTAS, ORIGIN, Cluster, ClusterKarta
+from karta_interpreter.sources.cluster import KARTAS, ORIGIN, Cluster
+from karta_interpreter.sources.cluster_karta import ClusterKarta
 
 _T = TypeVar("_T")
 _LOOK_SECONDS: Final = 0.01

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Self
 
-from karta_interpreter.errors import DefinitionError
+from karta_interpreter.findings import DefinitionError
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.values import JSON, Object

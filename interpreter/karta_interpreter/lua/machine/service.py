@@ -15,8 +15,8 @@ import orjson
 
 from karta_interpreter.errors import LuaError, LuaRunError
 from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.kube import KUBE
-from karta_interpreter.lua.lint import lint
+from karta_interpreter.lua.machine.kube import KUBE
+from karta_interpreter.lua.machine.lint import lint
 from karta_interpreter.lua.machine.runtime import Call, Runtime, TooLargeError
 from karta_interpreter.lua.operation import SLOTS
 from karta_interpreter.lua.results import read_results
