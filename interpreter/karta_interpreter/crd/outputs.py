@@ -22,11 +22,13 @@ from karta_interpreter.crd.shape import (
     unique,
 )
 from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.compiled.functions import Argument, Result, function_of
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.jq.syntax.traversal import children
 from karta_interpreter.suggestion import did_you_mean
 
 _CONTAINERS: Final = ("array", "object")
+_OF_ELEMENTS: Final = (Result.ELEMENT, Result.SUM, Result.ENTRIES)
 
 
 def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:
@@ -80,8 +82,8 @@ def _bound(node: Node, inputs: Shapes, scope: Scope) -> Shapes:
             outputs(source, inputs, scope)
         case ast.Define(name, _, _, body):
             return outputs(body, inputs, replace(scope, functions=scope.functions | {name}))
-        case ast.Call(name, arguments) if name not in scope.functions:
-            return _called(name, arguments, inputs, scope)
+        case ast.Call(name) if name not in scope.functions:
+            return _called(node, inputs, scope)
         case _:
             return _term(node, inputs, scope)
     return (ANY,)
@@ -167,76 +169,65 @@ def _made(entries: Iterable[ast.Entry], inputs: Shapes, scope: Scope) -> Shape:
     return object_of(members) if is_named else Shape({"type": "object"})
 
 
-_SAME: Final = frozenset(
-    {
-        *("sort", "unique", "reverse", "sort_by", "unique_by", "select"),
-        *("values", "strings", "numbers", "booleans", "objects", "arrays", "scalars", "iterables"),
-    }
-)
-_RESULTS: Final[Mapping[str, Shape]] = {
-    **dict.fromkeys(("length", "floor", "ceil", "round", "tonumber", "abs", "fabs"), NUMBER),
-    **dict.fromkeys(("tostring", "tojson", "type", "join", "sub", "gsub", "ascii_downcase", "ascii_upcase"), TEXT),
-    **dict.fromkeys(("ltrimstr", "rtrimstr", "trim", "ltrim", "rtrim"), TEXT),
-    **dict.fromkeys(("not", "test", "startswith", "endswith", "contains", "isempty", "IN", "any", "all"), BOOLEAN),
-    "split": list_of((TEXT,)),
+_RESULTS: Final[Mapping[Result, Shape]] = {
+    Result.NUMBER: NUMBER,
+    Result.TEXT: TEXT,
+    Result.BOOLEAN: BOOLEAN,
+    Result.TEXTS: list_of((TEXT,)),
 }
-_BY_ELEMENT: Final = frozenset(("sort_by", "unique_by", "group_by", "min_by", "max_by", "any", "all", "map"))
-_FOLLOWED: Final = _BY_ELEMENT | _SAME | _RESULTS.keys()
-"""The functions whose arguments are expressions about the input, or about its elements."""
 
 
-def _entries(inputs: Shapes, name: str, scope: Scope) -> Shapes:
-    return _elements(inputs, f"`{name}` reads a list or an object", _CONTAINERS, ast.Identity(), scope)
-
-
-def _called(name: str, arguments: tuple[Node, ...], inputs: Shapes, scope: Scope) -> Shapes:  # noqa: PLR0911 - a case each
-    match name, arguments:
-        case "empty" | "error", _:
-            return ()
-        case "has", (ast.Literal(str() as field) as key,):
+def _called(node: ast.Call, inputs: Shapes, scope: Scope) -> Shapes:
+    """Return the shapes of a call, as the record of its function has them."""
+    match node:
+        case ast.Call("has", (ast.Literal(str() as field) as key,)):
             # `has` of a wrong type fails, but it is mostly asked to find out; an unknown field it can never find.
             _fields(inputs, field, key, key, replace(scope, is_tried=True))
             return (BOOLEAN,)
-        case "first" | "last", (source,):
-            return outputs(source, inputs, scope)
-        case "add", (source,):
-            return _total(outputs(source, inputs, scope))
-        case "any" | "all", (source, condition):
-            outputs(condition, outputs(source, inputs, scope), scope)
-            return (BOOLEAN,)
-        case _, ():
-            return _of_input(name, inputs, scope)
-    if name not in _FOLLOWED:
+        case ast.Call("error", ()):
+            return ()
+    function = function_of(node)
+    if function is None:
         return (ANY,)
-    found = _entries(inputs, name, scope) if name in _BY_ELEMENT else inputs
-    results = [outputs(argument, found, scope) for argument in arguments]
-    if name == "map":
-        return (list_of(results[0]),)
-    return found if name in ("min_by", "max_by") else _result(name, inputs)
+    if callable(function.code):
+        return outputs(function.code(*node.arguments), inputs, scope)
+    elements = inputs
+    if function.arguments[:1] == (Argument.EACH,) or function.result in _OF_ELEMENTS:
+        wants = f"`{node.name}` reads a list or an object"
+        elements = _elements(inputs, wants, _CONTAINERS, ast.Identity(), scope)
+    last = elements
+    for argument, kind in zip(node.arguments, function.arguments, strict=True):
+        if kind is not Argument.SINGLE:  # which is about what a pattern has found
+            last = outputs(argument, last if kind is Argument.EACH else inputs, scope)
+    return _result(function.result, inputs, elements, last)
 
 
-def _of_input(name: str, inputs: Shapes, scope: Scope) -> Shapes:
-    """Return the shapes of a call without arguments."""
-    match name:
-        case "first" | "last" | "min" | "max":
-            return _entries(inputs, name, scope)
-        case "add":
-            return _total(_entries(inputs, name, scope))
-        case "keys":
+def _result(result: Result, inputs: Shapes, elements: Shapes, last: Shapes) -> Shapes:  # noqa: PLR0911 - one case each
+    """Return the shapes of a result; ``last`` are those of the last argument."""
+    match result:
+        case Result.NOTHING:
+            return ()
+        case Result.INPUT:
+            return inputs
+        case Result.ELEMENT:
+            return elements
+        case Result.OUTPUT:
+            return last
+        case Result.OUTPUTS:
+            return (list_of(last),)
+        case Result.SUM:
+            return _total(elements)
+        case Result.KEYS:
             return unique((list_of((TEXT if "object" in shape.types else ANY,)),) for shape in inputs)
-        case "to_entries":
+        case Result.ENTRIES:
             keys = unique((_key(shape),) for shape in inputs)
-            return (list_of((object_of({"key": keys, "value": _entries(inputs, name, scope)}),)),)
-    return _result(name, inputs)
+            return (list_of((object_of({"key": keys, "value": elements}),)),)
+    return (_RESULTS.get(result, ANY),)
 
 
 def _key(shape: Shape) -> Shape:
     """Return the shape of a key of an object, or of a position in a list."""
     return {frozenset(("object",)): TEXT, frozenset(("array",)): literal(0)}.get(shape.types, ANY)
-
-
-def _result(name: str, inputs: Shapes) -> Shapes:
-    return inputs if name in _SAME else (_RESULTS.get(name, ANY),)
 
 
 def _total(shapes: Shapes) -> Shapes:

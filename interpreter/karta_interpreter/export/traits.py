@@ -6,6 +6,7 @@ from karta_interpreter.errors import ExportError
 from karta_interpreter.export.lua_text import bare, quoted
 from karta_interpreter.export.writer import Value
 from karta_interpreter.jq import syntax as ast
+from karta_interpreter.jq.compiled.functions import Result, result_of
 from karta_interpreter.jq.compiled.singles import Singles
 from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
@@ -16,11 +17,8 @@ _LARGEST: Final = 2**53  # all numbers of Lua are float64
 _ORDERS_OF_JQ: Final = ("<", ">", "<=", ">=")
 _MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 COMPARISONS: Final = frozenset({"==", "!=", *_ORDERS_OF_JQ})
-_BOOLEAN_CALLS: Final = frozenset(
-    {"not", "any", "all", "IN", "test", "has", "startswith", "endswith", "contains", "isempty"}
-)
 _EXTREMES: Final = (ast.Call("max"), ast.Call("min"))
-_THERE_CALLS: Final = _BOOLEAN_CALLS | {"length", "keys", "tostring", "tonumber", "floor", "ceil", "split", "join"}
+_PRESENT: Final = (Result.BOOLEAN, Result.NUMBER, Result.TEXT, Result.TEXTS, Result.KEYS)
 
 
 def field_text(node: Node, value: Value) -> str:
@@ -133,8 +131,8 @@ def is_boolean(node: Node) -> bool:
     match node:
         case ast.Binary(operator):
             return operator in COMPARISONS or operator in ("and", "or")
-        case ast.Call(name):
-            return name in _BOOLEAN_CALLS
+        case ast.Call():
+            return result_of(node) is Result.BOOLEAN
         case ast.Pipe(_, right):
             return is_boolean(right)
         case ast.Literal(value):
@@ -155,8 +153,8 @@ def is_present(node: Node) -> bool:
             return operator not in {"+", "-"}
         case ast.Pipe(left, right):
             return is_present(right) or (right in _EXTREMES and _has_present(left))
-        case ast.Call(name):
-            return name in _THERE_CALLS
+        case ast.Call():
+            return result_of(node) in _PRESENT
         case ast.If(branches, otherwise):
             return otherwise is not None and all(map(is_present, (otherwise, *(then for _, then in branches))))
     return False

@@ -21,6 +21,7 @@ from karta_interpreter.findings import Finding, error, warning
 from karta_interpreter.jq import Query, Verdict, examine, parse
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.analysis import Reason
+from karta_interpreter.jq.compiled.functions import GENERATORS, PICKERS, key_of
 from karta_interpreter.jq.syntax import Node, Span
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import children
@@ -102,10 +103,7 @@ def _error(rule: str, path: Path, text: str, wrong: QuerySyntaxError | Reason, s
     return replace(error(rule, path, wrong.message, wrong.hint), expression=text, span=span)
 
 
-# The functions with any number of outputs that a definition may call; `range`, `recurse` and `paths` are rejected.
-_GENERATORS = frozenset({"splits", "scan", "match", "capture", "limit", "skip", "combinations", "while", "tostream"})
-_SEVERAL = (ast.Iterate, ast.Comma, ast.Foreach)
-_PICKERS = frozenset({"first", "last", "limit", "nth"})
+_SEVERAL: Final = (ast.Iterate, ast.Comma, ast.Foreach)
 
 
 def several(node: Node) -> bool:
@@ -115,7 +113,7 @@ def several(node: Node) -> bool:
     (True, False)
     """
     return any(
-        stage.name in _GENERATORS if isinstance(stage, ast.Call) else isinstance(stage, _SEVERAL)
+        key_of(stage) in GENERATORS if isinstance(stage, ast.Call) else isinstance(stage, _SEVERAL)
         for stage in _stages(node)
     )
 
@@ -131,7 +129,7 @@ def selections(node: Node) -> list[str]:
         match stage:
             case ast.Call("select", [_]):
                 found.append(render(stage))
-            case ast.Call(name, [*_, picked]) if name in _PICKERS:
+            case ast.Call(_, [*_, picked]) if key_of(stage) in PICKERS:
                 found += selections(picked)
     return found
 

@@ -56,12 +56,18 @@ class Result(Enum):
     BOOLEAN = auto()
     TEXTS = auto()
     """A list of texts."""
+    KEYS = auto()
+    """A list of the keys or positions of the input."""
+    ENTRIES = auto()
+    """A list of an object for each key, with the key and the value."""
     INPUT = auto()
     """The input, or a list of elements of it."""
     ELEMENT = auto()
     """An element of the input, or null."""
     OUTPUT = auto()
     """An output of the argument."""
+    OUTPUTS = auto()
+    """A list of all outputs of the argument."""
     SUM = auto()
     """The sum of the elements of the input, or of the outputs of the argument."""
     NOTHING = auto()
@@ -270,7 +276,7 @@ _ALL: Final = (
     _of_input("flatten", collection.flatten, _SAME, Result.ANY, None),
     _of_number("floor", math.floor),
     _of_input("from_entries", collection.from_entries, _SAME, Result.ANY, None),
-    _of_input("keys", collection.keys, _SAME, Result.ANY, None),
+    _of_input("keys", collection.keys, _SAME, Result.KEYS, None),
     _of_input("last", lambda value: item(value, -1), INPUT, Result.ELEMENT, "step({origin}, {here}, -1, {result})"),
     _of_input("length", collection.length, CONSTANT, Result.NUMBER, None),
     _of_text("ltrim", lambda text: text.lstrip(_SPACE)),
@@ -280,7 +286,7 @@ _ALL: Final = (
     _of_number("round", _rounded),
     _of_text("rtrim", lambda text: text.rstrip(_SPACE)),
     _of_input("sort", collection.sort, _SAME, Result.INPUT, None),
-    _of_input("to_entries", collection.to_entries, ENTRIES, Result.ANY, "entry_origins({origin}, {here})"),
+    _of_input("to_entries", collection.to_entries, ENTRIES, Result.ENTRIES, "entry_origins({origin}, {here})"),
     _of_input("tojson", values.to_json, costs.written(INPUT), Result.TEXT, None),
     _of_input("tonumber", values.to_number, ANSWER, Result.NUMBER, "numeral({origin})"),
     _of_input("tostring", values.to_text, costs.written(INPUT), Result.TEXT, None),
@@ -302,7 +308,7 @@ _ALL: Final = (
     _of_type("arrays", INPUT, "array"),
     _of_type("booleans", CONSTANT, "boolean"),
     _of_type("iterables", INPUT, "array", "object"),
-    _of_type("nulls", CONSTANT, "null"),
+    replace(_of_type("nulls", CONSTANT, "null"), result=Result.ANY),
     _of_type("numbers", CONSTANT, "number"),
     _of_type("objects", INPUT, "object"),
     _of_type("scalars", INPUT, "null", "boolean", "number", "string"),
@@ -315,7 +321,7 @@ _ALL: Final = (
     _by_key("min_by", collection.least_by, costs.per_element, Result.ELEMENT),
     _by_key("sort_by", collection.sort_by, costs.per_element, Result.INPUT),
     _by_key("unique_by", collection.unique_by, costs.per_element, Result.INPUT),
-    _written("map", (_EACH,), Outputs.ONE, Result.ANY, costs.mapped, Reads.ELEMENTS, Code.MAP),
+    _written("map", (_EACH,), Outputs.ONE, Result.OUTPUTS, costs.mapped, Reads.ELEMENTS, Code.MAP),
     _written("with_entries", (_EACH,), Outputs.ONE, Result.ANY, costs.with_entries, Reads.ALL, _entry_mapping),
     # of outputs
     _written("add", (_ONCE,), Outputs.ONE, Result.SUM, costs.summed, Reads.OUTPUTS, _addition),
@@ -352,9 +358,20 @@ Key: TypeAlias = tuple[str, int]
 FUNCTIONS: Final[Mapping[Key, Function]] = {function.key: function for function in _ALL}
 
 
+def key_of(node: Call) -> Key:
+    """The function that a call names."""
+    return node.name, len(node.arguments)
+
+
 def function_of(node: Call) -> Function | None:
     """The record of the function that a call names; None if it does not run in this process."""
-    return FUNCTIONS.get((node.name, len(node.arguments)))
+    return FUNCTIONS.get(key_of(node))
+
+
+def result_of(node: Call) -> Result:
+    """What the outputs of a call are, as far as it is known."""
+    function = function_of(node)
+    return function.result if function else Result.ANY
 
 
 def _named(text: str) -> frozenset[Key]:
