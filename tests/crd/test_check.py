@@ -348,6 +348,12 @@ def test_the_name_of_a_reference_is_a_string_or_a_list(expression: str, found: i
             "not a string (a string near it: .spec.mode, .spec.size, .spec.shops[].name) [crd-wrong-type]",
             id="a name that is an object",
         ),
+        pytest.param(
+            f"{_OVEN}.scaleDefinition.replicasPath",
+            ".spec.shops | with_entries(.value.nam) | length",
+            "error: {path}: the CRD has no field .spec.shops[].nam (did you mean name?) [crd-unknown-field]",
+            id="a typo in the value of an entry",
+        ),
     ],
 )
 def test_a_contradiction_is_named_with_its_place(path: str, value: object, finding: str) -> None:
@@ -376,6 +382,8 @@ def test_a_contradiction_is_named_with_its_place(path: str, value: object, findi
         pytest.param("(.spec.size // empty) == 3 | if . then 1 else 2 end", id="one of two types is equal"),
         pytest.param("def size: .count; .spec.oven | size", id="a function of its own is not followed"),
         pytest.param('.spec.mode | ascii_downcase | if . == "lazy" then 1 else 2 end', id="a changed text is any text"),
+        pytest.param('.spec.mode | sub("(?<d>[0-9])"; .d) | length', id="a replacement is about what was found"),
+        pytest.param('.spec.oven | with_entries(select(.key == "count")) | .count', id="entries have a key"),
     ],
 )
 def test_an_expression_that_the_schema_allows_has_no_finding(expression: str) -> None:

@@ -28,69 +28,6 @@ def _outputs(expression: str, obj: Any, *, has_paths: bool = False, of_counts: b
     return answer([script], object=obj)["status"].get("found", [])
 
 
-@pytest.mark.parametrize(
-    ("expression", "obj", "outputs"),
-    [
-        pytest.param(".a.b", {"a": {"b": 1}}, [1], id="a path"),
-        pytest.param(".a[].n", {"a": [{"n": 1}, {"n": 2}]}, [1, 2], id="a loop keeps its order"),
-        pytest.param(".a[]", {"a": {"y": 1, "x": 2}}, [2, 1], id="an object goes by its sorted keys"),
-        pytest.param(".a | .b[].n // 3", {"a": {"b": [{}, {"n": 0}]}}, [0], id="a default for all outputs of a path"),
-        pytest.param(".a[] | .n // 3", {"a": [{"n": False}, {"n": 0}]}, [3, 0], id="a default for each element"),
-        pytest.param(".a[].b[]", {"a": [{"b": [1, 2]}, {}, {"b": [3]}]}, [1, 2, 3], id="lists in lists"),
-        pytest.param(".a // 7", {}, [7], id="a default for what is missing"),
-        pytest.param(".a // 7", {"a": False}, [7], id="a default for false"),
-        pytest.param(".a // 7", {"a": 0}, [0], id="zero is true in jq, so it has no default"),
-        pytest.param(".a[]? // 7", {}, [7], id="a default for no output"),
-        pytest.param(".a, .b", {"a": 1, "b": 2}, [1, 2], id="a comma"),
-        pytest.param("if .a then .b else empty end", {"a": 0, "b": 2}, [2], id="zero is a true condition"),
-        pytest.param("if .a then .b else empty end", {"b": 2}, [], id="null is a false condition"),
-        pytest.param(".a[] | select(.n > 1) | .n", {"a": [{"n": 1}, {"n": 2}]}, [2], id="a filter"),
-        pytest.param('.a == "x" and (.b | not)', {"a": "x"}, [True], id="logic"),
-        pytest.param(
-            ".a[] | . > 1",
-            {"a": [2, 1, 0, True, "x", {"y": 1}]},
-            [True, False, False, False, True, True],
-            id="values above a number",
-        ),
-        pytest.param(
-            ".a[] | 1 > .", {"a": [2, 1, 0, True, "x"]}, [False, False, True, True, False], id="values below a number"
-        ),
-        pytest.param(
-            ".a[].n | . >= 1, . <= 1", {"a": [{"n": 1}, {}]}, [True, True, False, True], id="a number and null"
-        ),
-        pytest.param("[.a[]?] | length > 1", {"a": [4, 5]}, [True], id="the length of a list"),
-        pytest.param("null < false, 1 < {}", {}, [True, True], id="jq's order of types"),
-        pytest.param("[.a[].n] | add", {"a": [{"n": 1}, {"n": 2}]}, [3], id="a sum"),
-        pytest.param(".a | length", {"a": [1, 2]}, [2], id="a length"),
-        pytest.param('"\\(.a)-x"', {"a": 3}, ["3-x"], id="a text with an integer"),
-        pytest.param(
-            '.a[] | "\\(.n)-\\(.b[].n)"',
-            {"a": [{"n": "x", "b": [{"n": 1}, {"n": "y"}]}, {"b": [{}]}, {"n": [1]}]},
-            ["x-1", "x-y", "null-null"],
-            id="texts of lists within a list",
-        ),
-        pytest.param('"\\(0, 1)-\\(.b[])"', {"b": [2, 3]}, ["0-2", "1-2", "0-3", "1-3"], id="the order of texts"),
-        pytest.param('{n: .a, "k-1": 2}', {"a": 1}, [{"n": 1, "k-1": 2}], id="an object"),
-        pytest.param(".a | tonumber?", {"a": "12"}, [12], id="a number in a text"),
-        pytest.param(".a | tonumber", {"a": "-1e3"}, [-1000], id="an exponent, which Lua reads behind a fraction only"),
-        pytest.param(".a | tonumber", {"a": "1.5E+1"}, [15], id="a fraction and an exponent"),
-        pytest.param(".a[1:]", {"a": [1, 2, 3]}, [[2, 3]], id="a slice"),
-        pytest.param(".a[-1]", {"a": [1, 2, 3]}, [3], id="an index from the end"),
-        pytest.param("first(.a[])", {"a": [4, 5]}, [4], id="the first output"),
-        pytest.param('.a | test("^x[0-9]+$")', {"a": "x12"}, [True], id="a regular expression that Lua has"),
-        pytest.param('.a | IN("x", "y")', {"a": "y"}, [True], id="one of several"),
-        pytest.param(".a | any(. > 1), all(. > 1)", {"a": [1, 2]}, [True, False], id="any and all of a list"),
-        pytest.param(".a | any(. > 1) | not", {"a": [3, "x"]}, [False], id="any ends at the first"),
-        pytest.param("any(.a[]; . > 1)", {"a": [1, 2]}, [True], id="any"),
-        pytest.param("all(.a[]; . > 1)", {"a": [1, 2]}, [False], id="all"),
-    ],
-)
-def test_the_lua_of_an_expression_gives_its_outputs(expression: str, obj: Any, outputs: Any) -> None:
-    assert list(Query.compile(expression).evaluate(obj)) == outputs
-    assert _outputs(expression, obj, has_paths=False) == outputs
-    assert _outputs(expression, obj, has_paths=True) == outputs
-
-
 @pytest.mark.parametrize("repeated", ["é" * 257, [1], {"a": 1}], ids=["a long text", "a list", "an object"])
 def test_repeated_piece_of_text_is_short(repeated: Any) -> None:
     assert _outputs('"\\(.a)\\(.b[])"', {"a": "é" * 256, "b": [1]}) == ["é" * 256 + "1"]

@@ -8,8 +8,8 @@ from karta_interpreter.jq.compiled.compiler import source
 from karta_interpreter.jq.syntax import Alternative, Identity, Index, Iterate, Literal, Node, Pipe
 from karta_interpreter.jq.syntax.parser import parse
 from karta_interpreter.k8s.values import JSON
-from tests.jq.compiled.test_emitter import nested
-from tests.jq.compiled.test_writer import HOSTILE
+from tests.jq.compiled.test_module import HOSTILE
+from tests.jq.compiled.test_python_code import nested
 
 N = Location(("n",))
 

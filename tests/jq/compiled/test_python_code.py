@@ -82,24 +82,6 @@ def test_an_expression_may_be_as_long_as_plain_ones_get() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value", "expected"),
-    [
-        pytest.param(".a | [(. // 1), .]", {}, [[1, None]], id="the input of a default"),
-        pytest.param(".[] | [(. // 1), .]", [None], [[1, None]], id="an element"),
-        pytest.param(".a | (. // 1), .", {}, [1, None], id="in a list"),
-        pytest.param(".a | {x: (. // 1), y: .}", {}, [{"x": 1, "y": None}], id="in an object"),
-        pytest.param(".a | (. and 1) == .", {}, [False], id="of logic"),
-        pytest.param(".a | [., 3] | [(.[0] // 2), .[0]]", {}, [[2, None]], id="a part of an array"),
-        pytest.param(".a | [([., 2] | max), .]", {"a": 1}, [[2, 1]], id="of bounds"),
-        pytest.param(".a | [([., (3 // empty)] | max), .]", {"a": 1}, [[3, 1]], id="of optional bounds"),
-        pytest.param(".a | [. * 2, ., -., .]", {"a": 1}, [[2, 1, -1, 1]], id="of operators"),
-    ],
-)
-def test_an_input_stays_what_it_is(text: str, value: JSON, expected: list[JSON]) -> None:
-    assert compile_list(parse(text))(value) == expected
-
-
-@pytest.mark.parametrize(
     ("text", "lines"),
     [
         pytest.param(".a", ["return [t1]"], id="one output"),
