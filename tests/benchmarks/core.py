@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import orjson
 
-from karta_interpreter.jq import Query
-from karta_interpreter.jq.query import take_outputs
+from karta_interpreter.jq import Query, take_outputs
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.k8s.projection import UNREAD, Projection, Read, projection_reader
 from karta_interpreter.sources.store import Store

@@ -31,7 +31,7 @@ _CONTAINERS: Final = ("array", "object")
 _OF_ELEMENTS: Final = (Result.ELEMENT, Result.SUM, Result.ENTRIES)
 
 
-def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:
+def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: C901, PLR0911, PLR0912 - one case each
     """Return the shapes of what an expression yields; what the schema contradicts is added to ``scope.found``.
 
     A construct that is not followed yields `ANY`, about which nothing is found.
@@ -62,12 +62,6 @@ def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:
                 outputs(condition, inputs, scope)
                 results.append(outputs(then, inputs, scope))
             return unique(results)
-    return _bound(node, inputs, scope)
-
-
-def _bound(node: Node, inputs: Shapes, scope: Scope) -> Shapes:
-    """Return the shapes of an expression that names something, or uses a name; of others as `_term` does."""
-    match node:
         case ast.Variable(name):
             return scope.variables.get(name, (ANY,))
         case ast.Bind(source, patterns, body):
@@ -84,13 +78,6 @@ def _bound(node: Node, inputs: Shapes, scope: Scope) -> Shapes:
             return outputs(body, inputs, replace(scope, functions=scope.functions | {name}))
         case ast.Call(name) if name not in scope.functions:
             return _called(node, inputs, scope)
-        case _:
-            return _term(node, inputs, scope)
-    return (ANY,)
-
-
-def _term(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: PLR0911 - one case each
-    match node:
         case ast.Identity():
             return inputs
         case ast.Literal(value):

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from karta_interpreter.errors import QueryError
 from karta_interpreter.explain.explanation import OBJECT, Fact, Place
-from karta_interpreter.jq import Location, Query
+from karta_interpreter.jq import Location, Query, take_outputs
 from karta_interpreter.jq.compiled.values import truthy
-from karta_interpreter.jq.query import take_outputs
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, NOTHING, Object, Path, field_path, json_pointer, parts_of

@@ -17,8 +17,8 @@ from karta_interpreter.export.pods import (
     lone_pod_sets,
 )
 from karta_interpreter.export.script import Script
+from karta_interpreter.jq import take_outputs
 from karta_interpreter.jq.compiled.reads import project
-from karta_interpreter.jq.query import take_outputs
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.karta.definition import Component, Definition, PodSpec, PodTemplate
 

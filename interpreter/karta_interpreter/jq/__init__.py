@@ -7,7 +7,7 @@ others in a process that can be stopped. All code about jq, and the only import 
 from karta_interpreter.jq.analysis import Verdict, examine, forget_many
 from karta_interpreter.jq.assign import Location
 from karta_interpreter.jq.compiled.variables import Unresolved
-from karta_interpreter.jq.query import Query
+from karta_interpreter.jq.query import Query, take_outputs
 from karta_interpreter.jq.syntax.parser import parse
 
 __all__ = [
@@ -18,4 +18,5 @@ __all__ = [
     "examine",
     "forget_many",
     "parse",
+    "take_outputs",
 ]

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from karta_interpreter.errors import QueryError, QueryWriteError
-from karta_interpreter.jq import Location, Query
+from karta_interpreter.jq import Location, Query, take_outputs
 from karta_interpreter.jq.compiled.reads import project
-from karta_interpreter.jq.query import take_outputs
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec

@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-from karta_interpreter.jq import Query
+from karta_interpreter.jq import Query, take_outputs
 from karta_interpreter.jq.compiled.reads import project
 from karta_interpreter.jq.compiled.values import to_text
-from karta_interpreter.jq.query import take_outputs
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object, type_name
 from karta_interpreter.karta.definition import Component, Definition

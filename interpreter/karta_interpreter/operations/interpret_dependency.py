@@ -4,9 +4,8 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from karta_interpreter.errors import InterpretationError, QueryError
-from karta_interpreter.jq import Query
+from karta_interpreter.jq import Query, take_outputs
 from karta_interpreter.jq.compiled.reads import project
-from karta_interpreter.jq.query import take_outputs
 from karta_interpreter.k8s.dependencies import DEPENDENCIES_READ, Dependency, claim_dependencies, pod_dependencies
 from karta_interpreter.k8s.edit import get, set_value
 from karta_interpreter.k8s.fields import namespace as namespace_of

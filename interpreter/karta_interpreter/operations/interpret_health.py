@@ -1,7 +1,7 @@
 """InterpretHealth: does the workload do what it should in this cluster?"""
 
 from karta_interpreter.errors import InterpretationError, QueryError
-from karta_interpreter.jq.query import take_outputs
+from karta_interpreter.jq import take_outputs
 from karta_interpreter.k8s.fields import generation
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import Object

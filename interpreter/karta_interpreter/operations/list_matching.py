@@ -8,8 +8,7 @@ from itertools import chain, zip_longest
 from operator import itemgetter
 
 from karta_interpreter.errors import QuantityError
-from karta_interpreter.jq import Query
-from karta_interpreter.jq.query import take_outputs
+from karta_interpreter.jq import Query, take_outputs
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.quantity import Quantity

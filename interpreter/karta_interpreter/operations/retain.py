@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from karta_interpreter.errors import InterpretationError, QueryError
-from karta_interpreter.jq import Location, Query
+from karta_interpreter.jq import Location, Query, take_outputs
 from karta_interpreter.jq.compiled.reads import mark_all, project
 from karta_interpreter.jq.compiled.values import truthy
-from karta_interpreter.jq.query import take_outputs
 from karta_interpreter.jq.syntax.traversal import owner_of
 from karta_interpreter.k8s.edit import get, remove, set_value
 from karta_interpreter.k8s.fields import label

@@ -5,7 +5,7 @@ from functools import reduce
 from textwrap import shorten
 
 from karta_interpreter.errors import InterpretationError, QueryError
-from karta_interpreter.jq.query import take_outputs
+from karta_interpreter.jq import take_outputs
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import Object
 from karta_interpreter.karta.definition import Definition

@@ -95,18 +95,13 @@ def source(node: Node, origin: Origin = None) -> str:
     return module.source()
 
 
-def callee(name: str, arity: int) -> str:
-    """The name of the implementation of a function of jq in the Python of an expression."""
-    return f"jq_{name}_{arity}"
-
-
 def by_name(*functions: Callable[..., Any]) -> dict[str, Any]:
     """Functions and types by their own names."""
     return {function.__name__: function for function in functions}
 
 
 RUNTIME: Final[dict[str, Any]] = {
-    **{callee(*key): function.implementation for key, function in FUNCTIONS.items() if function.implementation},
+    **{function.callee: function.implementation for function in FUNCTIONS.values() if function.implementation},
     **by_name(dict, float, int, len, list, str, type, QueryEvaluationError),
     **by_name(operators.add, operators.subtract, operators.multiply, operators.divide, operators.modulo),
     **by_name(operators.no_field, operators.item, operators.merge, operators.negate, operators.part),
@@ -655,15 +650,12 @@ class PythonCode:
             case ast.Iterate(ast.Identity()):
                 self.elements(here, sink, "optional_elements")
             case body if body in self.module.singles:
-                self._tried(lambda: self.bind(self.value(body, here)), sink)
+                self.tried(lambda: self.bind(self.value(body, here)), sink)
             case body:
-                self.streamed(lambda code: code.produce_tried(body), here, sink)
+                self.streamed(lambda code: code.tried(lambda: code.produce(body), None), here, sink)
 
-    def produce_tried(self, body: Node) -> None:
-        """Write the body of a generator of all outputs up to the first error."""
-        self._tried(lambda: self.produce(body), None)
-
-    def _tried(self, write: Callable[[], str | None], sink: Sink | None) -> None:
+    def tried(self, write: Callable[[], str | None], sink: Sink | None) -> None:
+        """Write what runs up to the first error that can be caught, and the sink for its output."""
         with self.block("try:"):
             output = write()
         with self.block("except UNCAUGHT:"):
@@ -679,7 +671,7 @@ class PythonCode:
         function = function_of(node)
         if function is None:
             raise ValueError(f"{node.name}/{len(node.arguments)} is not plain")
-        name, arguments = callee(*function.key), node.arguments
+        name, arguments = function.callee, node.arguments
         match function.code:
             case Code.INPUT:
                 result = self.bind(f"{name}({here})")
@@ -691,13 +683,15 @@ class PythonCode:
             case Code.FILTER:
                 sink.write(self.bind(f"{name}({here}, {self.generator(arguments[0])})"))
             case Code.REGEX:
-                self._regex(node, here, lambda found: sink.write(self.bind(found)))
+                self._regex(node, name, here, lambda found: sink.write(self.bind(found)))
             case Code.MATCHES:
-                self._regex(node, here, lambda found: self.loop(found, sink))
+                self._regex(node, name, here, lambda found: self.loop(found, sink))
             case Code.NOTHING:
                 pass
             case Code.NOT:
                 sink.write(self.bind(untruth(self.named(here))))
+            case Code.FIRST | Code.LAST if arguments[0] in self.module.singles:
+                sink.write(self.value(arguments[0], here))
             case Code.FIRST:
                 self._first(arguments[0], here, sink)
             case Code.LAST:
@@ -708,16 +702,13 @@ class PythonCode:
             case Code.ERROR:
                 self._error(arguments[0], sink)
             case Code.IN:
-                self._membership(arguments[0], here, sink)
+                self._membership(name, arguments[0], here, sink)
             case Code.ANY | Code.ALL as decided:
                 is_any = decided is Code.ANY
                 decision = self.function(lambda code: code.return_decision(arguments, is_any=is_any))
                 sink.write(self.bind(f"{decision}({here})"))
             case Code.MAP:
-                array = self.array([], here)
-                append = Sink(lambda output: self.append(array, output), short=True)
-                self.elements(here, Sink(lambda element: self.each(arguments[0], element, append)), "elements")
-                sink.write(array)
+                self._map(arguments[0], here, sink)
             case tuple() as kinds:
                 here = self.named(here)
                 with self.block(f"if {' or '.join(_TYPES[kind] for kind in kinds).format(here)}:"):
@@ -727,9 +718,6 @@ class PythonCode:
 
     def _first(self, source: Node, here: str, sink: Sink) -> None:
         """Write ``first(source)``, which stops at the first output."""
-        if source in self.module.singles:
-            sink.write(self.value(source, here))
-            return
         output = self.called(lambda code: code.return_first(source), here)
         with self.block(f"if {output} is not NOTHING:"):
             sink.write(output)
@@ -740,9 +728,6 @@ class PythonCode:
         self.line(f"return {self.handed('NOTHING')}")
 
     def _last(self, source: Node, here: str, sink: Sink) -> None:
-        if source in self.module.singles:
-            sink.write(self.value(source, here))
-            return
         output = self.variable(here)
         self.assign(output, "NOTHING")
         self.each(source, here, Sink(lambda each: self.assign(output, each), short=True))
@@ -758,7 +743,7 @@ class PythonCode:
             case _:
                 raise ValueError("error with a computed message is not plain")
 
-    def _membership(self, candidates: Node, here: str, sink: Sink) -> None:
+    def _membership(self, name: str, candidates: Node, here: str, sink: Sink) -> None:
         """Write ``IN(candidates)``; of a list of texts as one comparison."""
         terms = terms_of(candidates)
         texts = [term.value for term in terms if isinstance(term, ast.Literal) and isinstance(term.value, str)]
@@ -767,7 +752,14 @@ class PythonCode:
             # Nothing but a text equals a text, so Python's comparison is that of jq.
             sink.write(self.bind(f"{here} in ({values})"))
         else:
-            sink.write(self.bind(f"{callee('IN', 1)}({here}, {self.generator(candidates)}({here}))"))
+            sink.write(self.bind(f"{name}({here}, {self.generator(candidates)}({here}))"))
+
+    def _map(self, body: Node, here: str, sink: Sink) -> None:
+        """Write ``map(body)``; the elements of null are an error here."""
+        array = self.array([], here)
+        append = Sink(lambda output: self.append(array, output), short=True)
+        self.elements(here, Sink(lambda element: self.each(body, element, append)), "elements")
+        sink.write(array)
 
     def return_decision(self, arguments: Sequence[Node], *, is_any: bool) -> None:
         """Write the body of ``any`` or ``all`` with a condition, which ends at the first answer that decides."""
@@ -784,7 +776,7 @@ class PythonCode:
             self.elements(INPUT, ask, "elements")
         self.line(f"return {not is_any}")
 
-    def _regex(self, node: ast.Call, here: str, hand_on: Callable[[str], None]) -> None:
+    def _regex(self, node: ast.Call, name: str, here: str, hand_on: Callable[[str], None]) -> None:
         """Write a call with a regular expression, which is compiled here if it is known."""
         call, constant = RegexCall.of(node), self.module.constant
         if call.flags is None:
@@ -792,7 +784,7 @@ class PythonCode:
 
         def found(pattern: str) -> None:
             replacement = f", {self.generator(call.replacement)}" if call.replacement else ""
-            hand_on(f"{callee(node.name, len(node.arguments))}({here}, {pattern}{replacement})")
+            hand_on(f"{name}({here}, {pattern}{replacement})")
 
         if compiled := call.compiled():
             found(constant(compiled))

@@ -146,6 +146,11 @@ class Function:
         """Name and number of arguments."""
         return self.name, len(self.arguments)
 
+    @property
+    def callee(self) -> str:
+        """The name of the implementation in the Python of an expression."""
+        return f"jq_{self.name}_{len(self.arguments)}"
+
 
 _SAME: Final = Growth()
 _SPACE: Final = "".join(
@@ -250,18 +255,6 @@ def _rounded(number: values.Number) -> values.Number:
     return math.copysign(whole + (abs(number) - whole >= 0.5), number)  # noqa: PLR2004 - a half
 
 
-def _selection(condition: Node) -> Node:
-    return If(((condition, Identity()),), Call("empty"))
-
-
-def _addition(terms: Node) -> Node:
-    return Pipe(Array(terms), Call("add"))
-
-
-def _entry_mapping(body: Node) -> Node:
-    return Pipe(Pipe(Call("to_entries"), Call("map", (body,))), Call("from_entries"))
-
-
 _ALL: Final = (
     # of the input
     _of_number("abs", abs),
@@ -322,9 +315,25 @@ _ALL: Final = (
     _by_key("sort_by", collection.sort_by, costs.per_element, Result.INPUT),
     _by_key("unique_by", collection.unique_by, costs.per_element, Result.INPUT),
     _written("map", (_EACH,), Outputs.ONE, Result.OUTPUTS, costs.mapped, Reads.ELEMENTS, Code.MAP),
-    _written("with_entries", (_EACH,), Outputs.ONE, Result.ANY, costs.with_entries, Reads.ALL, _entry_mapping),
+    _written(
+        "with_entries",
+        (_EACH,),
+        Outputs.ONE,
+        Result.ANY,
+        costs.with_entries,
+        Reads.ALL,
+        lambda body: Pipe(Pipe(Call("to_entries"), Call("map", (body,))), Call("from_entries")),
+    ),
     # of outputs
-    _written("add", (_ONCE,), Outputs.ONE, Result.SUM, costs.summed, Reads.OUTPUTS, _addition),
+    _written(
+        "add",
+        (_ONCE,),
+        Outputs.ONE,
+        Result.SUM,
+        costs.summed,
+        Reads.OUTPUTS,
+        lambda terms: Pipe(Array(terms), Call("add")),
+    ),
     _written("all", (_EACH,), Outputs.ONE, Result.BOOLEAN, costs.decided, Reads.TRUTH, Code.ALL),
     _written("all", (_ONCE, _EACH), Outputs.ONE, Result.BOOLEAN, costs.decided, Reads.TRUTH, Code.ALL),
     _written("any", (_EACH,), Outputs.ONE, Result.BOOLEAN, costs.decided, Reads.TRUTH, Code.ANY),
@@ -340,7 +349,15 @@ _ALL: Final = (
     _written("empty", (), Outputs.FEW, Result.NOTHING, CONSTANT, Reads.NOTHING, Code.NOTHING),
     _written("error", (Argument.TEXT,), Outputs.ONE, Result.NOTHING, CONSTANT, Reads.NOTHING, Code.ERROR),
     _written("not", (), Outputs.ONE, Result.BOOLEAN, CONSTANT, Reads.NOTHING, Code.NOT),
-    _written("select", (_ONCE,), Outputs.FEW, Result.INPUT, costs.selected, Reads.SELF, _selection),
+    _written(
+        "select",
+        (_ONCE,),
+        Outputs.FEW,
+        Result.INPUT,
+        costs.selected,
+        Reads.SELF,
+        lambda condition: If(((condition, Identity()),), Call("empty")),
+    ),
     # of regular expressions
     *_regex("test", (_PATTERN,), Outputs.EACH, Result.BOOLEAN, regex.test, costs.TEST),
     *_regex("match", (_PATTERN,), Outputs.MANY, Result.ANY, regex.match, costs.MATCH),

@@ -6,8 +6,8 @@ then what the template's own status allows (`status_history`).
 
 from collections.abc import Sequence
 
+from karta_interpreter.jq import take_outputs
 from karta_interpreter.jq.compiled.values import equal
-from karta_interpreter.jq.query import take_outputs
 from karta_interpreter.k8s.projection import Projection
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.definition import Definition
