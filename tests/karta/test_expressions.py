@@ -7,7 +7,7 @@ from karta_interpreter.findings import Finding, Severity, format_path
 from karta_interpreter.jq.syntax import Span
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import Path
-from karta_interpreter.karta.expressions import judge
+from karta_interpreter.karta.expressions import check_expression
 from karta_interpreter.karta.schema_types import PodQuery
 
 Raw = dict[str, Any]
@@ -17,7 +17,7 @@ AT = ("spec", "x")
 
 
 def only(text: str) -> Finding:
-    _, (finding,) = judge(AT, text)
+    _, (finding,) = check_expression(AT, text)
     return finding
 
 
@@ -51,7 +51,7 @@ def only(text: str) -> Finding:
     ],
 )  # fmt: skip
 def test_refused(text: str, construct: str) -> None:
-    parsed, findings = judge(AT, text)
+    parsed, findings = check_expression(AT, text)
     assert parsed is None
     finding = findings[0]
     assert (finding.severity, finding.rule, finding.path) == (Severity.ERROR, "expression-refused", AT)
@@ -85,13 +85,13 @@ def test_nothing_is_no_expression(text: str) -> None:
 
 
 def test_all_refusals_of_an_expression() -> None:
-    _, findings = judge(AT, "del(.a) | ..")
+    _, findings = check_expression(AT, "del(.a) | ..")
     assert len(findings) == 2
 
 
 @pytest.mark.parametrize("text", [".spec.replicas // 1", '.x[] | select(.a == "b") | .c', "1"])
 def test_plain(text: str) -> None:
-    parsed, findings = judge(AT, text)
+    parsed, findings = check_expression(AT, text)
     assert findings == []
     assert parsed is not None
     assert (parsed.path, parsed.text) == (AT, text)
@@ -105,7 +105,7 @@ def test_what_runs_elsewhere_is_said() -> None:
 
 
 def test_how_an_expression_on_pods_runs_does_not_matter() -> None:
-    parsed, findings = judge(AT, PodQuery("reduce .x[] as $x (0; . + $x)"))
+    parsed, findings = check_expression(AT, PodQuery("reduce .x[] as $x (0; . + $x)"))
     assert findings == []
     assert parsed is not None
 

@@ -12,7 +12,7 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, table, written
 from karta_interpreter.jq import Location, Query, Verdict
 from karta_interpreter.k8s.values import JSON, Object, field_path
-from karta_interpreter.karta.expressions import judge
+from karta_interpreter.karta.expressions import check_expression
 
 _MEANINGS = {
     Verdict.PLAIN: "the server answers it at once",
@@ -38,8 +38,8 @@ def command(expression: str, target: str | None, path: str | None, assign: str |
         raise UsageProblem(f"error: give {target} or --object, not both")
     path = target if path is None else path
     if assign is not None and path is None:
-        raise UsageProblem("error: --assign writes to an object: give FILE or --object FILE")
-    parsed, findings = judge((), expression)
+        raise UsageProblem("error: --assign writes to an object: give it with --object")
+    parsed, findings = check_expression((), expression)
     click.echo(findings_text(findings), err=True, nl=False)
     if parsed is None:
         raise Problem(f"error: refused: {_MEANINGS[Verdict.REFUSED]}")

@@ -16,7 +16,7 @@ from karta_interpreter.jq import Query
 from karta_interpreter.k8s.assembly import SWITCHES, Mark
 from karta_interpreter.k8s.manifest import Document, read_documents
 from karta_interpreter.k8s.values import JSON, Path, type_name
-from karta_interpreter.karta.expressions import judge
+from karta_interpreter.karta.expressions import check_expression
 from karta_interpreter.karta.model import Karta
 from karta_interpreter.karta.status_rules import Status
 from karta_interpreter.lua.script import Scripts
@@ -266,7 +266,7 @@ class AnnotationText:
     def query(self, text: str, *at: str | int) -> Query | None:
         """Compile an expression about the workload, a part of the text; None, and an error, when it is unusable."""
         variables = self.karta.spec.structure_definition.reference_names
-        usable, findings = judge(self.path, text, variables)
+        usable, findings = check_expression(self.path, text, variables)
         for finding in findings:
             self.report(finding, at)
         return None if usable is None else Query.compile(text, variables, self.karta.name)

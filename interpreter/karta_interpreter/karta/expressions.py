@@ -46,7 +46,7 @@ class Parsed:
         return Query.compile(self.text, self.variables)
 
 
-def judge_all(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
+def check_expressions(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
     """Return the usable expressions of a definition, and the findings about all of them."""
     usable: list[Parsed] = []
     findings: list[Finding] = []
@@ -54,14 +54,16 @@ def judge_all(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
     for path, text in expressions(karta.spec, ("spec",)):
         # A reference is looked up before any has a value, so its own expressions can read none.
         looks_up = path[: len(REFERENCES)] == REFERENCES
-        parsed, found = judge(path, text, frozenset() if looks_up else names)
+        parsed, found = check_expression(path, text, frozenset() if looks_up else names)
         findings += found
         if parsed is not None:
             usable.append(parsed)
     return usable, findings
 
 
-def judge(path: Path, text: str, variables: frozenset[str] = frozenset()) -> tuple[Parsed | None, list[Finding]]:
+def check_expression(
+    path: Path, text: str, variables: frozenset[str] = frozenset()
+) -> tuple[Parsed | None, list[Finding]]:
     """Check one expression, which may read ``variables``: can it be parsed, is it allowed, does it run in this process.
 
     Expressions about pods never run here, so they have no warning about where they would run. References are looked

@@ -17,7 +17,7 @@ from karta_interpreter.karta.annotation_records import parse_annotations
 from karta_interpreter.karta.annotations import PREFIX, unquoted_path
 from karta_interpreter.karta.compile import compile_definition
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.expressions import judge_all
+from karta_interpreter.karta.expressions import check_expressions
 from karta_interpreter.karta.lint import lint
 from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.karta.schema import gvk_of, name_of, read_karta
@@ -99,7 +99,7 @@ def load_object(value: JSON, source: str) -> Loaded:
     if karta is None or not isinstance(value, dict):
         return Loaded(None, tuple(schema_findings), name, gvk, source)
     annotations, annotation_findings = parse_annotations(karta)
-    usable, expression_findings = judge_all(karta)
+    usable, expression_findings = check_expressions(karta)
     findings = (
         *schema_findings,
         *validate(karta),

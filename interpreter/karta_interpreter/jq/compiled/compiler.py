@@ -186,7 +186,7 @@ class Module:
         return "\n".join(lines)
 
     def functions(self, known: Mapping[str, Any]) -> dict[str, Any]:
-        """The functions by their names; ``known`` is what they may name beside each other."""
+        """The functions by their names; ``known`` is what they may name next to each other."""
         code = compile(self.source(), "<expression>", "exec", dont_inherit=True)
         # No builtins: an expression has no use for any but those that its code names.
         names = {name: known[name] for name in _names(code) if name in known}
