@@ -38,7 +38,7 @@ def command(expression: str, target: str | None, path: str | None, assign: str |
         raise UsageProblem(f"error: give {target} or --object, not both")
     path = target if path is None else path
     if assign is not None and path is None:
-        raise UsageProblem("error: --assign writes to an object: give it with --object")
+        raise UsageProblem("error: --assign writes to an object: give FILE or --object FILE")
     parsed, findings = check_expression((), expression)
     click.echo(findings_text(findings), err=True, nl=False)
     if parsed is None:
