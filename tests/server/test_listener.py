@@ -16,12 +16,12 @@ from karta_interpreter.server import listener
 from karta_interpreter.server.listener import Connections
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
-from tests.server.client import Client, get, post, question, trusting
+from tests.server.client import Answer, Client, get, post, question, trusting
 from tests.server.logs import capture_logs
 from tests.server.process import KARTAS
 from tests.server.test_load import WAITING, Held, begins
 from tests.server.test_load import held as held  # noqa: PLC0414 - a fixture
-from tests.waiting import HANG, until
+from tests.waiting import HANG, Clock, until
 
 
 @asynccontextmanager
@@ -158,6 +158,78 @@ async def test_calls_make_no_room(held: Held) -> None:
         assert (await client.receive()).response["healthy"]
         assert await rejected(client) == 3
         await client.close()
+
+
+async def stopped(server: Server) -> None:
+    await server.wind_down()
+    await server._listener.close()  # noqa: SLF001 - leaving the block of the server does the same
+
+
+def is_last(answer: Answer) -> bool:
+    return answer.response["successful"] and answer.headers["connection"] == "close"
+
+
+async def test_drain_answers_what_the_event_loop_has_not_noticed() -> None:
+    async with serving(10, grace_period=0.0) as server:
+        for each in server._listener._sockets:  # noqa: SLF001 - as if the loop were busy until it drains
+            asyncio.get_running_loop().remove_reader(each)
+        client = await Client.connect(server.started.port, None)
+        await client.send(post(question()))
+        await stopped(server)
+        assert is_last(await client.receive())
+        await client.close()
+
+
+@pytest.mark.parametrize("plain_http", [True, False], ids=["first request", "handshake"])
+async def test_drain_waits_for_clients_that_have_connected(
+    monkeypatch: pytest.MonkeyPatch, *, plain_http: bool
+) -> None:
+    monkeypatch.setattr(listener, "_FIRST_SECONDS", HANG)
+    async with serving(10, grace_period=0.0, drain_timeout=HANG, plain_http=plain_http) as server:
+        certificate = server.started.certificate
+        context = trusting(certificate.authority) if certificate else None
+        connection = socket.create_connection(("127.0.0.1", server.started.port))
+        stopping = asyncio.create_task(stopped(server))
+        await until(lambda: not server._listener._sockets)  # noqa: SLF001 - the port is closed
+        name = "localhost" if context else None
+        reader, writer = await asyncio.open_connection(sock=connection, ssl=context, server_hostname=name)
+        client = Client(reader, writer, lambda data: data)
+        assert is_last(await client.ask(post(question())))
+        await stopping
+        await client.close()
+
+
+async def test_drain_gives_up_silent_clients(clock: Clock) -> None:
+    async with serving(10, grace_period=0.0, drain_timeout=2 * HANG) as server:
+        silent = await Client.connect(server.started.port, None)
+        stopping = asyncio.create_task(stopped(server))
+        assert await clock.within(5, stopping.done)
+        await silent.close()
+
+
+async def test_close_answers_a_request_that_has_come_on_an_idle_connection() -> None:
+    async with serving(10, grace_period=0.0) as server:
+        client = await connected(server)
+        await server.wind_down()
+        client.writer.write(post(question()))
+        await server._listener.close()  # noqa: SLF001 - in the same turn of the event loop
+        assert is_last(await client.receive())
+        await client.close()
+
+
+def test_drop_syn_keeps_connections_that_wait_and_lets_none_begin() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        waiting = socket.create_connection(bound.getsockname())
+        listener.drop_syn(bound)
+        with socket.socket() as late, waiting:
+            late.setblocking(False)
+            assert late.connect_ex(bound.getsockname()) == errno.EINPROGRESS
+            syn_sent = 2
+            assert late.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == syn_sent
+            accepted, _ = bound.accept()
+            waiting.sendall(b"call")
+            assert accepted.recv(4) == b"call"
+            accepted.close()
 
 
 async def test_a_server_without_file_handles_accepts_again_later(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import errno
 import gc
 import resource
 import socket
+import struct
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Any, Final, cast
@@ -79,13 +80,16 @@ class Connections(Server):
             self._transports.pop(each).abort()
         return bool(chosen)
 
-    async def drained(self) -> None:
-        """Return when no connection has a request."""
-        while self.busy:  # noqa: ASYNC110 - an event would have to be set for every request
-            await asyncio.sleep(_POLL_SECONDS)
+    @property
+    def has_unused(self) -> bool:
+        """Whether a connection has not had a request yet."""
+        return any(not each.last_used for each in self._transports)
 
     async def close(self, seconds: float) -> None:
         """Close all connections once they have written what they are writing; cut them off after that time."""
+        # What has come on them by now is read first: one turn takes notice of it, the next one reads it.
+        for _ in range(2):
+            await asyncio.sleep(0)
         # aiohttp would keep the idle ones open for all of that time, and drop what comes on them without an answer.
         for connection, transport in list(self._transports.items()):
             if not connection.is_busy:
@@ -127,6 +131,19 @@ _PAUSE_SECONDS: Final = 1.0
 """How long no connection is accepted after one failed for want of handles or memory: the socket stays readable."""
 _RELEASE_SECONDS: Final = 2.0
 """How long after a rejected connection memory is released: a flood causes it once in that time, not each time."""
+_LAST_SECONDS: Final = 0.1
+"""How long handshakes of TCP that have begun may take to end before the port is closed."""
+_FIRST_SECONDS: Final = 1.0
+"""How long a stopping server waits for handshakes of TLS, and for first requests."""
+_SO_ATTACH_FILTER: Final = 26
+_DROP_SYN: Final = struct.pack("=" + 5 * "HBBI", *(
+    0x30, 0, 0, 13,  # load the flags of the TCP header
+    0x54, 0, 0, 0x12,  # SYN and ACK of them
+    0x15, 0, 1, 0x02,  # where SYN is alone
+    0x06, 0, 0, 0,  # drop the packet
+    0x06, 0, 0, 0xFFFFFFFF,  # else take it
+))  # fmt: skip
+"""A program of the kernel's packet filter (``linux/filter.h``)."""
 _OTHER_FILES: Final = 256
 """File handles for everything but connections: files that are read, pipes and sockets of child processes."""
 _HINTS: Final = {
@@ -170,11 +187,18 @@ class Listener:
             self._resume(each)
 
     async def drain(self, seconds: float) -> None:
-        """Accept no more connections, and return when no call is left, or after that time."""
-        self._stop()
+        """Accept what has connected, and no more; return when no call is left, or after that time."""
+        for each in self._sockets:
+            drop_syn(each)
+        loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(seconds):
-                await self._connections.drained()
+                await asyncio.sleep(_LAST_SECONDS)
+                self._stop()
+                first = loop.time() + _FIRST_SECONDS
+                # An event would have to be set for every request.
+                while self._connections.busy or (loop.time() < first and self._is_awaited):  # noqa: ASYNC110
+                    await asyncio.sleep(_POLL_SECONDS)
         except TimeoutError:
             log.warning("calls are cut off", in_flight=self._connections.busy)
 
@@ -185,8 +209,15 @@ class Listener:
             self._end_handshake()
         await self._connections.close(CLOSE_SECONDS)
 
+    @property
+    def _is_awaited(self) -> bool:
+        """Whether the first request of a connection may be on its way."""
+        return bool(self._handshakes) or self._connections.has_unused
+
     def _stop(self) -> None:
         for each in self._sockets:
+            # The kernel resets connections that nobody has accepted when their socket is closed.
+            self._accept(each)
             asyncio.get_running_loop().remove_reader(each)
             each.close()
         self._sockets = []
@@ -273,6 +304,17 @@ async def _bind(host: str, port: int) -> list[socket.socket]:
             sockets.append(bound)
         opened.pop_all()
         return sockets
+
+
+def drop_syn(listener: socket.socket) -> None:
+    """Let no further client begin to connect: it tries again after a second, and is refused when the port is closed.
+
+    Without it a client may connect between the last accept and the close, which resets its connection. A kernel
+    without packet filters leaves it at that.
+    """
+    program = ctypes.create_string_buffer(_DROP_SYN, len(_DROP_SYN))
+    with suppress(OSError):
+        listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("HP", 5, ctypes.addressof(program)))
 
 
 def allow_files(wanted: int) -> int:
