@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 import yaml
+from aiohttp import web
 
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.sources import api_server
 from karta_interpreter.sources.api_server import ApiServer
 from tests.sources.pair import Pair
-from tests.sources.scripted_api import KARTAS, ScriptedApi, never, serving, status, stream, write_kubeconfig
+from tests.sources.scripted_api import KARTAS, Handler, ScriptedApi, never, serving, status, stream, write_kubeconfig
 from tests.waiting import turns
 
 Ask = Callable[[ApiServer], Awaitable[Any]]
@@ -124,6 +125,51 @@ async def test_a_large_list_is_read_in_parts(scripted: ScriptedApi, api: ApiServ
 
     assert await api.list("/a") == [{"a": 1}, {"a": 2}, {"a": 3}]
     assert [asked.query.get("continue") for asked in scripted.requests("get", "/a")] == [None, "rest"]
+
+
+def _listing(objects: list[Any]) -> Handler:
+    """Answer with as many objects as the limit of a request allows."""
+
+    async def answer(request: web.Request) -> web.Response:
+        start, limit = int(request.query.get("continue", 0)), int(request.query["limit"])
+        rest = str(start + limit) if start + limit < len(objects) else ""
+        return web.json_response({"metadata": {"continue": rest}, "items": objects[start : start + limit]})
+
+    return answer
+
+
+async def test_list_of_large_objects_is_read_in_small_parts(
+    scripted: ScriptedApi, api: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded: list[int] = []
+    read = api_server.read_object
+    monkeypatch.setattr(
+        api_server, "read_object", lambda request, content: (decoded.append(len(content)), read(request, content))[1]
+    )
+    objects: list[Any] = [{"name": number, "values": [{}] * 75_000} for number in range(20)]  # 300 kB each
+    objects += [{"name": 20, "values": [{}] * 375_000}, *({"name": number} for number in range(21, 200))]
+    scripted.on("get", "/a", _listing(objects), times=1000)
+
+    assert await api.list("/a") == objects
+
+    alone = max(decoded)
+    assert alone > 2**20 >= max(size for size in decoded if size != alone), "several objects have a megabyte together"
+    asked = [int(request.query["limit"]) for request in scripted.requests("get", "/a")]
+    assert (asked[0], asked[-1], len(asked) < 100) == (50, 50, True), "small objects are read many at once again"
+
+
+async def test_answer_without_end_is_an_error(
+    scripted: ScriptedApi, api: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api_server, "_MOST_BYTES", 1000)
+    scripted.on("get", "/a", stream(b"[" * 600, b"[" * 600, hang=True))
+    scripted.on("watch", KARTAS, stream(_ADDED, b"[" * 600, b"[" * 600, hang=True))
+
+    errors = [await _failure(api.get("/a")), await _failure(_watch(api))]
+
+    assert [(error.reason, str(error).rpartition(": ")[2]) for error in errors] == [
+        ("TooLarge", "the answer has more than 1000 bytes")
+    ] * 2
 
 
 async def test_the_url_is_known_once_it_is_needed(scripted: ScriptedApi, api: ApiServer, tmp_path: Path) -> None:

@@ -82,6 +82,23 @@ async def test_objects_are_followed(tmp_path: Path, folder: Path) -> None:
         await _until(running, lambda: reader.get(HALL, "town", "great") is None)
 
 
+async def test_large_object_is_kept_as_bytes(tmp_path: Path, folder: Path) -> None:
+    api = _api("opera", namespace="a")
+    deep: list[object] = []
+    for _ in range(400):
+        deep = [deep]
+    spec = {"of": "large", "boxes": [{}] * 40_000, "deep": deep}
+    api.put(HALLS, "large", spec, namespace="a")
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        await _until(running, lambda: not _problem(running))
+        reader = running.cluster.referenced
+        large, small = reader.get(HALL, "a", "large"), reader.get(HALL, "a", "opera")
+        assert (large and large["spec"], small and small["spec"]) == (spec, {"of": "opera"})
+        assert [obj["spec"]["of"] for obj in reader.list(HALL, "a")] == ["opera", "large"]
+        kept = reader._collections[HALL].objects  # noqa: SLF001 - what it holds shows nowhere else
+        assert {name: type(value) for name, value in kept.items()} == {"a/opera": dict, "a/large": bytes}
+
+
 async def test_objects_are_told_apart_by_their_namespaces(tmp_path: Path, folder: Path) -> None:
     async with running_cluster(tmp_path, _api("great", namespace="town"), folders=(folder,)) as running:
         reader = running.cluster.referenced

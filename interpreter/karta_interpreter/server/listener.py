@@ -81,9 +81,9 @@ class Connections(Server):
         return bool(chosen)
 
     @property
-    def has_unused(self) -> bool:
+    def has_new(self) -> bool:
         """Whether a connection has not had a request yet."""
-        return any(not each.last_used for each in self._transports)
+        return not all(each.last_used for each in self._transports)
 
     async def close(self, seconds: float) -> None:
         """Close all connections once they have written what they are writing; cut them off after that time."""
@@ -131,10 +131,10 @@ _PAUSE_SECONDS: Final = 1.0
 """How long no connection is accepted after one failed for want of handles or memory: the socket stays readable."""
 _RELEASE_SECONDS: Final = 2.0
 """How long after a rejected connection memory is released: a flood causes it once in that time, not each time."""
+# How long a stopping server waits for handshakes of TCP that have begun, and then for those of TLS and first requests.
 _LAST_SECONDS: Final = 0.1
-"""How long handshakes of TCP that have begun may take to end before the port is closed."""
 _FIRST_SECONDS: Final = 1.0
-"""How long a stopping server waits for handshakes of TLS, and for first requests."""
+# A program of the kernel's packet filter (``linux/filter.h``), which drops what asks for a connection.
 _SO_ATTACH_FILTER: Final = 26
 _DROP_SYN: Final = struct.pack("=" + 5 * "HBBI", *(
     0x30, 0, 0, 13,  # load the flags of the TCP header
@@ -143,7 +143,6 @@ _DROP_SYN: Final = struct.pack("=" + 5 * "HBBI", *(
     0x06, 0, 0, 0,  # drop the packet
     0x06, 0, 0, 0xFFFFFFFF,  # else take it
 ))  # fmt: skip
-"""A program of the kernel's packet filter (``linux/filter.h``)."""
 _OTHER_FILES: Final = 256
 """File handles for everything but connections: files that are read, pipes and sockets of child processes."""
 _HINTS: Final = {
@@ -190,17 +189,17 @@ class Listener:
         """Accept what has connected, and no more; return when no call is left, or after that time."""
         for each in self._sockets:
             drop_syn(each)
-        loop = asyncio.get_running_loop()
+        loop, all_open = asyncio.get_running_loop(), self._connections
         try:
             async with asyncio.timeout(seconds):
                 await asyncio.sleep(_LAST_SECONDS)
                 self._stop()
                 first = loop.time() + _FIRST_SECONDS
                 # An event would have to be set for every request.
-                while self._connections.busy or (loop.time() < first and self._is_awaited):  # noqa: ASYNC110
+                while all_open.busy or (loop.time() < first and (self._handshakes or all_open.has_new)):  # noqa: ASYNC110
                     await asyncio.sleep(_POLL_SECONDS)
         except TimeoutError:
-            log.warning("calls are cut off", in_flight=self._connections.busy)
+            log.warning("calls are cut off", in_flight=all_open.busy)
 
     async def close(self) -> None:
         """Close all connections, after what is being written on them."""
@@ -208,11 +207,6 @@ class Listener:
         while self._handshakes:
             self._end_handshake()
         await self._connections.close(CLOSE_SECONDS)
-
-    @property
-    def _is_awaited(self) -> bool:
-        """Whether the first request of a connection may be on its way."""
-        return bool(self._handshakes) or self._connections.has_unused
 
     def _stop(self) -> None:
         for each in self._sockets:

@@ -31,6 +31,9 @@ _STATUS_HINTS: dict[int, str] = {
 }
 
 
+TOO_LARGE = "TooLarge"  # the reason of an answer that has more bytes than are read
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A request to an API server; ``verbs`` are what RBAC must allow for it, ``server`` is a URL."""
@@ -80,6 +83,11 @@ def rejected(request: Request, status: int, content: bytes) -> ClusterError:
     phrase, hint = responses.get(status, ""), _status_hint(request, status)
     message = f"{request}: {status} {answer.get('message') or phrase}{hint and f'; {hint}'}"
     return ClusterError(message, status=status, reason=str(answer.get("reason") or phrase))
+
+
+def too_large(request: Request, most: int) -> ClusterError:
+    """The error of an answer that goes on after the bytes that are read of it."""
+    return ClusterError(f"{request}: the answer has more than {most} bytes", reason=TOO_LARGE)
 
 
 def unreachable(request: Request, error: BaseException) -> ClusterError:

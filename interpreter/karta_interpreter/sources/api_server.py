@@ -22,7 +22,16 @@ from karta_interpreter import __version__
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.sources.api_errors import Request, read_event, read_object, rejected, unreachable, unusable
+from karta_interpreter.sources.api_errors import (
+    TOO_LARGE,
+    Request,
+    read_event,
+    read_object,
+    rejected,
+    too_large,
+    unreachable,
+    unusable,
+)
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -36,8 +45,11 @@ _SECONDS = 10.0
 """The time for one request, from connecting to the end of its answer."""
 _SILENCE_SECONDS = 5.0
 """How long after its end a watch may still be silent before its connection counts as lost."""
-_PAGE = "50"
-"""The most objects to have listed in one answer: no call is answered while it is decoded, and a CRD may have 1 MB."""
+# The most objects to have listed in one answer, and the most bytes where it has several: no call is answered while they
+# are decoded, at 20 ms for a megabyte.
+_PAGE, _PAGE_BYTES = 50, 2**20
+_MOST_BYTES = 2**24
+"""The most bytes of any answer, and of an event of a watch."""
 _CREDENTIALS_SECONDS = 60.0
 """The time for a program that gets credentials; a user may have to log in."""
 
@@ -121,14 +133,22 @@ class ApiServer:
         self, path: str, verbs: tuple[str, ...] = ("list", "watch"), *, selector: str = ""
     ) -> AsyncGenerator[Object]:
         """Yield the parts of a large list one by one, all of the same version, for a watch from there."""
-        query = whole = (("limit", _PAGE), *((("labelSelector", selector),) if selector else ()))
+        selected = (("labelSelector", selector),) if selector else ()
+        limit, rest = _PAGE, selected
         while True:
-            page = await self._ask(Request("GET", path, verbs, query))
+            request = Request("GET", path, verbs, (("limit", str(limit)), *rest))
+            try:
+                page = await self._ask(request, _PAGE_BYTES if limit > 1 else 0)
+            except ClusterError as error:
+                if error.reason != TOO_LARGE or limit == 1:
+                    raise
+                limit = max(limit // 4, 1)
+                continue
             yield page
-            rest = get(page, ("metadata", "continue"))
-            if not rest:
+            token = get(page, ("metadata", "continue"))
+            if not token:
                 return
-            query = (*whole, ("continue", str(rest)))
+            limit, rest = min(limit * 2, _PAGE), (*selected, ("continue", str(token)))
 
     async def create(self, path: str, obj: Object) -> Object:
         """The object as it was created in the collection at a path."""
@@ -174,12 +194,14 @@ class ApiServer:
                 *lines, rest = (rest + chunk).split(b"\n")
                 for line in lines:
                     yield read_event(request, line)
+                if len(rest) > _MOST_BYTES:
+                    raise too_large(request, _MOST_BYTES)
             if rest:
                 raise ConnectionResetError("in the middle of an event")
 
-    async def _ask(self, request: Request) -> Object:
+    async def _ask(self, request: Request, most: int = 0) -> Object:
         async with self._answer(request) as (asked, response):
-            return read_object(asked, await response.read())
+            return read_object(asked, await _read(asked, response, most or _MOST_BYTES))
 
     @asynccontextmanager
     async def _answer(
@@ -199,7 +221,8 @@ class ApiServer:
                             self._give_up(client)
                             continue
                         if response.status >= HTTPStatus.BAD_REQUEST:
-                            raise rejected(request, response.status, await response.read())
+                            content = await _read(request, response, _MOST_BYTES)
+                            raise rejected(request, response.status, content)
                         yield request, response
                         return
                     finally:
@@ -294,6 +317,14 @@ async def _send(client: "ApiClient", request: Request, silence: float | None) ->
         _request_timeout=ClientTimeout(None if unlimited else _SECONDS, connect=_SECONDS, sock_read=silence),
     )
     return response
+
+
+async def _read(request: Request, response: "ClientResponse", most: int) -> bytes:
+    try:
+        await response.content.readexactly(most + 1)
+    except asyncio.IncompleteReadError as error:
+        return error.partial
+    raise too_large(request, most)
 
 
 def _objects(items: JSON) -> list[Object]:

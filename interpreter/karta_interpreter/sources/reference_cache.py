@@ -3,9 +3,13 @@
 The cache holds every object of each such kind, so that no answer waits for a request; but only once the server has a
 kind of workload that refers to it, for there may be very many Deployments. For a kind that the server does not have,
 or forbids, the cache asks again from time to time; until then no object of it can be looked up.
+
+A large object is kept as bytes, and decoded when it is looked up: 45 MB of JSON can take 1.1 GB as Python's objects,
+all of which garbage collection visits.
 """
 
 import asyncio
+import marshal
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -17,6 +21,8 @@ from karta_interpreter.k8s.values import Object
 from karta_interpreter.sources.api_server import ApiServer
 from karta_interpreter.sources.informer import Informer, Pace
 
+_LARGE = 2**16  # bytes from which an object is kept as bytes
+
 
 class ReferenceCache:
     """The `karta_interpreter.karta.reference_resolver.Reader` of a cluster, which holds the kinds that are wanted."""
@@ -26,7 +32,7 @@ class ReferenceCache:
         self._pace = pace
         self._wanted: Mapping[GVK, set[GVK]] = {}
         self._moved = asyncio.Event()
-        self._collections: Mapping[GVK, Informer[Object]] = {}
+        self._collections: Mapping[GVK, Informer[Object | bytes]] = {}
         self._problems: Mapping[GVK, ClusterError] = {}
 
     def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
@@ -45,13 +51,14 @@ class ReferenceCache:
         if "/" in name:
             return None
         # An object of a cluster-scoped kind has its name alone as key.
-        return objects.get(f"{namespace}/{name}") or objects.get(name)
+        kept = objects.get(f"{namespace}/{name}") or objects.get(name)
+        return _decoded(kept) if kept else None
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """The objects of a kind; raises QueryReferenceError where they are not known."""
         objects = self._objects(gvk)
         found = objects.items()
-        return [obj for key, obj in found if namespace is None or key.rpartition("/")[0] in ("", namespace)]
+        return [_decoded(obj) for key, obj in found if namespace is None or key.rpartition("/")[0] in ("", namespace)]
 
     def problem(self, gvk: GVK) -> str:
         """Why the objects of a kind are not known; empty when they are."""
@@ -102,14 +109,20 @@ class ReferenceCache:
                 return f"{'/apis' if gvk.group else '/api'}/{gvk.api_version}/{name}"
         raise ClusterError(f"the API server has no {gvk}", reason="NotFound")
 
-    def _objects(self, gvk: GVK) -> Mapping[str, Object]:
+    def _objects(self, gvk: GVK) -> Mapping[str, Object | bytes]:
         """The objects of a kind by namespace, if any, and name."""
         if problem := self.problem(gvk):
             raise QueryReferenceError(f"{gvk} cannot be looked up: {problem}")
         return self._collections[gvk].objects
 
 
-def _view(gvk: GVK, obj: Object) -> Object:
+def _view(gvk: GVK, obj: Object) -> Object | bytes:
     """An object of a list with its kind, which may be in the list only, and without its managed fields."""
-    seen: Object = edit.remove(obj, ("metadata", "managedFields"))
-    return {**gvk.type_meta, **seen}
+    seen: Object = {**gvk.type_meta, **edit.remove(obj, ("metadata", "managedFields"))}
+    # Not JSON: orjson reads objects that are nested deeper than those it writes.
+    content = marshal.dumps(seen)
+    return content if len(content) > _LARGE else seen
+
+
+def _decoded(kept: Object | bytes) -> Object:
+    return marshal.loads(kept) if isinstance(kept, bytes) else kept  # noqa: S302 - our own
