@@ -36,12 +36,24 @@ class Authority:
     def context(self, folder: Path, *names: str, begin: timedelta = -DAY, end: timedelta = 90 * DAY) -> ssl.SSLContext:
         """What a server with such a certificate speaks TLS with."""
         certificate, key = self.issue(*names, begin=begin, end=end)
-        file = folder / "pair.pem"
-        private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        file.write_bytes(private + certificate.public_bytes(Encoding.PEM))
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(file)
-        return context
+        return _context(folder, key, certificate)
+
+    def with_long_chain(self, folder: Path, length: int) -> ssl.SSLContext:
+        """What a server that sends so many certificates of its authority speaks TLS with."""
+        certificate, key = self.issue("localhost")
+        return _context(folder, key, certificate, *[self.certificate] * length)
+
+    def malformed(self, folder: Path) -> ssl.SSLContext:
+        """What a server with a certificate that OpenSSL takes, and whose names cannot be parsed, speaks TLS with."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        names = x509.UnrecognizedExtension(x509.ObjectIdentifier("2.5.29.17"), b"\x30\x03\x82\x01\xff")
+        now = datetime.now(UTC)
+        certificate = (
+            x509.CertificateBuilder(self.name, self.name, key.public_key(), 1, now - DAY, now + DAY)
+            .add_extension(names, critical=False)
+            .sign(self.key, hashes.SHA256())
+        )
+        return _context(folder, key, certificate)
 
     def _sign(
         self,
@@ -67,6 +79,15 @@ class Authority:
         if names:
             builder = builder.add_extension(x509.SubjectAlternativeName(map(_name, names)), critical=False)
         return builder.sign(self.key, hashes.SHA256())
+
+
+def _context(folder: Path, key: ec.EllipticCurvePrivateKey, *chain: x509.Certificate) -> ssl.SSLContext:
+    file = folder / "pair.pem"
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    file.write_bytes(private + b"".join(each.public_bytes(Encoding.PEM) for each in chain))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
 
 
 def _name(text: str) -> x509.GeneralName:

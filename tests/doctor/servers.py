@@ -2,8 +2,8 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any
 
 import orjson
@@ -29,19 +29,32 @@ def interpreter(known: Mapping[str, int] | None = None, *, ready: int = 200) -> 
     return answer
 
 
-@asynccontextmanager
-async def serving(answer: Answer, context: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+"""Does with a connection what it likes."""
+
+
+def serving(answer: Answer, context: ssl.SSLContext | None = None) -> AbstractAsyncContextManager[int]:
     """Serve on a free port, which is given, until the end of the block."""
-    open_now: set[asyncio.StreamWriter] = set()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await _answer(reader, writer, answer)
+
+    return handling(handle, context)
+
+
+@asynccontextmanager
+async def handling(handle: Handle, context: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    """Serve on a free port, which is given, until the end of the block, and handle each connection."""
+    open_now: set[asyncio.StreamWriter] = set()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         open_now.add(writer)
         with suppress(OSError, asyncio.IncompleteReadError):
-            await _answer(reader, writer, answer)
+            await handle(reader, writer)
         writer.transport.abort()
         open_now.discard(writer)
 
-    server = await asyncio.start_server(handle, HOST, 0, ssl=context)
+    server = await asyncio.start_server(connected, HOST, 0, ssl=context)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:

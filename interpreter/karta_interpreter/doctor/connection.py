@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException
-from time import perf_counter
-from typing import cast
+from time import monotonic, perf_counter
+from typing import Any, cast
 from urllib.parse import quote
 
 from cryptography import x509
@@ -23,7 +23,7 @@ from karta_interpreter.k8s.values import Object
 from karta_interpreter.registration.configuration import Service, parts_of_url
 
 SECONDS = 10.0
-"""The time for each step on a connection; Karmada gives a handshake as much."""
+"""The time for each step: a connection, a handshake, to which Karmada gives as much, and an exchange."""
 _MAX_ANSWER = 1 << 20
 _CHECK = "address"
 _SAFE = "/%:@!$&'()*+,;=~"
@@ -117,7 +117,10 @@ def connect(address: Address) -> None:
 
 
 def shake_hands(address: Address) -> tuple[x509.Certificate, str]:
-    """The certificate, which is not verified, and the TLS version; raises OSError, of which ssl.SSLError is one."""
+    """The certificate, which is not verified, and the TLS version.
+
+    Raises OSError, of which ssl.SSLError is one, and ValueError for a certificate that cannot be parsed.
+    """
     # On a connection of its own: of one whose verification fails, the module ssl does not give the certificate away.
     with _connection(address, _unverified()) as connection:
         certificate = connection.getpeercert(binary_form=True)
@@ -166,6 +169,16 @@ def ask(address: Address, target: str, body: bytes | None = None) -> Reply:
         return Reply(response.status, content, perf_counter() - started)
 
 
+class _Timed(ssl.SSLSocket):
+    """Reads until a moment: the timeout of a socket begins anew with each byte that a server sends."""
+
+    until = 0.0
+
+    def read(self, *arguments: Any) -> Any:  # noqa: ANN401 - as its base has it
+        self.settimeout(max(self.until - monotonic(), 0.001))
+        return super().read(*arguments)
+
+
 def _unverified() -> ssl.SSLContext:
     """A context for checks only, on which nothing secret is sent."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -182,7 +195,9 @@ def _connection(address: Address, context: ssl.SSLContext | None = None) -> Iter
             if context is None:
                 yield cast("ssl.SSLSocket", plain)  # `connect` only opens and closes it
             else:
+                context.sslsocket_class = _Timed
                 with context.wrap_socket(plain, server_hostname=address.server_name) as secured:
+                    cast("_Timed", secured).until = monotonic() + SECONDS
                     yield secured
     except UnicodeError as error:  # Python encodes a host name as IDNA before it asks for its address
         raise ConnectionError(f"this is no host name: {error}") from error

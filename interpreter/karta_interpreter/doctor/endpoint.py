@@ -4,8 +4,10 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
+from time import monotonic
 from typing import TypeAlias
 
 import orjson
@@ -31,6 +33,8 @@ _SLOW = 0.5
 """Seconds from which Karmada writes a call to its own log (``customized.go``)."""
 _UNSET = 30
 """Seconds that Karmada waits when no timeout is set."""
+_ALL_SECONDS = 60.0  # in which calls for further kinds begin
+_SLOW_ADVICE = "give the server more CPU, and check for a slow proxy or network on the way"
 _UID = "doctor"
 _OTHER_SERVER = "check that host, port and path are those of a karta-interpreter server"
 _CALL_ADVICE = {
@@ -57,7 +61,10 @@ async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, 
     accepted.
     """
     # Blocking sockets: on them each step can fail, and be named, alone.
-    return await asyncio.to_thread(_examine, address, ca_bundle, limit, kinds)
+    return [
+        replace(each, found=each.found[:1000])  # a server may name its certificate, or what is wrong, at any length
+        for each in await asyncio.to_thread(_examine, address, ca_bundle, limit, kinds)
+    ]
 
 
 def _examine(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[Result]:
@@ -70,6 +77,8 @@ def _examine(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) 
         results += _certificate(address, ca_bundle)
     except OSError as error:
         return [*results, judge_tls(address, error)]
+    except ValueError as error:
+        return [*results, problem("certificate", f"it cannot be parsed: {error}", "issue it in the form of RFC 5280")]
     try:
         results += _calls(address, limit, kinds)
     except OSError as error:
@@ -95,7 +104,15 @@ def _calls(address: Address, limit: int | None, kinds: Kinds) -> list[Result]:
     if results[-1].level is Level.PROBLEM:
         return results
     asked = {gvk: next(iter(operations), Operation.INTERPRET_STATUS) for gvk, operations in kinds.items()}
-    known = {gvk: is_defined(ask(address, target, call_body(gvk, operation))) for gvk, operation in asked.items()}
+    until = monotonic() + _ALL_SECONDS
+    known = {
+        gvk: is_defined(ask(address, target, call_body(gvk, operation)))
+        for gvk, operation in asked.items()
+        if monotonic() < until
+    }
+    if left := len(asked) - len(known):
+        found = f"{left} kinds are left out: the other {len(known)} have taken {_ALL_SECONDS:.0f} s"
+        results.append(warning(_DEFINITIONS, found, _SLOW_ADVICE))
     return [*results, *judge_definitions(known)]
 
 
@@ -160,11 +177,10 @@ def judge_call(reply: Reply, limit: int | None) -> Iterator[Result]:
         yield problem(_CALL, objection, _CALL_ADVICE.get(reply.status, _OTHER_SERVER))
         return
     milliseconds = f"{reply.seconds * 1000:.3g} ms"
-    advice = "give the server more CPU, and check for a slow proxy or network on the way"
     if limit is not None and reply.seconds >= limit:
-        yield problem(_CALL, f"a call took {milliseconds}, longer than the {limit} s that Karmada waits", advice)
+        yield problem(_CALL, f"a call took {milliseconds}, longer than the {limit} s that Karmada waits", _SLOW_ADVICE)
     elif reply.seconds >= _SLOW:
-        yield warning(_CALL, f"a call took {milliseconds}; each of Karmada's few workers waits that long", advice)
+        yield warning(_CALL, f"a call took {milliseconds}; each of Karmada's few workers waits that long", _SLOW_ADVICE)
     else:
         yield ok(_CALL, f"a call is answered in Karmada's form, in {milliseconds}")
 
@@ -196,7 +212,9 @@ def _objection(reply: Reply) -> str:
     if not isinstance(answer, dict):
         return "the answer to a call is no JSON object"
     if (answer.get("apiVersion", API_VERSION), answer.get("kind", KIND)) != (API_VERSION, KIND):
-        return f"the answer to a call is a {answer.get('kind')} of {answer.get('apiVersion')}, not a {KIND}"
+        # A value that is nested deeply has no text.
+        names = [each for each in map(answer.get, ("kind", "apiVersion")) if isinstance(each, str)]
+        return f"the answer to a call is a {' of '.join(names) or 'value without a kind'}, not a {KIND}"
     if edit.get(answer, ("response", "uid")) != _UID:
         return "the answer to a call has not the uid of its request"
     # Another webhook may well answer a kind that does not exist.

@@ -31,9 +31,6 @@ _STATUS_HINTS: dict[int, str] = {
 }
 
 
-TOO_LARGE = "TooLarge"  # the reason of an answer that has more bytes than are read
-
-
 @dataclass(frozen=True, slots=True)
 class Request:
     """A request to an API server; ``verbs`` are what RBAC must allow for it, ``server`` is a URL."""
@@ -87,7 +84,7 @@ def rejected(request: Request, status: int, content: bytes) -> ClusterError:
 
 def too_large(request: Request, most: int) -> ClusterError:
     """The error of an answer that goes on after the bytes that are read of it."""
-    return ClusterError(f"{request}: the answer has more than {most} bytes", reason=TOO_LARGE)
+    return ClusterError(f"{request}: the answer has more than {most} bytes", reason="TooLarge")
 
 
 def unreachable(request: Request, error: BaseException) -> ClusterError:

@@ -23,7 +23,6 @@ from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.sources.api_errors import (
-    TOO_LARGE,
     Request,
     read_event,
     read_object,
@@ -140,7 +139,7 @@ class ApiServer:
             try:
                 page = await self._ask(request, _PAGE_BYTES if limit > 1 else 0)
             except ClusterError as error:
-                if error.reason != TOO_LARGE or limit == 1:
+                if error.reason != "TooLarge" or limit == 1:
                     raise
                 limit = max(limit // 4, 1)
                 continue
