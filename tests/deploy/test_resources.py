@@ -8,6 +8,7 @@ import pytest
 from deploy.write_kustomize import is_hook, template
 from karta_interpreter.cli.doctor import command as doctor
 from karta_interpreter.cli.serve import command as serve
+from karta_interpreter.k8s.quantity import Quantity
 from tests.deploy import rendered
 from tests.deploy.rendered import Resource
 
@@ -130,6 +131,14 @@ def test_probes_ask_what_the_server_answers(case: str) -> None:
         "livenessProbe": ("/healthz", "HTTP", health["name"]),
         "readinessProbe": ("/readyz", "HTTP", health["name"]),
     }
+
+
+@pytest.mark.parametrize("case", DEPLOYED)
+def test_bounds_are_left_to_the_server_which_derives_them_from_the_memory_limit(case: str) -> None:
+    memory = Quantity.parse(container_of(case)["resources"]["limits"]["memory"]).value
+    assert memory >= 512 * 2**20, "the smallest in the table of docs/server.md"
+    assert "--bodies-limit" not in flags_of(case)
+    assert not any("BODIES_LIMIT" in variable["name"] for variable in container_of(case).get("env", ()))
 
 
 @pytest.mark.parametrize("case", DEPLOYED)

@@ -12,6 +12,7 @@ import pytest
 
 from karta_interpreter.errors import SandboxError, StopCause
 from karta_interpreter.sandbox import Process, Program
+from karta_interpreter.sandbox import process as process_module
 
 ECHO = str(Path(__file__).parent / "echo.py")
 MEMORY = 512 * 2**20
@@ -70,6 +71,25 @@ def test_a_process_has_no_environment_no_files_and_its_limits() -> None:
     assert f"Max address space         {MEMORY}" in limits
     assert "Max file size             0" in limits
     assert "Max core file size        0" in limits
+
+
+@pytest.mark.parametrize(
+    ("container", "bound"),
+    [
+        pytest.param(3 * 2**30, MEMORY, id="large container"),
+        pytest.param(2**30, 2**28, id="small container"),
+        pytest.param(sys.maxsize, MEMORY, id="no container"),
+    ],
+)
+def test_memory_of_process_follows_that_of_container(
+    monkeypatch: pytest.MonkeyPatch, container: int, bound: int
+) -> None:
+    monkeypatch.setattr(process_module, "container_memory", lambda: container)
+    process = Process(Program(ECHO, MEMORY, overhead=2**20))
+    assert f"Max address space         {bound + 2**20}" in Path(f"/proc/{process.pid}/limits").read_text()
+    with pytest.raises(SandboxError, match=f"more than {bound >> 20} MiB"):
+        ask(process, b"m")
+    process.stop()
 
 
 def test_each_request_has_its_own_limit_of_processor_time(process: Process) -> None:
@@ -193,6 +213,7 @@ def test_a_process_ends_when_its_parent_is_killed() -> None:
     program = f"""
 import os, signal
 from karta_interpreter.sandbox import Process, Program
+from karta_interpreter.sandbox import process as process_module
 print(Process(Program({ECHO!r}, {MEMORY})).pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -1,11 +1,17 @@
 """Bodies that have begun to come: what they take of memory together, and who gives up its place."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from karta_interpreter.jq.bounded import child as bounded
+from karta_interpreter.lua.machine import worker
+from karta_interpreter.sandbox import Program, process
+from karta_interpreter.sandbox.process import container_memory
+from karta_interpreter.server import bodies, isolated_child
 from karta_interpreter.server.bodies import Bodies, most_bytes
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import MIB, Settings
@@ -124,6 +130,23 @@ async def test_large_body_without_room_is_told_to_come_again() -> None:
         pytest.param("134217728", 32 * MIB, 32 * MIB, id="room for one body in any case"),
     ],
 )
-def test_room_follows_the_memory_of_the_container(tmp_path: Path, text: str, body_limit: int, expected: int) -> None:
+def test_room_follows_the_memory_of_the_container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, body_limit: int, expected: int
+) -> None:
     (tmp_path / "memory.max").write_text(f"{text}\n")
-    assert most_bytes(body_limit, (str(tmp_path / "memory.max"), str(tmp_path / "missing"))) == expected
+    limits = str(tmp_path / "memory.max"), str(tmp_path / "missing")
+    monkeypatch.setattr(bodies, "container_memory", lambda: container_memory(limits))
+    assert most_bytes(body_limit) == expected
+
+
+def test_table_of_bounds_is_what_the_server_derives(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "server.md").read_text()
+    rows = re.findall(r"^\| (\d GiB|512 MiB)[^|]*" + r"\| (\d+ [MG]iB) " * 4, text, re.MULTILINE)
+    units = {"MiB": 2**20, "GiB": 2**30}
+    assert len(rows) == 5
+    for row in rows:
+        memory, *shown = (int(number) * units[unit] for number, unit in map(str.split, row))
+        monkeypatch.setattr(bodies, "container_memory", lambda memory=memory: memory)
+        monkeypatch.setattr(process, "container_memory", lambda memory=memory: memory)
+        programs = [Program("", most) for most in (isolated_child.MEMORY, bounded.MEMORY, worker.MEMORY)]
+        assert shown == [most_bytes(32 * MIB), *(program.bound for program in programs)]

@@ -1,5 +1,7 @@
 import copy
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +208,24 @@ def test_a_body_is_unreadable_or_a_call_or_a_problem_and_nothing_else(body: byte
         assert error.status == 400  # noqa: PT017 - either outcome is right
         return
     assert (request.call is None) == (request.problem is not None)
+
+
+# Parsing takes twelve times the bytes of a body at once.
+STARVING = """
+import resource
+from pathlib import Path
+from karta_interpreter.wire import decode
+
+body = b"[" + b"1," * 2**22 + b"1]"
+size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + 2**25, size + 2**25))
+try:
+    decode(body)
+except MemoryError:
+    print("no memory")
+"""
+
+
+def test_want_of_memory_is_not_an_error_of_the_body() -> None:
+    run = subprocess.run([sys.executable, "-c", STARVING], capture_output=True, text=True, check=True)
+    assert run.stdout == "no memory\n"

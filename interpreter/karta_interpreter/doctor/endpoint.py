@@ -111,8 +111,13 @@ def _calls(address: Address, limit: int | None, kinds: Kinds) -> list[Result]:
         if monotonic() < until
     }
     if left := len(asked) - len(known):
-        found = f"{left} kinds are left out: the other {len(known)} have taken {_ALL_SECONDS:.0f} s"
-        results.append(warning(_DEFINITIONS, found, _SLOW_ADVICE))
+        results.append(
+            warning(
+                _DEFINITIONS,
+                f"{left} kinds are left out: the other {len(known)} have taken {_ALL_SECONDS:.0f} s",
+                _SLOW_ADVICE,
+            )
+        )
     return [*results, *judge_definitions(known)]
 
 

@@ -17,6 +17,9 @@ from typing import Final
 from karta_interpreter.errors import SandboxError, StopCause
 from karta_interpreter.sandbox import child
 
+# Where a container finds its limit, with version 2 and 1 of cgroups.
+_MEMORY_LIMITS: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
 READ: Final = 1 << 16
 """The most bytes to read from the socket of a process at once; malloc maps memory for a buffer of 128 KiB each time."""
 
@@ -45,8 +48,8 @@ class Program:
 
     The file at ``path`` has a function ``start``, which gets the ``arguments`` and returns what answers a request
     (`karta_interpreter.sandbox.child`). With ``packages`` it can import the packages of this process, otherwise only
-    the standard library. ``memory`` is what a request may take beside the
-    ``overhead`` of the program, both in bytes of address space.
+    the standard library. ``memory`` is what a request may take in addition to the ``overhead`` of the program, both in
+    bytes of address space: in a small container a quarter of its memory, so that it has room for three such processes.
     """
 
     path: str
@@ -56,12 +59,17 @@ class Program:
     niceness: int = 0
     overhead: int = 0
 
+    @property
+    def bound(self) -> int:
+        """The bytes that a request may take in this container."""
+        return min(self.memory, container_memory() // 4)
+
     def command(self) -> list[str]:
         """The command that starts a process."""
         ours = str(Path(__file__).parents[2])
         # An installation can make our package importable by a hook instead of a folder on the path.
         folders = list(dict.fromkeys([*filter(None, sys.path), ours])) if self.packages else []
-        limits = {"memory": self.memory + self.overhead, "niceness": self.niceness}
+        limits = {"memory": self.bound + self.overhead, "niceness": self.niceness}
         setup = json.dumps([self.path, folders, limits, self.arguments])
         # No environment, user site, current folder (-I) or site-packages with its .pth files (-S), which run code.
         return [sys.executable, "-I", "-S", child.__file__, setup]
@@ -75,7 +83,7 @@ class Process:
     """
 
     def __init__(self, program: Program) -> None:
-        self._memory = program.memory
+        self._memory = program.bound
         self._buffer = bytearray()
         self._poll = select.poll()
         self._seconds = self._end = 0.0
@@ -238,6 +246,12 @@ class Process:
         cause = _DEATHS.get(status, StopCause.DEFECT)
         reason = _REASONS.get(cause, f"its process ended with status {status}")
         return SandboxError(reason.format(self._memory >> 20), cause)
+
+
+def container_memory(limits: tuple[str, ...] = _MEMORY_LIMITS) -> int:
+    """Return the bytes that this container may use, `sys.maxsize` without a limit."""
+    texts = (Path(path).read_text(encoding="ascii").strip() for path in limits if Path(path).is_file())
+    return min((int(text) for text in texts if text.isdigit()), default=sys.maxsize)
 
 
 def _start(program: Program, stream: int) -> "subprocess.Popen[bytes]":

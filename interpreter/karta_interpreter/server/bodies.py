@@ -1,18 +1,15 @@
 """The bodies of requests that have begun to come and are not answered: how many bytes of memory they may take."""
 
 import asyncio
-from pathlib import Path
 from typing import Final, Protocol
 
+from karta_interpreter.sandbox.process import container_memory
 from karta_interpreter.server.settings import MIB
 
 _MOST: Final = 128 * MIB
 _SHARE: Final = 8
 _STILL: Final = 1.0
 """Seconds after which a body that does not go on leaves its room to another one."""
-
-_MEMORY_LIMITS: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-"""Where a container finds its limit, with version 2 and 1 of cgroups."""
 
 
 class Sender(Protocol):
@@ -69,8 +66,6 @@ def _is_still(sender: Sender, seconds: float) -> bool:
     return seconds >= _STILL and sender.is_receiving
 
 
-def most_bytes(body_limit: int, limits: tuple[str, ...] = _MEMORY_LIMITS) -> int:
+def most_bytes(body_limit: int) -> int:
     """Return the room for bodies: an eighth of the container's memory and at most 128 MiB, but one body in any case."""
-    texts = (Path(path).read_text(encoding="ascii").strip() for path in limits if Path(path).is_file())
-    memory = min((int(text) for text in texts if text.isdigit()), default=_MOST * _SHARE)
-    return max(min(memory // _SHARE, _MOST), body_limit)
+    return max(min(container_memory() // _SHARE, _MOST), body_limit)

@@ -131,18 +131,7 @@ _PAUSE_SECONDS: Final = 1.0
 """How long no connection is accepted after one failed for want of handles or memory: the socket stays readable."""
 _RELEASE_SECONDS: Final = 2.0
 """How long after a rejected connection memory is released: a flood causes it once in that time, not each time."""
-# How long a stopping server waits for handshakes of TCP that have begun, and then for those of TLS and first requests.
-_LAST_SECONDS: Final = 0.1
-_FIRST_SECONDS: Final = 1.0
-# A program of the kernel's packet filter (``linux/filter.h``), which drops what asks for a connection.
-_SO_ATTACH_FILTER: Final = 26
-_DROP_SYN: Final = struct.pack("=" + 5 * "HBBI", *(
-    0x30, 0, 0, 13,  # load the flags of the TCP header
-    0x54, 0, 0, 0x12,  # SYN and ACK of them
-    0x15, 0, 1, 0x02,  # where SYN is alone
-    0x06, 0, 0, 0,  # drop the packet
-    0x06, 0, 0, 0xFFFFFFFF,  # else take it
-))  # fmt: skip
+_FIRST_SECONDS: Final = 1.0  # in which a server that stops waits for handshakes and first requests
 _OTHER_FILES: Final = 256
 """File handles for everything but connections: files that are read, pipes and sockets of child processes."""
 _HINTS: Final = {
@@ -192,7 +181,7 @@ class Listener:
         loop, all_open = asyncio.get_running_loop(), self._connections
         try:
             async with asyncio.timeout(seconds):
-                await asyncio.sleep(_LAST_SECONDS)
+                await asyncio.sleep(0.1)  # for handshakes of TCP that have begun
                 self._stop()
                 first = loop.time() + _FIRST_SECONDS
                 # An event would have to be set for every request.
@@ -306,9 +295,20 @@ def drop_syn(listener: socket.socket) -> None:
     Without it a client may connect between the last accept and the close, which resets its connection. A kernel
     without packet filters leaves it at that.
     """
-    program = ctypes.create_string_buffer(_DROP_SYN, len(_DROP_SYN))
+    # A program of the kernel's packet filter (``linux/filter.h``).
+    program = ctypes.create_string_buffer(
+        struct.pack(
+            "=" + 5 * "HBBI",
+            *(0x30, 0, 0, 13),  # load the flags of the TCP header
+            *(0x54, 0, 0, 0x12),  # SYN and ACK of them
+            *(0x15, 0, 1, 0x02),  # where SYN is alone
+            *(0x06, 0, 0, 0),  # drop the packet
+            *(0x06, 0, 0, 0xFFFFFFFF),  # else take it
+        )
+    )
     with suppress(OSError):
-        listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("HP", 5, ctypes.addressof(program)))
+        # SO_ATTACH_FILTER
+        listener.setsockopt(socket.SOL_SOCKET, 26, struct.pack("HP", 5, ctypes.addressof(program)))
 
 
 def allow_files(wanted: int) -> int:

@@ -47,8 +47,7 @@ _SILENCE_SECONDS = 5.0
 # The most objects to have listed in one answer, and the most bytes where it has several: no call is answered while they
 # are decoded, at 20 ms for a megabyte.
 _PAGE, _PAGE_BYTES = 50, 2**20
-_MOST_BYTES = 2**24
-"""The most bytes of any answer, and of an event of a watch."""
+_MOST_BYTES = 2**24  # of any answer, and of an event of a watch
 _CREDENTIALS_SECONDS = 60.0
 """The time for a program that gets credentials; a user may have to log in."""
 
@@ -135,9 +134,10 @@ class ApiServer:
         selected = (("labelSelector", selector),) if selector else ()
         limit, rest = _PAGE, selected
         while True:
-            request = Request("GET", path, verbs, (("limit", str(limit)), *rest))
             try:
-                page = await self._ask(request, _PAGE_BYTES if limit > 1 else 0)
+                page = await self._ask(
+                    Request("GET", path, verbs, (("limit", str(limit)), *rest)), _PAGE_BYTES if limit > 1 else 0
+                )
             except ClusterError as error:
                 if error.reason != "TooLarge" or limit == 1:
                     raise

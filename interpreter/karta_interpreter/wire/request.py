@@ -57,6 +57,8 @@ def decode(body: bytes) -> Request:
     try:
         context = orjson.loads(body)
     except orjson.JSONDecodeError as error:
+        if "memory" in str(error):  # that of a child process
+            raise MemoryError from error
         raise RequestError(f"the body is not JSON: {error}") from error
     if not isinstance(context, dict):
         raise RequestError(f"the body must be an object, but is {type_name(context)}")
