@@ -92,6 +92,25 @@ def test_memory_of_process_follows_that_of_container(
     process.stop()
 
 
+NESTED = f"""
+import resource
+from pathlib import Path
+from karta_interpreter.sandbox import Process, Program
+
+resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
+process = Process(Program({ECHO!r}, {2 * MEMORY}))
+process.send(b"?", b"", {LONG})
+print(process.receive(), Path(f"/proc/{{process.pid}}/limits").read_text())
+process.stop()
+"""
+
+
+def test_child_of_child_has_the_memory_of_its_parent_at_most() -> None:
+    run = subprocess.run([sys.executable, "-c", NESTED], capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("(b'R', b'')")
+    assert f"Max address space         {MEMORY}" in run.stdout
+
+
 def test_each_request_has_its_own_limit_of_processor_time(process: Process) -> None:
     found = []
     for seconds in (5.0, 60.0, 5.0):

@@ -15,7 +15,9 @@ import yaml
 from aiohttp import web
 
 from karta_interpreter.errors import ClusterError
+from karta_interpreter.k8s.values import Object
 from karta_interpreter.sources import api_server
+from karta_interpreter.sources.api_errors import Request, read_object
 from karta_interpreter.sources.api_server import ApiServer
 from tests.sources.pair import Pair
 from tests.sources.scripted_api import KARTAS, Handler, ScriptedApi, never, serving, status, stream, write_kubeconfig
@@ -142,10 +144,12 @@ async def test_list_of_large_objects_is_read_in_small_parts(
     scripted: ScriptedApi, api: ApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decoded: list[int] = []
-    read = api_server.read_object
-    monkeypatch.setattr(
-        api_server, "read_object", lambda request, content: (decoded.append(len(content)), read(request, content))[1]
-    )
+
+    def read(request: Request, content: bytes) -> Object:
+        decoded.append(len(content))
+        return read_object(request, content)
+
+    monkeypatch.setattr(api_server, "read_object", read)
     objects: list[Any] = [{"name": number, "values": [{}] * 75_000} for number in range(20)]  # 300 kB each
     objects += [{"name": 20, "values": [{}] * 375_000}, *({"name": number} for number in range(21, 200))]
     scripted.on("get", "/a", _listing(objects), times=1000)

@@ -102,7 +102,9 @@ def _limit_resources(memory: int, niceness: int) -> None:
     os.nice(niceness)
     # No dump, which would hold content of objects, and not a byte in any file.
     for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_AS, memory)):
-        resource.setrlimit(limit, (most, most))
+        # A child of a child cannot have more than its parent; -1 stands for no limit.
+        bound = min(most, resource.getrlimit(limit)[1] % 2**64)
+        resource.setrlimit(limit, (bound, bound))
 
 
 def _limit_processor_time(seconds: float) -> None:

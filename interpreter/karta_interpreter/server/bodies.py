@@ -7,7 +7,6 @@ from karta_interpreter.sandbox.process import container_memory
 from karta_interpreter.server.settings import MIB
 
 _MOST: Final = 128 * MIB
-_SHARE: Final = 8
 _STILL: Final = 1.0
 """Seconds after which a body that does not go on leaves its room to another one."""
 
@@ -68,4 +67,4 @@ def _is_still(sender: Sender, seconds: float) -> bool:
 
 def most_bytes(body_limit: int) -> int:
     """Return the room for bodies: an eighth of the container's memory and at most 128 MiB, but one body in any case."""
-    return max(min(container_memory() // _SHARE, _MOST), body_limit)
+    return max(min(container_memory() // 8, _MOST), body_limit)

@@ -118,7 +118,7 @@ class ReferenceCache:
 
 def _view(gvk: GVK, obj: Object) -> Object | bytes:
     """An object of a list with its kind, which may be in the list only, and without its managed fields."""
-    seen: Object = {**gvk.type_meta, **edit.remove(obj, ("metadata", "managedFields"))}
+    seen = {**gvk.type_meta, **edit.remove(obj, ("metadata", "managedFields"))}
     # Not JSON: orjson reads objects that are nested deeper than those it writes.
     content = marshal.dumps(seen)
     return content if len(content) > _LARGE else seen
