@@ -1,8 +1,8 @@
 """Calls, errors and latencies of the last hour, from the counters of a server."""
 
-from karta_interpreter.console.beside_server import INTERVAL, LastHour
+from karta_interpreter.console.last_hour import INTERVAL, LastHour
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.server.metrics import CallMetrics
+from karta_interpreter.server.metrics import CallMetrics, Totals
 
 JOB = GVK("batch", "v1", "Job")
 REPLICA = "InterpretReplica"
@@ -13,25 +13,35 @@ class Server:
 
     def __init__(self) -> None:
         self.metrics, self.now = CallMetrics(), 0.0
-        self.hour = LastHour(self.metrics.totals, lambda: self.now)
+        self.hour = LastHour(self._totals, lambda: self.now)
+
+    async def _totals(self) -> Totals:
+        return self.metrics.totals()
+
+    @classmethod
+    async def started(cls) -> "Server":
+        server = cls()
+        await server.hour.sample()
+        server.now = 1.0
+        return server
 
     def call(self, code: int = 200, seconds: float = 0.002, times: int = 1) -> None:
         for _ in range(times):
             self.metrics.add(REPLICA, JOB, code, seconds)
 
-    def pass_time(self, seconds: float) -> None:
+    async def pass_time(self, seconds: float) -> None:
         for _ in range(round(seconds / INTERVAL)):
             self.now += INTERVAL
-            self.hour.sample()
+            await self.hour.sample()
 
 
-def test_calls_are_counted_by_kind_and_operation() -> None:
-    server = Server()
+async def test_calls_are_counted_by_kind_and_operation() -> None:
+    server = await Server.started()
     server.call(times=3)
     server.call(code=422, seconds=0.2)
     server.now = 60.0
 
-    assert server.hour.document() == {
+    assert await server.hour.document() == {
         "seconds": 60,
         "calls": [
             {
@@ -47,37 +57,37 @@ def test_calls_are_counted_by_kind_and_operation() -> None:
     }
 
 
-def test_calls_older_than_an_hour_are_left_out() -> None:
-    server = Server()
+async def test_calls_older_than_an_hour_are_left_out() -> None:
+    server = await Server.started()
     server.call(times=100)
-    server.pass_time(3000)
+    await server.pass_time(3000)
     server.call(times=7)
-    server.pass_time(1200)
-    found = server.hour.document()
+    await server.pass_time(1200)
+    found = await server.hour.document()
 
     assert (found["seconds"], [each["calls"] for each in found["calls"]]) == (3600, [7])
 
 
-def test_between_two_samples_the_time_is_that_of_the_calls() -> None:
-    server = Server()
-    server.pass_time(3600)
+async def test_between_two_samples_the_time_is_that_of_the_calls() -> None:
+    server = await Server.started()
+    await server.pass_time(3600)
     server.call(times=7)
-    server.pass_time(3600)
+    await server.pass_time(3600)
     server.call(times=3)
     server.now += INTERVAL - 1
-    found = server.hour.document()
+    found = await server.hour.document()
 
     assert (found["seconds"], [each["calls"] for each in found["calls"]]) == (3600 + INTERVAL - 1, [10])
 
 
-def test_an_hour_without_calls_is_empty() -> None:
-    server = Server()
+async def test_an_hour_without_calls_is_empty() -> None:
+    server = await Server.started()
     server.call()
-    server.pass_time(9000)
-    assert server.hour.document() == {"seconds": 3600, "calls": [], "operations": []}
+    await server.pass_time(9000)
+    assert await server.hour.document() == {"seconds": 3600, "calls": [], "operations": []}
 
 
-def test_a_quantile_above_the_last_bucket_has_no_bound() -> None:
-    server = Server()
+async def test_a_quantile_above_the_last_bucket_has_no_bound() -> None:
+    server = await Server.started()
     server.call(seconds=9.0)
-    assert server.hour.document()["operations"] == [{"operation": REPLICA, "p50": None, "p99": None}]
+    assert (await server.hour.document())["operations"] == [{"operation": REPLICA, "p50": None, "p99": None}]

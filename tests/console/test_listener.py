@@ -1,8 +1,7 @@
-"""The console listens on loopback, by itself or beside a server."""
+"""The console listens on loopback, by itself or next to a server."""
 
 import socket
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -15,12 +14,12 @@ from karta_interpreter.cli import console as command_module
 from karta_interpreter.cli.program import program
 from karta_interpreter.console import application
 from karta_interpreter.console.application import NOT_BUILT, Served, listening
-from karta_interpreter.console.beside_server import beside
 from karta_interpreter.errors import ServeError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
 from karta_interpreter.sources.snapshot import Snapshot
+from tests.console.in_loop import in_loop
 from tests.console.test_answers import KARTA, OBJECT
 from tests.waiting import HANG
 
@@ -70,23 +69,19 @@ async def test_a_port_that_is_taken_is_an_error() -> None:
 
 
 @pytest.mark.usefixtures("built")
-async def test_beside_a_server_its_definitions_and_calls_are_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_next_to_a_server_its_definitions_and_calls_are_shown(tmp_path: Path) -> None:
     (tmp_path / "karta.yaml").write_text(KARTA)
-    shown: list[str] = []
-    monkeypatch.setattr(
-        "karta_interpreter.console.beside_server.log.info",
-        lambda message, **fields: shown.append(fields["url"]) if message == "console" else None,
-    )
-    settings = Settings(port=0, plain_http=True, folders=(tmp_path / "karta.yaml",), log_level="error")
-    async with Server(settings, [partial(beside, port=0)]) as server:
+    urls: dict[str, str] = {}
+    folders = (tmp_path / "karta.yaml",)
+    settings = Settings(port=0, plain_http=True, folders=folders, console_port=0, log_level="error")
+    async with Server(settings, [in_loop(urls)]) as server:
         interpret = f"{server.started.url}/interpret"
         async with aiohttp.ClientSession() as session, session.post(interpret, json=REVIEW) as response:
             assert (await response.json())["response"]["replicas"] == 2
-        (url,) = shown
-        found = await fetched(url, "/api/server")
-        kinds = await fetched(url, "/api/kinds")
+        found = await fetched(urls["console"], "/api/server")
+        while not found["lastHour"]["calls"]:
+            found = await fetched(urls["console"], "/api/server")
+        kinds = await fetched(urls["console"], "/api/kinds")
 
     (call,) = found["lastHour"]["calls"]
     assert (call["kind"], call["operation"], call["calls"], call["errors"]) == (

@@ -34,7 +34,7 @@ from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.operations import Operation
 from karta_interpreter.server import Settings, Started, run
 from karta_interpreter.server.log import flush_log, has_terminal, log, print_text
-from karta_interpreter.server.server import Beside
+from karta_interpreter.server.server import Extension
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.suggestion import closest
 from karta_interpreter.wire.request import context_of
@@ -158,7 +158,7 @@ def serve(**settings: object) -> None:
     """
     chosen = Settings(**cast("dict[str, Any]", settings))
     try:
-        run(chosen, started=lambda started: _introduce(started, chosen), beside=list(_beside(chosen)))
+        run(chosen, started=lambda started: _introduce(started, chosen), extensions=list(_extensions(chosen)))
     except InterpreterError as error:
         # click would wait for the reader of a full pipe, and fail without one.
         _warn_of_variables()
@@ -167,16 +167,12 @@ def serve(**settings: object) -> None:
         raise SystemExit(Problem.exit_code) from error
 
 
-def _beside(settings: Settings) -> Iterator[Beside]:
-    # Imported only with their settings: other servers need none of it.
-    if settings.types_api:
-        from karta_interpreter.console.workload_types.api import serve_types  # noqa: PLC0415 - see above
+def _extensions(settings: Settings) -> Iterator[Extension]:
+    if settings.types_api or settings.console_port is not None:
+        # Imported only with their settings: other servers need none of it.
+        from karta_interpreter.server.web_process import web_process  # noqa: PLC0415 - see above
 
-        yield serve_types
-    if settings.console_port is not None:
-        from karta_interpreter.console.beside_server import beside  # noqa: PLC0415 - see above
-
-        yield partial(beside, port=settings.console_port)
+        yield partial(web_process, module="karta_interpreter.console.web_server")
 
 
 def _introduce(started: Started, settings: Settings) -> None:

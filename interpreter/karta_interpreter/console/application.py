@@ -4,7 +4,7 @@ import asyncio
 import secrets
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -53,11 +53,11 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What the console shows: the definitions, and of the server beside it the calls and the registration."""
+    """What the console shows: the definitions, and of a server the calls and the registration."""
 
     snapshot: Callable[[], Snapshot]
-    last_hour: Callable[[], Object] | None = None
-    in_step: Callable[[], bool] | None = None
+    last_hour: Callable[[], Awaitable[Object]] | None = None
+    in_step: Callable[[], bool | None] = lambda: None
     texts: Texts = field(default_factory=Texts)
 
 
@@ -140,8 +140,8 @@ class Console:
 
     async def _server(self, _: web.Request) -> web.Response:
         served = self._served
-        calls = served.last_hour() if served.last_hour else None
-        return _json({**state(served.snapshot()), "lastHour": calls, "inStep": served.in_step and served.in_step()})
+        calls = await served.last_hour() if served.last_hour else None
+        return _json({**state(served.snapshot()), "lastHour": calls, "inStep": served.in_step()})
 
     async def _answers(self, request: web.Request) -> web.Response:
         """The answers to a `Question`; the page ends a request that a newer one replaces, and so its process."""

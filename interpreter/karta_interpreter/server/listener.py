@@ -323,7 +323,7 @@ def allow_files(wanted: int) -> int:
 def release_memory() -> None:
     """Collect garbage, and give the memory of connections and definitions that are gone back to the operating system.
 
-    The readers of a definition are cyclic garbage, and the collector looks seldom (`_settle_garbage` in `process`):
+    The readers of a definition are cyclic garbage, and the collector looks seldom (`settle_garbage` in `process`):
     a reload a second would grow the server by a third of a gigabyte in an hour. glibc keeps what is free between blocks
     that are in use: five rounds of 12,000 connections leave 340 MiB instead of 75. This takes 20 ms at most.
     """

@@ -4,7 +4,7 @@ import time
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from math import inf
 from typing import Final, NamedTuple
 
@@ -59,7 +59,7 @@ class Metrics:
         self._registry.register(calls)
         self.answered, self.totals = calls.add, calls.totals
         self._http_errors = self._counter("http_errors", "Requests that got an HTTP error.", "status")
-        rejected = self._counter("connections_rejected", "Connections that were closed because there were too many.")
+        rejected = self._counter("connections_rejected", "Connections of the webhook that were closed: too many.")
         self.connection_rejected = rejected.inc
         self._definitions = self._gauge(
             "definitions", "Definitions that are served, and that are quarantined.", "state"
@@ -146,9 +146,10 @@ class CallMetrics(Collector):
         series.slow += seconds > SLOW_SECONDS
         series.within[bisect_left(BOUNDS, seconds)] += 1
 
-    def totals(self) -> Totals:
-        """Return the counts of this moment."""
-        series = {labels: (each.calls, each.seconds, each.slow) for labels, each in self._series.items()}
+    def totals(self, first: int = 0, most: int | None = None) -> Totals:
+        """Return the counts of this moment; those of series from the ``first`` on and at ``most`` so many."""
+        chosen = islice(self._series.items(), first, None if most is None else first + most)
+        series = {labels: (each.calls, each.seconds, each.slow) for labels, each in chosen}
         return Totals(series, {operation: tuple(counts) for operation, counts in self._within.items()})
 
     def collect(self) -> Iterator[Metric]:

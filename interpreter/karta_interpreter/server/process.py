@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from karta_interpreter.server.log import configure_log, flush_log, has_terminal, log, open_standard_files
-from karta_interpreter.server.server import Beside, Server, Started
+from karta_interpreter.server.server import Extension, Server, Started
 from karta_interpreter.server.settings import Settings
 
 # uvloop is not there on every platform that Python runs on.
@@ -18,9 +18,9 @@ _LOOPS = "uvloop" if find_spec("uvloop") else "asyncio"
 
 
 def run(
-    settings: Settings, *, started: Callable[[Started], None] = lambda _: None, beside: Iterable[Beside] = ()
+    settings: Settings, *, started: Callable[[Started], None] = lambda _: None, extensions: Iterable[Extension] = ()
 ) -> None:
-    """Serve until SIGTERM or SIGINT, and what is ``beside``; ``started`` is called once the server listens.
+    """Serve until SIGTERM or SIGINT, with the ``extensions``; ``started`` is called once the server listens.
 
     The first signal ends the server in order (see `Settings`), a second one at once. SIGHUP reloads, unless it is sent
     because the server's terminal was closed: then it ends the server, too. Raises ServeError when the server cannot
@@ -30,14 +30,19 @@ def run(
     configure_log(settings.log_level, settings.log_format)
     gc.freeze()  # imported modules: definitions then load in a tenth less time
     try:
-        with asyncio.Runner(loop_factory=import_module(_LOOPS).new_event_loop) as runner:
-            runner.run(_serve(settings, started, beside))
+        with event_loop() as runner:
+            runner.run(_serve(settings, started, extensions))
     finally:
         # The thread that writes the log is a daemon, and ends with the process.
         flush_log()
 
 
-async def _serve(settings: Settings, started: Callable[[Started], None], beside: Iterable[Beside]) -> None:
+def event_loop() -> asyncio.Runner:
+    """Return what runs the event loop of a process."""
+    return asyncio.Runner(loop_factory=import_module(_LOOPS).new_event_loop)
+
+
+async def _serve(settings: Settings, started: Callable[[Started], None], extensions: Iterable[Extension]) -> None:
     asked, insisted, reload = asyncio.Event(), asyncio.Event(), asyncio.Event()
     had_terminal = has_terminal()
 
@@ -52,8 +57,8 @@ async def _serve(settings: Settings, started: Callable[[Started], None], beside:
 
     # Before the server starts: a signal in between ends a start in order, too.
     handlers = {signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGHUP: hang_up}
-    async with _on_signals(handlers), Server(settings, beside) as server:
-        _settle_garbage()
+    async with _on_signals(handlers), Server(settings, extensions) as server:
+        settle_garbage()
         log.info("serving", url=server.started.url)
         started(server.started)
         reloading = asyncio.create_task(server.reload_when(reload))
@@ -84,7 +89,7 @@ async def _on_signals(handlers: Mapping[signal.Signals, Callable[..., None]]) ->
             signal.signal(number, handler)
 
 
-def _settle_garbage() -> None:
+def settle_garbage() -> None:
     """Exclude present objects from garbage collection, and collect less often.
 
     Definitions stay, and requests are trees without cycles: this saves a fifth of the time that parsing a large body

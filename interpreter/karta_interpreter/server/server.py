@@ -26,6 +26,7 @@ from karta_interpreter.sources.store import Store
 
 if TYPE_CHECKING:
     from karta_interpreter.server.control_plane import ControlPlane
+    from karta_interpreter.sources.cluster import Cluster
 
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
 _MOST_LOGGED = 20
@@ -64,34 +65,27 @@ class Shared:
 
     settings: Settings
     store: Store
-    options: Options
     readiness: Readiness
     metrics: Metrics
     tls: Tls | None
     control_plane: "ControlPlane | None"
 
 
-Beside: TypeAlias = Callable[[Shared], AbstractAsyncContextManager[object]]
+Extension: TypeAlias = Callable[[Shared], AbstractAsyncContextManager[object]]
 """Serves something else in a block, from after the server listens to before it stops; raises ServeError."""
 
 
 class Server:
     """A server that listens from entering its ``async with`` block to leaving it.
 
-    ``beside`` serves something else meanwhile. Raises ServeError when its settings do not allow that.
+    ``extensions`` serve something else meanwhile. Raises ServeError when its settings do not allow that.
     """
 
-    def __init__(self, settings: Settings, beside: Iterable[Beside] = ()) -> None:
+    def __init__(self, settings: Settings, extensions: Iterable[Extension] = ()) -> None:
         self._settings = settings
         self._control_plane = plane = _control_plane(settings)
         cluster = plane.cluster if plane else None
-        self._store = Store(
-            (*filter(None, [settings.types_folder]), *settings.folders),
-            catalogue=settings.catalogue,
-            cluster=cluster,
-            overrides=settings.overrides,
-            selection=Selection(settings.kinds, settings.without),
-        )
+        self._store = store_of(settings, cluster)
         self._metrics = Metrics()
         self._tls = None
         if not settings.plain_http:
@@ -110,8 +104,7 @@ class Server:
             lambda: self._tls.not_after if self._tls else inf,
             lambda: plane is None or plane.is_settled,
         )
-        options = Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
-        self._calls = Calls(self._store, self._metrics, options, Load(settings.calls_in_work))
+        self._calls = Calls(self._store, self._metrics, options_of(settings), Load(settings.calls_in_work))
         taken = (lambda: plane.kinds) if plane else dict
         application = Application(self._calls, self._readiness, self._metrics, settings, taken)
         connections = Connections(application, settings)
@@ -123,8 +116,8 @@ class Server:
         self._registration: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._quarantined: tuple[Quarantined, ...] = ()
-        self._shared = Shared(settings, self._store, options, self._readiness, self._metrics, self._tls, plane)
-        self._beside, self._open = tuple(beside), AsyncExitStack()
+        self._shared = Shared(settings, self._store, self._readiness, self._metrics, self._tls, plane)
+        self._extensions, self._open = tuple(extensions), AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         self._show(self._store.load())
@@ -161,14 +154,14 @@ class Server:
         # Not before the ports are open: the API server with the Secret may be away, and probes have to be answered.
         if tls and tls.certificate.stands_in:
             await tls.look()
-        # Closed in reverse: what is beside ends first, then the tasks, then the ports, and last what these use.
+        # Closed in reverse: the extensions end first, then the tasks, then the ports, and last what these use.
         opened.push_async_callback(self._end_tasks)
-        for each in self._beside:
-            await opened.enter_async_context(each(self._shared))
         self._background("beating", self._readiness.run())
         self._background("watching the definitions", self._store.watch())
         if tls:
             self._background("renewing the certificate", tls.run(settings.certificate_interval))
+        for each in self._extensions:
+            await opened.enter_async_context(each(self._shared))
         if plane:
             self._registration = self._background("registering", plane.run())
 
@@ -231,9 +224,24 @@ class Server:
         release_memory()
 
 
+def store_of(settings: Settings, cluster: "Cluster | None") -> Store:
+    """Return the definitions of all sources that settings name; none has been read."""
+    return Store(
+        (*filter(None, [settings.types_folder]), *settings.folders),
+        catalogue=settings.catalogue,
+        cluster=cluster,
+        overrides=settings.overrides,
+        selection=Selection(settings.kinds, settings.without),
+    )
+
+
+def options_of(settings: Settings) -> Options:
+    """Return how operations answer."""
+    return Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
+
+
 def _control_plane(settings: Settings) -> "ControlPlane | None":
-    asks = settings.types_api and settings.types_token_review
-    if not (settings.cluster or settings.register or settings.service or settings.public_url or asks):
+    if not (settings.cluster or settings.register or settings.service or settings.public_url):
         return None
     # Imported only where there is one: what watches a cluster takes memory and time at each start.
     from karta_interpreter.server.control_plane import ControlPlane  # noqa: PLC0415

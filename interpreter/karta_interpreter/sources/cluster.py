@@ -35,13 +35,16 @@ _logger = logging.getLogger(__name__)
 
 
 class Cluster:
-    """The Kartas of a cluster as the first layer of a `Store`, and the objects that definitions refer to."""
+    """The Kartas of a cluster as the first layer of a `Store`, and the objects that definitions refer to.
 
-    def __init__(self, api: ApiServer, *, pace: Pace | None = None) -> None:
+    Of the processes of one server a single one ``reports``: it writes the status of the Kartas.
+    """
+
+    def __init__(self, api: ApiServer, *, pace: Pace | None = None, reports: bool = True) -> None:
         self._pace = pace = pace or Pace()
         self._current = Informer(api, KARTAS, dict, pace)
         self._older = Informer(api, RESOURCE_INTERFACES, dict, pace)
-        self._reporter = StatusWriter(api, pace)
+        self._reporter = StatusWriter(api, pace) if reports else None
         self.referenced = ReferenceCache(api, pace)
         self._moved = asyncio.Event()
         self.kartas: Mapping[str, ClusterKarta] = {}
@@ -67,12 +70,17 @@ class Cluster:
             partial(self._current.follow, moved.set),
             partial(self._older.follow, moved.set),
             partial(self._load, moved, settled, changed),
-            partial(self._reporter.run, self._oldest_first, settled),
             self.referenced.run,
         ]
+        if self._reporter:
+            works.append(partial(self._reporter.run, self._oldest_first, settled))
         async with asyncio.TaskGroup() as group:
             for work in works:
                 group.create_task(keep_running("reads the Kartas of the cluster", work, self._pace.longest))
+
+    def find(self, name: str) -> ClusterKarta | None:
+        """Return the Karta with a name as it was last seen."""
+        return self.kartas.get(f"{self._current.name}/{name}")
 
     def take(self, obj: Object) -> None:
         """Take a Karta as the API server has just answered it, before the watch does."""

@@ -1,6 +1,8 @@
 """Types as Kartas of a cluster: a real server, and an API server that can be told to misbehave."""
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 from aiohttp import web
 
 from karta_interpreter.console.workload_types.records import CATEGORY, ID, PRIORITY, REVISION
+from karta_interpreter.sources.cluster import Cluster, ClusterKarta
 from tests.console.workload_types.karta_api import KartaApi
 from tests.console.workload_types.types_server import (
     TOKEN,
@@ -80,6 +83,25 @@ async def test_kinds_that_differ_in_case_have_kartas_of_their_own(tmp_path: Path
         assert (await ask(server, "GET", first.headers["location"])).json == first.json
 
 
+async def test_change_is_answered_when_the_webhook_has_seen_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    find, asked = Cluster.find, list[str]()
+
+    def late(self: Cluster, name: str) -> ClusterKarta | None:
+        """What the webhook has: the watch of the other process is three questions ahead."""
+        asked.append(name)
+        return before if len(asked) % 4 else find(self, name)
+
+    before: ClusterKarta | None = None
+    monkeypatch.setattr(Cluster, "find", late)
+    async with cluster(tmp_path) as (_, server):
+        created = await ask(server, "POST", body=workload_type())
+        first = len(asked)
+        assert (created.status, first >= 4, first % 4) == (201, True, 0)
+        before = ClusterKarta.first_seen("", "", karta() | {"metadata": {"labels": {REVISION: "old"}}})
+        deleted = await ask(server, "DELETE", created.headers["location"])
+        assert (deleted.status, len(asked) >= first + 4, len(asked) % 4) == (204, True, 0)
+
+
 async def test_labels_that_others_change_are_seen_and_labels_of_others_stay(tmp_path: Path) -> None:
     async with cluster(tmp_path) as (api, server):
         path = (await ask(server, "POST", body=workload_type())).headers["location"]
@@ -141,7 +163,7 @@ async def test_a_registration_that_is_cut_off_is_completed_by_the_same_request(t
         server = await asyncio.to_thread(process.__enter__)
 
         async def killed(_: web.Request) -> web.StreamResponse:
-            server.child.kill()
+            os.kill(server.web, signal.SIGKILL)
             return await status(500)(_)
 
         async def first(request: web.Request) -> web.StreamResponse:

@@ -1,20 +1,19 @@
 import ssl
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import ClientSession
 
-from karta_interpreter.console.workload_types.api import serve_types
 from karta_interpreter.console.workload_types.models import Choices
 from karta_interpreter.console.workload_types.records import controller_of, writer_of
 from karta_interpreter.errors import ServeError
 from karta_interpreter.server import Settings
-from karta_interpreter.server.server import Server, Shared
+from karta_interpreter.server.server import Server
+from tests.console.in_loop import in_loop
 from tests.waiting import HANG
 
 LOOPBACK = ("127.0.0.1", 0)
@@ -49,27 +48,21 @@ async def test_settings_that_contradict_each_other_end_the_start(
     config = tmp_path / "kubeconfig"
     config.write_text("{}")
     with pytest.raises(ServeError, match=message):
-        async with Server(settings(tmp_path, kubeconfig=config, **changes), [serve_types]):
+        async with Server(settings(tmp_path, kubeconfig=config, **changes), [in_loop({})]):
             pass
 
 
 async def test_beyond_loopback_the_api_has_the_certificate_of_the_server(tmp_path: Path) -> None:
-    urls: list[str] = []
-
-    @asynccontextmanager
-    async def serve(shared: Shared) -> AsyncIterator[None]:
-        async with serve_types(shared) as url:
-            urls.append(url)
-            yield
-
+    urls: dict[str, str] = {}
     given = settings(tmp_path, types_api=EVERYWHERE, plain_http=False)
-    async with Server(given, [serve]) as server:
-        assert urls[0].startswith("https://0.0.0.0:")
+    async with Server(given, [in_loop(urls)]) as server:
+        address = urls["workload types API"]
+        assert address.startswith("https://0.0.0.0:")
         certificate = server.started.certificate
         assert certificate
         assert certificate.authority
         trusting = ssl.create_default_context(cadata=certificate.authority.decode())
-        url = f"https://127.0.0.1:{urls[0].rpartition(':')[2]}/api/v1/workload-categories"
+        url = f"https://127.0.0.1:{address.rpartition(':')[2]}/api/v1/workload-categories"
         async with ClientSession() as session, session.get(url, ssl=trusting) as answer:
             assert answer.status == 401
 
@@ -84,7 +77,7 @@ async def test_an_address_that_is_taken_ends_the_start(tmp_path: Path) -> None:
     async with Server(settings(tmp_path), []) as server:
         taken = settings(tmp_path, types_api=("127.0.0.1", server.started.port))
         with pytest.raises(ServeError, match="another process listens there"):
-            async with Server(taken, [serve_types]):
+            async with Server(taken, [in_loop({})]):
                 pass
 
 

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from karta_interpreter.console.workload_types.api import serve_types
 from karta_interpreter.server import Settings
-from karta_interpreter.server.server import Server, Shared
+from karta_interpreter.server.server import Server
+from tests.console.in_loop import in_loop
 from tests.server import client
 from tests.server.forked import forked
+from tests.server.processes import descendants
 from tests.waiting import HANG
 
 TOKEN = "a-token-of-tests-0123456789"  # noqa: S105 - of tests
@@ -126,6 +127,14 @@ class TypesServer(TypesClient):
     lines: "queue.SimpleQueue[bytes]" = field(kw_only=True)
     seen: list[dict[str, Any]] = field(default_factory=list)
 
+    @property
+    def web(self) -> int:
+        """The id of the process of the API."""
+        assert self.child.pid
+        commands = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in descendants(self.child.pid)}
+        (found,) = (pid for pid, command in commands.items() if b"web_server" in command)
+        return found
+
     def logged(self, message: str, **fields: Any) -> dict[str, Any]:
         """Wait for a line of the log with that message and those fields."""
         while True:
@@ -172,19 +181,12 @@ def running(tmp_path: Path, *arguments: str, token: bool = True, folder: bool = 
 @asynccontextmanager
 async def in_process(**settings: Any) -> AsyncIterator[TypesClient]:
     """Run a server in the event loop of a test, with a token file unless there are other ways in."""
-    urls: list[str] = []
-
-    @asynccontextmanager
-    async def serve(shared: Shared) -> AsyncIterator[None]:
-        async with serve_types(shared) as url:
-            urls.append(url)
-            yield
-
+    urls: dict[str, str] = {}
     patience = dict.fromkeys(("call_limit", "header_timeout", "exchange_timeout"), HANG)
     given: dict[str, Any] = {"types_api": ("127.0.0.1", 0), "types_rate": 1_000_000, "port": 0}
     given |= {"plain_http": True, "catalogue": False}
-    async with Server(Settings(**given | patience | settings), [serve]) as server:
-        yield TypesClient(urls[0], server.started.url)
+    async with Server(Settings(**given | patience | settings), [in_loop(urls)]) as server:
+        yield TypesClient(urls["workload types API"], server.started.url)
 
 
 @contextmanager

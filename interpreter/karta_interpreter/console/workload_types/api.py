@@ -1,10 +1,11 @@
-"""Serves the workload types API beside the webhook, on an address of its own."""
+"""Serves the workload types API, on an address of its own."""
 
 import ipaddress
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from karta_interpreter.console.webhook import Webhook
 from karta_interpreter.console.workload_types.access import Access, ClusterAccess, TokenFile
 from karta_interpreter.console.workload_types.cluster_storage import ClusterStorage
 from karta_interpreter.console.workload_types.edge import ClientLimits, Edge
@@ -15,10 +16,15 @@ from karta_interpreter.console.workload_types.records import Storage
 from karta_interpreter.console.workload_types.routes import Routes
 from karta_interpreter.console.workload_types.view import View
 from karta_interpreter.errors import ServeError
+from karta_interpreter.server.health import Readiness
 from karta_interpreter.server.listener import Connections, Listener
-from karta_interpreter.server.log import log
-from karta_interpreter.server.server import Shared
+from karta_interpreter.server.metrics import Metrics
+from karta_interpreter.server.server import options_of
+from karta_interpreter.server.settings import Settings
 from karta_interpreter.server.tls import Tls
+from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.sources.cluster import Cluster
+from karta_interpreter.sources.store import Store
 
 _CONNECTIONS = 256
 _DRAIN_SECONDS = 1.0
@@ -27,30 +33,43 @@ _CALLS = 2
 """How many times the limit of a call a request may take: it judges several Kartas, or answers all operations."""
 
 
-@asynccontextmanager
-async def serve_types(shared: Shared) -> AsyncIterator[str]:
-    """Serve in a block, at the URL that it gets, with what a server shares.
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the API works with.
 
-    Raises ServeError where the settings do not allow it.
+    ``api`` and ``cluster`` are None where settings ask for neither, ``tls`` where the webhook has none.
     """
-    settings = shared.settings
+
+    settings: Settings
+    store: Store
+    api: ApiServer | None
+    cluster: Cluster | None
+    tls: Tls | None
+    webhook: Webhook
+
+
+@asynccontextmanager
+async def serve_types(parts: Parts) -> AsyncIterator[str]:
+    """Serve in a block, at the URL that it gets; raises ServeError where the settings do not allow it."""
+    settings = parts.settings
     if settings.types_api is None:
         raise ServeError("the workload types API needs an address: give --types-api")
     host, port = settings.types_api
-    tls = _tls(shared, host)
+    tls = _tls(parts, host)
     seconds = _CALLS * settings.call_limit
-    storage, access = _storage(shared, seconds), _access(shared)
+    storage, access = _storage(parts, seconds), _access(parts)
     choices = Choices.of(settings.types_categories, settings.types_priorities)
     judge = Judge(seconds)
-    view, limit = View(shared.store, storage), settings.types_body_limit
-    routes = Routes(shared.store, storage, view, judge, choices, shared.options, limit)
-    edge = Edge(routes.table(), access, ClientLimits(settings.types_rate), shared.readiness)
+    readiness = Readiness(parts.store)
+    parts.webhook.on_drain = lambda: setattr(readiness, "draining", True)
+    view, limit = View(parts.store, storage), settings.types_body_limit
+    routes = Routes(parts.store, storage, view, judge, choices, options_of(settings), limit)
+    edge = Edge(routes.table(), access, ClientLimits(settings.types_rate), readiness)
     connections = Connections(edge, replace(settings, body_limit=limit))
-    listener = Listener(connections, tls, most=_CONNECTIONS, rejected=shared.metrics.connection_rejected)
+    listener = Listener(connections, tls, most=_CONNECTIONS, rejected=Metrics().connection_rejected)
     await listener.open(host, port)
     try:
         url = f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{listener.port}"
-        log.info("workload types API", url=url)
         yield url
         await listener.drain(_DRAIN_SECONDS)
         await edge.finish(_DRAIN_SECONDS)
@@ -59,13 +78,13 @@ async def serve_types(shared: Shared) -> AsyncIterator[str]:
         judge.close()
 
 
-def _tls(shared: Shared, host: str) -> Tls | None:
+def _tls(parts: Parts, host: str) -> Tls | None:
     """The certificate of the server; none on loopback, which no packet leaves."""
     if _is_loopback(host):
         return None
-    if shared.tls is None:
+    if parts.tls is None:
         raise ServeError("the workload types API on an address other than loopback needs TLS: leave out --plain-http")
-    return shared.tls
+    return parts.tls
 
 
 def _is_loopback(host: str) -> bool:
@@ -75,25 +94,25 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _storage(shared: Shared, seconds: float) -> Storage:
-    folder, plane = shared.settings.types_folder, shared.control_plane
-    if folder and plane and plane.cluster:
+def _storage(parts: Parts, seconds: float) -> Storage:
+    folder = parts.settings.types_folder
+    if folder and parts.cluster:
         raise ServeError(
             "workload types are stored on the cluster or in a folder: leave out --cluster or --types-folder"
         )
     if folder:
-        return FolderStorage(folder, shared.store)
-    if plane and plane.cluster:
-        return ClusterStorage(plane.api, plane.cluster, seconds)
+        return FolderStorage(folder, parts.store, parts.webhook.ask)
+    if parts.api and parts.cluster:
+        return ClusterStorage(parts.api, parts.cluster, parts.webhook.ask, seconds)
     raise ServeError("--types-api needs a place to store workload types: give --cluster or --types-folder")
 
 
-def _access(shared: Shared) -> Access:
-    file, asks = shared.settings.types_token_file, shared.settings.types_token_review
+def _access(parts: Parts) -> Access:
+    file, asks = parts.settings.types_token_file, parts.settings.types_token_review
     if file and asks:
         raise ServeError("tokens come from --types-token-file or from --types-token-review: leave one out")
     if file:
         return TokenFile(file)
-    if asks and shared.control_plane:
-        return ClusterAccess(shared.control_plane.api)
+    if asks and parts.api:
+        return ClusterAccess(parts.api)
     raise ServeError("--types-api needs to know who may use it: give --types-token-file or --types-token-review")

@@ -7,7 +7,7 @@ there as it was before or as it is wanted, whenever the process or the machine s
 import asyncio
 import fcntl
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeVar
@@ -31,11 +31,15 @@ _T = TypeVar("_T")
 
 
 class FolderStorage:
-    """The types in a folder that a `Store` watches; processes that share the folder take turns."""
+    """The types in a folder that a `Store` watches; processes that share the folder take turns.
 
-    def __init__(self, root: Path, store: Store) -> None:
+    ``ask`` has the webhook read one file of the folder (`karta_interpreter.console.webhook.Webhook.ask`).
+    """
+
+    def __init__(self, root: Path, store: Store, ask: Callable[[str, str], Awaitable[object]]) -> None:
         self._root = root
         self._store = store
+        self._ask = ask
         self._writing = asyncio.Lock()
 
     def sources(self) -> Mapping[Path, DefinitionFile]:
@@ -79,14 +83,17 @@ class FolderStorage:
         path = self._path(wanted.group, wanted.kind)
         text = await asyncio.to_thread(_text, wanted)
         await self._attempt(replace_file, path, text)
-        await self._store.reload_file(self._root, path)
+        await self._serve(path)
         return wanted
 
     async def delete(self, present: StoredType) -> None:
         """Delete the file of a type, and serve it no longer."""
         path = self._path(present.group, present.kind)
         await self._attempt(delete_file, path)
-        await self._store.reload_file(self._root, path)
+        await self._serve(path)
+
+    async def _serve(self, path: Path) -> None:
+        await asyncio.gather(self._ask("reload", path.name), self._store.reload_file(self._root, path))
 
     def _path(self, group: str, kind: str) -> Path:
         return self._root / f"{kind}{'.' if group else ''}{group}.json"

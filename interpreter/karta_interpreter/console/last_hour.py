@@ -1,35 +1,15 @@
-"""The console next to a server, on its event loop: what it serves, its calls of the last hour, its registration."""
+"""The calls of the last hour, from the counters of a server."""
 
 import asyncio
 import time
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import accumulate
 from typing import Final
 
-from karta_interpreter.console.application import Served, listening
 from karta_interpreter.k8s.values import Object
-from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import BOUNDS, Totals
-from karta_interpreter.server.server import Shared
-
-
-@asynccontextmanager
-async def beside(shared: Shared, port: int) -> AsyncIterator[None]:
-    """Run the console of a server for the block; its address goes to the log."""
-    hour = LastHour(shared.metrics.totals)
-    registrar = shared.control_plane and shared.control_plane.registrar
-    in_step = (lambda: registrar.in_step) if registrar else None
-    async with listening(Served(lambda: shared.store.snapshot, hour.document, in_step), port) as url:
-        sampling = asyncio.create_task(hour.run())
-        log.info("console", url=url)
-        try:
-            yield
-        finally:
-            sampling.cancel()
-
 
 _HOUR: Final = 3600.0
 _SAMPLES: Final = 12
@@ -41,15 +21,14 @@ _SUCCESS: Final = "success"
 class LastHour:
     """Samples the counters of a server; ``read`` returns them as they are, ``clock`` seconds."""
 
-    def __init__(self, read: Callable[[], Totals], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, read: Callable[[], Awaitable[Totals]], clock: Callable[[], float] = time.monotonic) -> None:
         self._read, self._clock = read, clock
         self._samples = deque[tuple[float, Totals]]()
-        self.sample()
 
-    def sample(self) -> None:
+    async def sample(self) -> None:
         """Keep the counters of this moment, and forget those older than an hour but the last one."""
         now = self._clock()
-        self._samples.append((now, self._read()))
+        self._samples.append((now, await self._read()))
         # One that is older stays, as the counters from which the hour begins.
         while len(self._samples) > 1 and self._samples[1][0] <= now - _HOUR:
             self._samples.popleft()
@@ -57,15 +36,16 @@ class LastHour:
     async def run(self) -> None:
         """Sample until cancelled."""
         while True:
+            await self.sample()
             await asyncio.sleep(INTERVAL)
-            self.sample()
 
-    def document(self) -> Object:
+    async def document(self) -> Object:
         """Calls, errors and latencies by operation and kind, and their quantiles by operation."""
-        now = self._clock()
+        if not self._samples:
+            await self.sample()
+        now, present = self._clock(), await self._read()
         # Up to an interval more than an hour: from the last sample before it, or from the first one.
         since, before = next((each for each in reversed(self._samples) if each[0] <= now - _HOUR), self._samples[0])
-        present = self._read()
         cells: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0, 0, 0.0, 0])
         for (operation, kind, outcome), values in present.series.items():
             calls, seconds, slow = _less(values, before.series.get((operation, kind, outcome)))
