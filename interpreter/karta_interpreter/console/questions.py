@@ -29,7 +29,7 @@ class Questions:
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
-        self.pool: Final = child.processes(_PROCESSES, _IDLE_SECONDS)
+        self.pool: Final = child.processes(child.__file__, _PROCESSES, _IDLE_SECONDS)
         self._awaited = AsyncPool(self.pool)
 
     async def ask(self, body: bytes) -> bytes:

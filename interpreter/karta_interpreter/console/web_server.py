@@ -21,9 +21,9 @@ from pydantic import TypeAdapter
 from karta_interpreter.console.application import Served, listening
 from karta_interpreter.console.last_hour import LastHour
 from karta_interpreter.console.webhook import Webhook
-from karta_interpreter.console.workload_types import Parts, serve_types
+from karta_interpreter.console.workload_types.api import Parts, serve_types
 from karta_interpreter.errors import InterpreterError
-from karta_interpreter.server.bodies import container_memory
+from karta_interpreter.sandbox.process import container_memory
 from karta_interpreter.server.listener import release_memory
 from karta_interpreter.server.log import configure_log, flush_log, open_standard_files
 from karta_interpreter.server.metrics import Metrics

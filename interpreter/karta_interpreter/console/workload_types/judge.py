@@ -7,7 +7,8 @@ from typing import Final
 
 import orjson
 
-from karta_interpreter.console import child
+from karta_interpreter.console.child import FAILURE, processes
+from karta_interpreter.console.workload_types import child
 from karta_interpreter.console.workload_types.models import ApiError, Judged, Problem, unavailable
 from karta_interpreter.errors import SandboxError, StopCause
 from karta_interpreter.karta.definition import Definition
@@ -30,7 +31,7 @@ class Judge:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.pool: Final = child.processes(_PROCESSES, _IDLE_SECONDS)
+        self.pool: Final = processes(child.__file__, _PROCESSES, _IDLE_SECONDS)
         self._awaited = AsyncPool(self.pool)
 
     async def judged(self, body: bytes, user: str) -> tuple[Judged, bytes]:
@@ -73,7 +74,7 @@ class Judge:
             raise unavailable(f"no process can judge the body: {error}", seconds=1) from error
         if found == child.PROBLEM:
             raise ApiError.of(Problem.model_validate_json(answer))
-        if found == child.FAILURE:
+        if found == FAILURE:
             raise ApiError(422, f"the body cannot be judged: {answer.decode()}")
         return answer
 
