@@ -1,16 +1,13 @@
 """Calls that take too long, need too much, or go wrong in ways that nobody foresaw."""
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError
 from karta_interpreter.jq import Query
-from karta_interpreter.operations import Results
 from karta_interpreter.server import calls
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
@@ -62,36 +59,6 @@ async def test_the_expressions_of_one_definition_leave_a_process_to_all_others(t
     assert not any(attack.result().response["successful"] for attack in attacks)
 
 
-async def test_calls_whose_clients_have_left_keep_the_turns_of_their_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their threads go on until the deadline; otherwise one client could have all threads work for one kind."""
-    begun, end, most = list[float](), threading.Event(), 4
-
-    def interpret_until(_calls: calls.Calls, until: float, *_: object) -> Results:
-        begun.append(until)
-        end.wait()
-        raise InterpretationError("stopped")
-
-    monkeypatch.setattr(calls.Calls, "_interpret_until", interpret_until)
-    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, call_limit=HANG)
-    body = post(question("Treadmill", "InterpretHealth"), f"/interpret?timeout={HANG:.0f}s")
-    async with Server(settings) as server:
-        clients = [await Client.connect(server.started.port, None) for _ in range(most + 2)]
-        for client in clients[:most]:
-            await client.send(body)
-        while len(begun) < most:  # noqa: ASYNC110 - it happens in threads
-            await asyncio.sleep(0.01)
-        for client in clients[:most]:
-            await client.close()
-        await clients[most].send(body)
-        for _ in range(10):  # turns of the event loop, in which the server sees that clients have left
-            assert (await clients[-1].ask(post(question()))).response["successful"]
-        assert len(begun) == most
-        end.set()
-        assert (await clients[most].receive()).response["status"]["message"] == "stopped"
-        for client in clients[most:]:
-            await client.close()
-
-
 async def test_a_call_ends_before_karmada_gives_up(server: Process) -> None:
     answer = await ask(server, post(question("Treadmill", "InterpretHealth"), "/interpret?timeout=700ms"))
     assert answer.response["status"]["code"] == 504
@@ -101,26 +68,6 @@ async def test_a_call_ends_before_karmada_gives_up(server: Process) -> None:
 async def test_other_operations_of_a_hostile_definition_work(server: Process) -> None:
     answer = await ask(server, post(question("Treadmill", "InterpretStatus")))
     assert answer.response["rawStatus"] == {}
-
-
-async def test_calls_that_get_no_thread_leave_the_turns_of_their_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise RuntimeError("can't start new thread")
-
-    def interpret_until(*_: object) -> Results:
-        raise InterpretationError("stopped")
-
-    monkeypatch.setattr(calls.Calls, "_interpret_until", interpret_until)
-    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, call_limit=HANG)
-    body = post(question("Treadmill", "InterpretHealth"))
-    async with Server(settings) as server:
-        client = await Client.connect(server.started.port, None)
-        with monkeypatch.context() as exhausted:
-            exhausted.setattr(threading.Thread, "start", fail)
-            for _ in range(4):
-                assert (await client.ask(body)).response["status"]["code"] == 500
-        assert (await client.ask(body)).response["status"]["message"] == "stopped"
-        await client.close()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.server.isolated_calls import is_large
+from karta_interpreter.server.lanes import is_large_body
 from karta_interpreter.server.settings import MIB
 from tests.server.client import Answer, Client, get, post, question
 from tests.server.process import Process, running
@@ -178,11 +178,11 @@ async def test_an_answer_may_not_be_as_large_as_a_body(server: Process) -> None:
 
 
 def test_a_body_is_large_by_its_bytes_or_by_its_values() -> None:
-    assert not is_large(question() + b" " * MIB)
-    assert is_large(LARGE)
-    assert is_large(b"[" + b"1," * 12_000 + b"1]")
+    assert not is_large_body(question() + b" " * MIB)
+    assert is_large_body(LARGE)
+    assert is_large_body(b"[" + b"1," * 12_000 + b"1]")
     fields = [b'{%b"":1}' % b"".join(b'"k%d":1,' % n for n in range(count)) for count in (5_900, 6_000)]
-    assert [is_large(each) for each in fields] == [False, True], "a field has a key and a value"
+    assert [is_large_body(each) for each in fields] == [False, True], "a field has a key and a value"
     pair = b'{"object":[%b1],"observedObject":[%b1]}'
-    assert not is_large(pair % (b"1," * 11_000, b"1," * 11_000))
-    assert is_large(pair % (b"1," * 12_000, b"1," * 12_000))
+    assert not is_large_body(pair % (b"1," * 11_000, b"1," * 11_000))
+    assert is_large_body(pair % (b"1," * 12_000, b"1," * 12_000))

@@ -17,10 +17,9 @@ import pytest
 from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.karta.loading import load_documents
-from karta_interpreter.karta.reference_resolver import Known
 from karta_interpreter.operations import Options, interpret
 from karta_interpreter.server import isolated_child
-from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared
+from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared, pack_for_child
 from karta_interpreter.wire import Request, decode, encode_results
 from tests.server.client import question
 from tests.server.process import KARTAS
@@ -58,6 +57,10 @@ def mill(name: str, stones: int, **fields: Any) -> bytes:
     return question(object=obj, name=name, uid=f"uid-{name}", **fields)
 
 
+def prepared(definition: Definition) -> Prepared:
+    return Prepared(definition, pack_for_child(definition, Options()), None, "too slow")
+
+
 async def answered(
     calls: IsolatedCalls, body: bytes, definition: Definition, seconds: float = SECONDS
 ) -> tuple[int, Any]:
@@ -66,9 +69,9 @@ async def answered(
 
     def prepare(_: Request) -> Prepared:
         pids.append(calls.pool.processes)
-        return Prepared(definition, Known({}), "too slow")
+        return prepared(definition)
 
-    answer = await calls.answer(body, time.monotonic() + seconds, Options(), prepare)
+    answer = await calls.answer(body, time.monotonic() + seconds, prepare)
     [[pid]] = pids
     await until(lambda: is_done(calls))
     return pid, json.loads(answer)["response"]
@@ -128,7 +131,7 @@ async def test_a_call_that_is_never_answered_leaves_nothing_to_the_next(
 ) -> None:
     first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
     with suppress(RequestError, InterpretationError):
-        await calls.answer(body, time.monotonic() + SECONDS, Options(), unknown)
+        await calls.answer(body, time.monotonic() + SECONDS, unknown)
     second, answer = await answered(calls, mill("oats", 4), definitions["GrainMill"])
     assert (second, answer["uid"], answer["replicas"]) == (first, "uid-oats", 4)
 
@@ -172,7 +175,7 @@ async def test_a_hostile_body_takes_its_process_with_it(
     first, _ = await answered(new_calls, mill("rye", 2), definitions["GrainMill"])
     body = b'{"request":[' + b"[[]]," * 1_000_000 + b"1]}"
     with pytest.raises(RequestError, match="128 MiB of memory"):
-        await new_calls.answer(body, time.monotonic() + SECONDS, Options(), unknown)
+        await new_calls.answer(body, time.monotonic() + SECONDS, unknown)
     second, answer = await answered(new_calls, mill("oats", 4), definitions["GrainMill"])
     assert (second != first, answer["replicas"]) == (True, 4)
 
@@ -230,10 +233,10 @@ async def test_a_process_that_is_not_done_with_its_call_is_worth_waiting_for(
 
     def prepare(_: Request) -> Prepared:
         pids.add(calls.pool.processes)
-        return Prepared(definitions["GrainMill"], Known({}), "too slow")
+        return prepared(definitions["GrainMill"])
 
     for _ in range(10):
-        await calls.answer(body, time.monotonic() + SECONDS, Options(), prepare)
+        await calls.answer(body, time.monotonic() + SECONDS, prepare)
     assert len(pids) == 1
 
 
@@ -251,5 +254,4 @@ async def test_an_idle_process_ends_and_leaves_no_descriptor(definitions: dict[s
 
 
 async def answer(calls: IsolatedCalls, definition: Definition) -> bytes:
-    prepared = Prepared(definition, Known({}), "too slow")
-    return await calls.answer(mill("rye", 2), time.monotonic() + SECONDS, Options(), lambda _: prepared)
+    return await calls.answer(mill("rye", 2), time.monotonic() + SECONDS, lambda _: prepared(definition))

@@ -12,7 +12,6 @@ import pytest
 
 from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.karta.loading import pack, unpack
-from karta_interpreter.operations import Options
 from karta_interpreter.server import isolated_child
 from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared
 from karta_interpreter.server.server import Server
@@ -117,12 +116,12 @@ async def test_large_calls_and_reviews_leave_one_process_to_each_other(program: 
     """Two large calls are answered at a time, a third waits, and a review does not wait for any of them."""
     program(f"{STARTS}    time.sleep(600) if letter == {isolated_child.CALL!r} else review(channel)\n" + REVIEWS)
     calls = IsolatedCalls()
-    large = [asyncio.create_task(calls.answer(LARGE, soon(), Options(), unknown)) for _ in range(3)]
+    large = [asyncio.create_task(calls.answer(LARGE, soon(), unknown)) for _ in range(3)]
     await until(lambda: len(calls.pool.processes) == 2)
     assert await calls.review(b"{}", HANG, None) == b"judged"
     assert len(calls.pool.processes) == 3
     with pytest.raises(RequestError, match="every process is busy") as caught:
-        await calls.answer(LARGE, time.monotonic() + 0.1, Options(), unknown)
+        await calls.answer(LARGE, time.monotonic() + 0.1, unknown)
     assert caught.value.status == 503
     assert not any(task.done() for task in large)
     for task in large:

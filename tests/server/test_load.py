@@ -2,52 +2,47 @@
 
 import asyncio
 import json
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from karta_interpreter.errors import RequestError
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Options, Results, interpret
-from karta_interpreter.server import calls as calls_module
+from karta_interpreter.server.isolated_calls import IsolatedCalls
 from karta_interpreter.server.load import TURN_SECONDS, Load
 from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import Settings
+from karta_interpreter.wire import decode, encode_results
 from tests.server.client import Answer, Client, as_karmada, as_others, get, post, question
 from tests.server.process import KARTAS
 from tests.server.test_application import is_status
 from tests.server.wire import Bench
 from tests.waiting import HANG
 
-# Its expression is answered in a thread.
+# Its expression is for a child process.
 WAITING = post(question("Treadmill", "InterpretHealth"))
 REVIEW = json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "1"}}).encode()
 
 
 class Held:
-    """Calls in threads, which wait until they are let go."""
+    """Calls in child processes, which wait until they are let go."""
 
     def __init__(self) -> None:
-        self.begun = threading.Semaphore(0)
-        self.let_go = threading.Event()
+        self.begun = asyncio.Semaphore(0)
+        self.let_go = asyncio.Event()
 
-    def interpret(self, definition: Definition, call: Call, options: Options, **others: Any) -> Results:
-        if definition.gvk.kind == "Treadmill":
-            self.begun.release()
-            assert self.let_go.wait(HANG)
-            return {"healthy": True}
-        return interpret(definition, call, options, **others)
+    async def answer(self, body: bytes, *_: object) -> bytes:
+        self.begun.release()
+        await self.let_go.wait()
+        return encode_results(decode(body), {"healthy": True})
 
 
 @pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+async def held(monkeypatch: pytest.MonkeyPatch) -> Held:
     held = Held()
-    monkeypatch.setattr(calls_module, "interpret", held.interpret)
-    yield held
-    held.let_go.set()
+    monkeypatch.setattr(IsolatedCalls, "answer", lambda _, *asked: held.answer(*asked))
+    return held
 
 
 @asynccontextmanager
@@ -62,7 +57,7 @@ def is_rejected(answer: Answer) -> bool:
 
 
 async def begins(held: Held) -> None:
-    await asyncio.to_thread(held.begun.acquire)
+    await held.begun.acquire()
 
 
 @pytest.mark.parametrize("spell", [as_karmada, as_others])

@@ -51,7 +51,9 @@ def compile_definition(
         source=source,
         # Selectors and pod groups hold texts about pods, no `Query`: none of Karmada's requests runs them.
         uses_bounded=any(not query.is_plain for query in _queries(parts)),
-        is_large=len(queries) > _MOST_QUERIES or sum(len(query.text) for query in queries) > _MOST_CHARACTERS,
+        steps=sum(query.vetting.steps for query in queries),
+        has_many_expressions=len(queries) > _MOST_QUERIES
+        or sum(len(query.text) for query in queries) > _MOST_CHARACTERS,
         findings=tuple(findings),
         scripts=annotations.lua,
         gang=karta.spec.gang,

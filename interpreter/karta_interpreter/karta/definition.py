@@ -8,10 +8,12 @@ from typing import Final, Self
 
 from karta_interpreter.findings import Finding
 from karta_interpreter.jq import Query
+from karta_interpreter.jq.compiled.costs import CHARACTERS
 from karta_interpreter.jq.syntax import Alternative, Comma, Index, Literal, Node, Pipe
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import field_of, is_computed, variables_in
 from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.k8s.projection import values_in
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.annotations import Annotations
 from karta_interpreter.karta.bindings import Bindings
@@ -163,10 +165,11 @@ class Definition:
     """The compiled Karta of one kind of workload, with the scripts that take precedence over it.
 
     ``components`` has the root first and the children in the order of the definition; ``findings`` are the warnings it
-    was loaded with. ``uses_bounded``: some expression runs outside this process; ``is_large``: they are so many or so
-    long that a child process compiles and runs them. ``manifest`` is the Karta as it was loaded, from which another
-    process can make the same definition; ``has_karta`` is false for a kind that only has scripts. Expressions that read
-    ``references`` have to be given their values first (`karta_interpreter.karta.reference_resolver`).
+    was loaded with. ``uses_bounded``: some expression runs outside this process; ``has_many_expressions``: they are so
+    many or so long that a child process compiles and runs them. All together take at most so many ``steps`` for each
+    element of an object, 0 where tests bound their time. ``manifest`` is the Karta as it was loaded, from which
+    another process can make the same definition; ``has_karta`` is false for a kind that only has scripts. Expressions
+    that read ``references`` have to be given their values first (`karta_interpreter.karta.reference_resolver`).
     """
 
     name: str
@@ -176,7 +179,8 @@ class Definition:
     annotations: Annotations = field(default_factory=Annotations)
     source: str = ""
     uses_bounded: bool = False
-    is_large: bool = False
+    has_many_expressions: bool = False
+    steps: int = field(default=0, compare=False)
     findings: tuple[Finding, ...] = ()
     manifest: Object = field(default_factory=dict, repr=False)
     scripts: Scripts = field(default_factory=Scripts)
@@ -208,6 +212,15 @@ class Definition:
             return True
         allowed = self.annotations.operations
         return self.has_karta and (allowed is None or operation in allowed)
+
+    def most_steps(self, text: bytes) -> int:
+        """Return the steps that the expressions take at most together on JSON with this text."""
+        return self.steps * (values_in(text) + len(text) // CHARACTERS)
+
+    @property
+    def needs_child(self) -> bool:
+        """Whether only child processes of a server run its expressions: they could delay all other calls."""
+        return self.uses_bounded or self.has_many_expressions
 
     @property
     def root(self) -> Component:

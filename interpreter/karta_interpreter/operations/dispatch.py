@@ -55,7 +55,7 @@ def projection_of(definition: Definition, operation: Operation) -> Projection | 
     It is None if all may be read, or if the answer takes more than the object and expressions that run in this
     process. Fields that an answer writes count as read. Of a large definition not even this is computed.
     """
-    if definition.is_large or definition.uses_bounded or definition.references:
+    if definition.needs_child or definition.references:
         return None
     if definition.scripts.of(operation) or not definition.answers(operation):
         return None

@@ -70,7 +70,7 @@ def _unanswered(definition: Definition, operation: Operation) -> InterpretationE
 
 def has_scripts_alone(definition: Definition, operation: str) -> bool:
     """Return whether scripts answer an operation, and nothing else has to be waited for."""
-    return operation in definition.scripts.operations and not (definition.uses_bounded or definition.references)
+    return operation in definition.scripts.operations and not (definition.needs_child or definition.references)
 
 
 def script_jobs(

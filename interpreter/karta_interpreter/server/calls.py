@@ -3,10 +3,7 @@
 import asyncio
 import logging
 import time
-from collections import defaultdict
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from math import inf
 from typing import Any, TypeAlias
@@ -14,33 +11,34 @@ from typing import Any, TypeAlias
 from karta_interpreter.errors import InterpretationError, RequestError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.reference_resolver import known_to
-from karta_interpreter.operations import Call, Operation, Options, Results, interpret
+from karta_interpreter.operations import Operation, Options, Results, interpret
 from karta_interpreter.operations.dispatch import own_answer
-from karta_interpreter.operations.interpretation import has_scripts_alone
 from karta_interpreter.sandbox import close_pools
-from karta_interpreter.sandbox.deadline import deadline
 from karta_interpreter.server.interruption import InterruptedWork, Interruption
-from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared, ScriptCalls, is_large
+from karta_interpreter.server.isolated_calls import (
+    IsolatedCalls,
+    LargeResultError,
+    Prepared,
+    ScriptCalls,
+    pack_for_child,
+)
 from karta_interpreter.server.isolated_child import TOO_DEEP
+from karta_interpreter.server.lanes import Lane, is_large_body, lane_of
 from karta_interpreter.server.load import Load
 from karta_interpreter.server.log import log
-from karta_interpreter.server.long_calls import LONG, LongCalls
 from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.server.question import Question
+from karta_interpreter.server.pending_call import PendingCall
+from karta_interpreter.server.slow_calls import LONG, SlowCalls
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.sources.store import Store
 from karta_interpreter.wire import FastDecoder, Request, decode, encode_failure, encode_results
 
 _OPERATIONS = frozenset(operation.value for operation in Operation)
-_THREADS = 16
-_THREADS_OF_ONE_KIND = 4
-"""Calls of one slow definition leave threads to those of another one."""
 _SLOW = 0.5
 """Seconds from which Karmada writes a call to its own log (``customized.go``)."""
 _SUCCESS = 200
 _LONGEST_REASON = 500
-# A thread that stops at its deadline returns the slow expression; this is how long the call waits for it.
+# A process that stops at its deadline names the slow line; this is how long the call waits for it.
 _LAST_WORDS = 0.2
 
 Awaited: TypeAlias = Callable[[float], Coroutine[Any, Any, bytes]]
@@ -50,10 +48,8 @@ Awaited: TypeAlias = Callable[[float], Coroutine[Any, Any, bytes]]
 class Calls:
     """Answers calls from the snapshot of the moment, and reviews of Kartas.
 
-    Plain definitions are answered at once: their work is bounded by the object. Scripts, expressions that could run
-    without end, large bodies and definitions, and calls like those that took long are for other processes. The event
-    loop waits for these, and a thread for expressions. While `interruption` runs, an answer that takes long in this
-    process is given up, and a child process gives it.
+    `lane_of` decides who answers a call. While `interruption` runs, an answer of the event loop that takes long is
+    given up, and a child process gives it.
     """
 
     # Attributes of the class, so that tests can compare with calls that all take the slow path, and set the clocks.
@@ -68,13 +64,10 @@ class Calls:
         self._metrics = metrics
         self._options = options
         self._isolated = IsolatedCalls()
-        self._logs_all = log.isEnabledFor(logging.DEBUG)
-        self._decodes_for: Snapshot | None = None
-        self._long_calls = LongCalls()
-        self._fast_decoder = self._reads_by(lambda _: None)
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bounded")
         self._scripts = ScriptCalls()
-        self._turns = defaultdict[GVK, asyncio.Semaphore](lambda: asyncio.Semaphore(_THREADS_OF_ONE_KIND))
+        self._logs_all = log.isEnabledFor(logging.DEBUG)
+        self._snapshot: Snapshot | None = None
+        self._begin_snapshot(store.snapshot)
 
     async def answer(self, body: bytes, seconds: float) -> bytes:
         """Return the body that answers a request within that time, or reports an error.
@@ -89,16 +82,16 @@ class Calls:
         if isinstance(answer, bytes):
             return answer
         with self.load.work():
-            return await (answer(seconds) if answer else self._in_process(body, seconds))
+            return await (answer(seconds) if answer else self._in_child(body, seconds))
 
     def answer_soon(self, body: bytes) -> bytes | Awaited | None:
-        """Return what `answer` would, or how to await it; None for a call that this process does not try to answer."""
-        question = self._read(body)
-        if question is None:
+        """Return what `answer` would, or how to await it; None for a large body, of which no uid is known yet."""
+        call, lane = self._read(body)
+        if call is None:
             return None
-        if question.waits:
-            return partial(self._awaited, question)
-        return self._answer(question) or partial(self._in_process, body, question=question)
+        if lane is Lane.INLINE and (answer := self._inline(call)):
+            return answer
+        return partial(self._by_script, call) if lane is Lane.SCRIPT else partial(self._in_child, body, call=call)
 
     async def review(self, body: bytes, seconds: float, taken: Mapping[GVK, str] | None) -> bytes:
         """Return the answer to a review of a Karta, see `IsolatedCalls.review`."""
@@ -106,143 +99,128 @@ class Calls:
             return await self._isolated.review(body, seconds, taken)
 
     def close(self) -> None:
-        """Let go of the threads and of the processes that they wait for; calls without an answer are dropped."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        """End the processes; calls without an answer are dropped."""
         close_pools()
 
-    def _read(self, body: bytes) -> Question | None:
-        """Read a request; None for one that a child process answers."""
-        started, snapshot = (self._clock(), self._processor_time()), self._store.snapshot
-        # A decoder remembers definitions, so it ends with its snapshot; a snapshot never changes, so identity will do.
-        if snapshot is not self._decodes_for:
-            self._decodes_for, self._fast_decoder = snapshot, self._reads_by(snapshot.find)
-            self._long_calls = LongCalls()
-        decoded = self._fast_decoder.read(body)
+    def _begin_snapshot(self, snapshot: Snapshot) -> None:
+        # These remember definitions; a snapshot never changes, so its identity will do.
+        self._snapshot, self._decoder = snapshot, self._reads_by(snapshot.find)
+        self._slow_calls, self._packed = SlowCalls(), dict[GVK, tuple[Definition, bytes]]()
+
+    def _read(self, body: bytes) -> tuple[PendingCall | None, Lane]:
+        """Read a request and decide its lane; there is no call where the body is too large to be read here."""
+        started, spent, snapshot = self._clock(), self._processor_time(), self._store.snapshot
+        if snapshot is not self._snapshot:
+            self._begin_snapshot(snapshot)
+        definition: Definition | None
+        decoded = self._decoder.read(body)
         if decoded is not None:
-            is_fast = not decoded.by_script
-            question = Question(*started, len(body), decoded.request, snapshot, decoded.definition, is_fast)
+            request, definition, is_projected = decoded.request, decoded.definition, not decoded.by_script
         # Only now: the fast decoder skips what it does not need, so most large bodies are cheap to it.
-        elif is_large(body):
-            return None
+        elif is_large_body(body):
+            return None, lane_of(None, None, len(body), is_slow=False)
         else:
-            question = Question.of(*started, len(body), decode(body), snapshot)
-        return None if self._takes_long(question) else question
+            request, is_projected = decode(body), False
+            definition = definition_of(request, snapshot)
+        call = PendingCall(started, spent, body, request, snapshot, definition, is_projected)
+        size = len(body)
+        return call, lane_of(request, definition, size, is_slow=self._slow_calls.matches(call.key, size))
 
-    def _takes_long(self, question: Question) -> bool:
-        """Return whether the event loop would answer nothing else for long."""
-        definition = question.definition
-        if definition is None or question.waits:
-            return False
-        return definition.is_large or self._long_calls.includes(question.key, question.size)
-
-    def _answer(self, question: Question) -> bytes | None:
+    def _inline(self, call: PendingCall) -> bytes | None:
         """Return the answer; None for one that is interrupted, and that a child process gives."""
         answer = None
         try:
-            answer = encode_results(question.request, self._own_results(question))
+            answer = encode_results(call.request, self._own_results(call))
         except InterruptedWork:
             pass
         except Exception as error:  # noqa: BLE001 - the edge of the process
-            answer = self._failure(question, error)
+            answer = self._failure(call, error)
         else:
-            self._record(question)
-        spent = self._clock() - question.started
+            self._record(call)
+        spent = self._clock() - call.started
         self.load.spend(spent)
-        if spent >= LONG:
-            self._note_long(question)
+        # Processor time: a busy machine makes any call wait.
+        if spent >= LONG and (seconds := self._processor_time() - call.spent) >= LONG:
+            self._note_slow(call, seconds)
         return answer
 
-    def _own_results(self, question: Question) -> Results:
+    def _own_results(self, call: PendingCall) -> Results:
         # Not since the call came: to find out what a new question reads takes as long, once, in any process.
         self.interruption.at = self._processor_time() + LONG
         try:
-            definition, call = question.known()
-            if question.is_fast:
-                return own_answer(definition, call, self._options)
-            return interpret(definition, call, self._options, reader=self._store.reader)
+            definition, asked = call.definition_and_call()
+            if call.is_projected:
+                return own_answer(definition, asked, self._options)
+            return interpret(definition, asked, self._options, reader=self._store.reader)
         finally:
             self.interruption.at = inf
 
-    def _note_long(self, question: Question) -> None:
-        # Processor time: a busy machine makes any call wait.
-        seconds = self._processor_time() - question.spent
-        if seconds >= LONG and question.definition and self._long_calls.add(question.key, question.size):
-            name, operation = question.key
+    def _note_slow(self, call: PendingCall, seconds: float) -> None:
+        if call.definition and self._slow_calls.add(call.key, len(call.body)):
+            name, operation = call.key
             message = "calls took long: child processes answer those that are half as long or longer"
-            log.warning(message, definition=name, operation=operation, bytes=question.size, seconds=round(seconds, 4))
+            size = len(call.body)
+            log.warning(message, definition=name, operation=operation, bytes=size, seconds=round(seconds, 4))
 
-    async def _awaited(self, question: Question, seconds: float) -> bytes:
+    async def _by_script(self, call: PendingCall, seconds: float) -> bytes:
         try:
-            results = await self._results(question, seconds)
-            answer = encode_results(question.request, results)
+            answer = encode_results(call.request, await self._script_results(call, seconds))
+        except LargeResultError:
+            self._note_slow(call, self._clock() - call.started)
+            return await self._in_child(call.body, seconds, call)
         except Exception as error:  # noqa: BLE001 - the edge of the process
-            return self._failure(question, error)
-        self._record(question)
+            return self._failure(call, error)
+        self._record(call)
         return answer
 
-    async def _in_process(self, body: bytes, seconds: float, question: Question | None = None) -> bytes:
-        """Return the answer of a child process; the time of an answer to ``question`` that was interrupted counts."""
-        started = question.started if question else self._clock()
-        until = time.monotonic() + seconds - (self._clock() - started)
-
-        def prepare(request: Request) -> Prepared:
-            nonlocal question
-            question = Question.of(started, 0.0, len(body), request, self._store.snapshot)
-            definition = question.served()
-            known = known_to(self._store.reader, definition.references)
-            return Prepared(definition, known, question.too_slow(seconds))
-
-        try:
-            answer = await self._isolated.answer(body, until, self._options, prepare)
-        except Exception as error:
-            # Without a uid there is no answer of Karmada's form: `RequestError` becomes an HTTP error.
-            if question is None:
-                raise
-            return self._failure(question, error)
-        if question is not None:
-            self._record(question)
-        return answer
-
-    async def _results(self, question: Question, seconds: float) -> Results:
-        definition, call = question.known()
+    async def _script_results(self, call: PendingCall, seconds: float) -> Results:
+        definition, asked = call.definition_and_call()
         until = time.monotonic() + seconds
         try:
             # Work that stops at its deadline returns the slow expression.
-            async with asyncio.timeout(until - time.monotonic() + _LAST_WORDS):
-                if has_scripts_alone(definition, call.operation):
-                    return await self._scripts.answer(definition, call, self._options, until)
-                return await self._in_thread(until, definition, call)
+            async with asyncio.timeout(seconds + _LAST_WORDS):
+                return await self._scripts.answer(definition, asked, self._options, until)
         except TimeoutError:
-            raise InterpretationError(question.too_slow(seconds), code=504) from None
+            raise InterpretationError(call.too_slow(seconds), code=504) from None
         except InterpretationError as error:
             # What was stopped at the deadline fails with an error of its own; the client gets the code of a timeout.
             if time.monotonic() < until:
                 raise
-            raise InterpretationError(f"{question.too_slow(seconds)}: {error}", code=504) from error
+            raise InterpretationError(f"{call.too_slow(seconds)}: {error}", code=504) from error
 
-    async def _in_thread(self, until: float, definition: Definition, call: Call) -> Results:
-        loop, turns = asyncio.get_running_loop(), self._turns[definition.gvk]
+    async def _in_child(self, body: bytes, seconds: float, call: PendingCall | None = None) -> bytes:
+        """Return the answer of a child process; the time that has passed since a ``call`` came counts."""
+        started, request = (call.started, call.request) if call else (self._clock(), None)
+        until = time.monotonic() + seconds - (self._clock() - started)
 
-        def give_back(_: object) -> None:
-            with suppress(RuntimeError):  # the loop has been closed
-                loop.call_soon_threadsafe(turns.release)
+        def prepare(request: Request) -> Prepared:
+            nonlocal call
+            snapshot = self._store.snapshot
+            call = call or PendingCall(started, 0.0, body, request, snapshot, definition_of(request, snapshot))
+            definition = call.definition_or_raise()
+            return Prepared(definition, self._pack(definition), self._store.reader, call.too_slow(seconds))
 
-        await turns.acquire()
         try:
-            work = self._threads.submit(self._interpret_until, until, definition, call)
-        except RuntimeError:  # no thread can be started
-            turns.release()
-            raise
-        # Not when the waiting ends: a client can leave, and the thread goes on until its deadline.
-        work.add_done_callback(give_back)
-        return await asyncio.wrap_future(work)
+            answer = await self._isolated.answer(body, until, prepare, request)
+        except Exception as error:
+            # Without a uid there is no answer of Karmada's form: `RequestError` becomes an HTTP error.
+            if call is None:
+                raise
+            return self._failure(call, error)
+        if call is not None:
+            self._record(call)
+        return answer
 
-    def _interpret_until(self, until: float, definition: Definition, call: Call) -> Results:
-        with deadline(max(until - time.monotonic(), 0.0)):
-            return interpret(definition, call, self._options, reader=self._store.reader)
+    def _pack(self, definition: Definition) -> bytes:
+        # Of another snapshot than this call's there may be another definition of the kind.
+        packed, needed = self._packed.get(definition.gvk, (None, b""))
+        if packed is not definition:
+            needed = pack_for_child(definition, self._options)
+            self._packed[definition.gvk] = definition, needed
+        return needed
 
-    def _failure(self, question: Question, error: Exception) -> bytes:
-        request = question.request
+    def _failure(self, call: PendingCall, error: Exception) -> bytes:
+        request = call.request
         if isinstance(error, InterpretationError):
             code, message = error.code, str(error)
         elif isinstance(error, RequestError):
@@ -253,13 +231,13 @@ class Calls:
             # Its text may hold content of the object, so only the log gets it.
             log.error("call failed unexpectedly", uid=request.uid, operation=request.operation_name, exc_info=error)
             code, message = 500, "internal error"
-        self._record(question, code, message)
+        self._record(call, code, message)
         return encode_failure(request.uid, code, message)
 
-    def _record(self, question: Question, code: int = _SUCCESS, message: str = "") -> None:
-        request, seconds = question.request, self._clock() - question.started
+    def _record(self, call: PendingCall, code: int = _SUCCESS, message: str = "") -> None:
+        request, seconds = call.request, self._clock() - call.started
         # Labels of metrics: what a client invents would make a new series each time.
-        known = request.gvk if question.definition else None
+        known = request.gvk if call.definition else None
         operation = request.operation_name if request.operation_name in _OPERATIONS else ""
         self._metrics.answered(operation, known, code, seconds)
         if code == _SUCCESS and seconds < _SLOW and not self._logs_all:
@@ -277,3 +255,8 @@ class Calls:
             log.debug("call answered", **about)
         else:
             log.warning("call failed", **about, code=code, reason=message[:_LONGEST_REASON])
+
+
+def definition_of(request: Request, snapshot: Snapshot) -> Definition | None:
+    """Return the definition of the kind that a request names."""
+    return snapshot.find(request.gvk) if request.gvk else None

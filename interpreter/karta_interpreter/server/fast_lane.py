@@ -2,7 +2,7 @@
 
 Three quarters of what aiohttp does for a request is of no use to these. The fast lane decides nothing by itself:
 a request that differs from Karmada's in one byte, and one whose answer is anything but a plain 200, goes to aiohttp as
-it came. An answer is there at once, or comes from another process.
+it came. The answer is ready immediately or is awaited from a child process.
 """
 
 import re

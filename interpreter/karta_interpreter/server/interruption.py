@@ -13,7 +13,7 @@ _TICK: Final = 0.02
 
 
 class InterruptedWork(BaseException):
-    """Raised anywhere in work that has not ended in its time; no ``except Exception`` on the way can keep it."""
+    """Raised anywhere in work that has not ended in its time; no ``except Exception`` swallows a BaseException."""
 
 
 class Interruption:

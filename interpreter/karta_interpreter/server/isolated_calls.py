@@ -1,17 +1,17 @@
-"""Calls that child processes answer: those with large bodies, reviews of Kartas, and those of scripts.
+"""Calls that child processes answer, reviews of Kartas, and scripts.
 
-While this process decodes a body it answers no other call, a hostile body takes fifty times its size of memory, and a
-hostile Karta takes long to judge. So these bodies go as they came to a child process, which has little memory, no
-environment and a deadline, and the answer comes back as bytes. To start a process takes ten times as long as most
-calls, so those that have not grown are kept for a while. The event loop awaits a script, and no thread waits for it.
+While this process decodes a large body it answers no other call, a hostile body takes fifty times its size of memory, a
+hostile Karta takes long to judge, and a bounded expression may never end. So these bodies go as they came to a child
+process, which has little memory, no environment and a deadline, and the answer comes back as bytes. To start a process
+takes ten times as long as most calls, so those that have not grown are kept for a while. No thread waits for one.
 """
 
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import orjson
 
@@ -19,34 +19,35 @@ from karta_interpreter import admission
 from karta_interpreter.errors import (
     InterpretationError,
     InterpreterError,
+    QueryReferenceError,
     RequestError,
     SandboxError,
     StopCause,
 )
 from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.projection import MOST_VALUES, values_in
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import pack, pack_known
-from karta_interpreter.karta.reference_resolver import Known
+from karta_interpreter.karta.loading import pack
+from karta_interpreter.karta.reference_resolver import Reader
 from karta_interpreter.lua.machine.worker import GRACE_SECONDS, QUESTIONS, SECONDS, WORKERS, Job, script_limits
 from karta_interpreter.operations import Call, Options, Results
 from karta_interpreter.operations.interpretation import script_errors, script_jobs, script_results
 from karta_interpreter.sandbox import Pool, Process, Program
 from karta_interpreter.sandbox.awaiting import AsyncPool, Exchange
 from karta_interpreter.server import isolated_child as child
+from karta_interpreter.server.lanes import is_large_body
 from karta_interpreter.wire import Request
 
 PROCESSES: Final = 3
-"""How many there are at once: two for calls and one for reviews, or the other way round."""
+"""How many there are at once for bodies that only a child reads: two for calls and one for reviews, or vice versa."""
 
-# A call costs up to 2.5 µs for each key and value in its body (InterpretReplica of many different resources), and a few
-# nanoseconds for each byte: 30 ms. An ordinary object of 100 KB takes 1 to 2 ms, but no cheap test separates it from
-# one that takes ten times that, and a kept process adds 5 ms. Retain reads much of two objects, and little of it is
-# dear.
-_MOST_BYTES: Final = 2 * 2**20
-_SECOND_OBJECT: Final = b'"observedObject":'
+DEFINITION_PROCESSES: Final = 4
+"""How many there are at once for definitions that need a child; of these a definition leaves one to the others."""
+
 _IDLE_SECONDS: Final = 30.0
+_DEFINITION_IDLE_SECONDS: Final = 600.0
+"""Karmada asks about a kind now and then, and an answer takes a millisecond only where a process is there."""
+
 _GRACE_SECONDS: Final = 0.2
 """A child that stops at its deadline names the expression that took so long; for this long that is waited for."""
 
@@ -58,56 +59,63 @@ _CAUSED_BY_REQUEST: Final = {StopCause.MEMORY, StopCause.TIME, StopCause.PROCESS
 
 
 class Prepared(NamedTuple):
-    """What answers a call: the definition, and the objects that it refers to; ``too_slow`` is the error at its end."""
+    """What answers a call: the definition, also as `pack_for_child` packs it, and who looks up what it refers to.
+
+    ``too_slow`` is the error at the end of the call's time.
+    """
 
     definition: Definition
-    known: Known
+    packed: bytes
+    reader: Reader | None
     too_slow: str
 
 
-def is_large(body: bytes) -> bool:
-    """Return whether answering a request in this process could delay other calls; never takes long itself.
+def pack_for_child(definition: Definition, options: Options) -> bytes:
+    """Return what a process needs to answer calls; by it the process finds a definition that it has compiled."""
+    return orjson.dumps({"definition": pack(definition), "options": asdict(options)})
 
-    >>> is_large(b'{"request": {}}'), is_large(b"[" + b"1," * 12_000 + b"1]")
-    (False, True)
-    """
-    # A value takes a byte at least.
-    if len(body) <= MOST_VALUES:
-        return False
-    most = MOST_VALUES * (2 if _SECOND_OBJECT in body else 1)
-    return len(body) > _MOST_BYTES or values_in(body) > most
+
+_Message: TypeAlias = tuple[bytes, bytes]
+_Reply: TypeAlias = Callable[[bytes, bytes], Awaitable[_Message]]
+"""Returns the reply to a question of a process."""
 
 
 class IsolatedCalls:
-    """Answers in the processes of a pool; a process without a request for ``idle_seconds`` ends."""
+    """Answers in processes; those of calls and reviews end without a request for ``idle_seconds``."""
 
     def __init__(self, *, idle_seconds: float = _IDLE_SECONDS) -> None:
-        self.pool: Final = Pool(
-            lambda: Process(Program(child.__file__, child.MEMORY, niceness=child.NICENESS)),
-            PROCESSES,
-            idle_seconds=idle_seconds,
-        )
-        self._awaited = AsyncPool(self.pool)
+        def start() -> Process:
+            return Process(Program(child.__file__, child.MEMORY, niceness=child.NICENESS))
+
+        self.pool: Final = Pool(start, PROCESSES, idle_seconds=idle_seconds)
+        self._bodies = AsyncPool(self.pool)
+        self._definitions = AsyncPool(Pool(start, DEFINITION_PROCESSES, idle_seconds=_DEFINITION_IDLE_SECONDS))
 
     async def answer(
-        self, body: bytes, until: float, options: Options, prepare: Callable[[Request], Prepared]
+        self,
+        body: bytes,
+        until: float,
+        prepare: Callable[[Request], Prepared],
+        request: Request | None = None,
     ) -> bytes:
         """Return the body that answers a call, until a time of the monotonic clock.
 
-        ``prepare`` gets the request without its call, in a thread. Raises RequestError when no uid is found within the
-        time and the memory, and InterpretationError when there is no right answer.
+        ``prepare`` gets the ``request``, or where that is not known the one that a process has read, without its call.
+        Raises RequestError when no uid is found within the time and the memory, and InterpretationError when there is
+        no right answer.
         """
-        prepared: Prepared | None = None
+        prepared = prepare(request) if request else None
+        pool, owner = (self._definitions, str(prepared.definition.gvk)) if prepared else (self._bodies, "calls")
 
-        def needed(about: bytes) -> dict[str, Any]:
+        async def reply(letter: bytes, payload: bytes) -> _Message:
             nonlocal prepared
-            prepared = prepare(_request(about))
-            # Packed as a text: by it the child finds the definition that it compiled for an earlier call.
-            packed = {"definition": pack(prepared.definition), "known": pack_known(prepared.known)}
-            return packed | {"options": asdict(options), "seconds": _left(until)}
+            if letter == child.ABOUT:
+                prepared = prepared or prepare(_request(payload))
+                return child.ANSWER, prepared.packed
+            return await _look_up(prepared and prepared.reader, payload)
 
         try:
-            return await self._ask("calls", child.CALL, body, until, needed)
+            return await self._ask(pool, owner, child.CALL, body, until, reply)
         except InterpretationError as error:
             # The child stops at the deadline, too, and names the expression; that is the reason of the timeout.
             if prepared is None or time.monotonic() < until:
@@ -128,13 +136,14 @@ class IsolatedCalls:
         """
         subject: admission.Subject | None = None
 
-        def needed(about: bytes) -> dict[str, Any]:
+        async def reply(_: bytes, about: bytes) -> _Message:
             nonlocal subject
             subject = admission.Subject(**orjson.loads(about))
-            return {"taken": None if taken is None else [[*gvk, name] for gvk, name in taken.items()]}
+            kinds = None if taken is None else [[*gvk, name] for gvk, name in taken.items()]
+            return child.ANSWER, orjson.dumps({"taken": kinds})
 
         try:
-            return await self._ask("reviews", child.REVIEW, body, time.monotonic() + seconds, needed)
+            return await self._ask(self._bodies, "reviews", child.REVIEW, body, time.monotonic() + seconds, reply)
         except (InterpretationError, SandboxError) as error:
             is_caused = isinstance(error, InterpretationError) or error.cause in _CAUSED_BY_REQUEST
             # A Karta that is to blame is denied; any other failure is the API server's to judge, by `failurePolicy`.
@@ -142,34 +151,45 @@ class IsolatedCalls:
                 raise _unanswered(body, error) from error
             return admission.unjudged(subject, str(error))
 
-    async def _ask(
-        self, owner: str, letter: bytes, body: bytes, until: float, needed: Callable[[bytes], dict[str, Any]]
-    ) -> bytes:
-        """Send a body, then what is ``needed`` to answer it, given what the process has read; return the answer."""
-        async with self._awaited.process(owner, _left(until)) as (process, _):
+    async def _ask(self, pool: AsyncPool, owner: str, letter: bytes, body: bytes, until: float, reply: _Reply) -> bytes:
+        """Send a body and the replies to what the process asks; return the answer."""
+        async with pool.process(owner, _left(until)) as (process, _):
             # Errors leave the block as values: an exception would end a process that has done nothing wrong.
-            answer = await self._exchange(process, letter, body, until, needed)
+            answer = await self._exchange(process, letter, body, until, reply)
         if isinstance(answer, InterpreterError):
             raise answer
         return answer
 
     @staticmethod
     async def _exchange(
-        process: Exchange, letter: bytes, body: bytes, until: float, needed: Callable[[bytes], dict[str, Any]]
+        process: Exchange, letter: bytes, body: bytes, until: float, reply: _Reply
     ) -> bytes | InterpreterError:
         await process.send(letter, body, _left(until), grace=_GRACE_SECONDS)
-        found, about = await process.receive()
+        while (message := await process.receive())[0] in child.QUESTIONS:
+            try:
+                replied = await reply(*message)
+            except InterpretationError as error:
+                await process.send(child.ANSWER, b"")
+                return error
+            await process.send(*replied)
+        found, answer = message
         if found == child.UNREADABLE:
-            return RequestError(**orjson.loads(about))
-        try:
-            # `json`, for orjson takes neither half a surrogate pair nor large integers, which a definition may have.
-            parts = await asyncio.to_thread(lambda: json.dumps(needed(about)).encode())
-        except InterpretationError as error:
-            await process.send(child.DROP, b"")
-            return error
-        await process.send(child.ANSWER, parts)
-        found, answer = await process.receive()
+            return RequestError(**orjson.loads(answer))
         return answer if found == child.ANSWER else InterpretationError(**json.loads(answer))
+
+
+async def _look_up(reader: Reader | None, question: bytes) -> _Message:
+    """Return the reply to a process that looks up an object, or those of a kind."""
+    if reader is None:
+        return child.FAILURE, b"objects cannot be looked up here"
+    kind, *place = json.loads(question)
+    try:
+        found = [reader.get(GVK(*kind), *place)] if len(place) > 1 else reader.list(GVK(*kind), *place)
+    except QueryReferenceError as error:
+        return child.FAILURE, str(error).encode(errors="replace")
+    # They may be many: one after the other, in a thread, so that the event loop gets its turn.
+    texts = await asyncio.to_thread(lambda: [json.dumps(each) for each in found])
+    return child.ANSWER, f"[{','.join(texts)}]".encode()
 
 
 def _unanswered(body: bytes, error: InterpreterError) -> InterpreterError:
@@ -188,6 +208,10 @@ def _left(until: float) -> float:
     return max(until - time.monotonic(), 0.001)
 
 
+class LargeResultError(Exception):
+    """A script sends so much that the event loop would decode and encode nothing else for long."""
+
+
 class ScriptCalls:
     """Runs the scripts of definitions in the processes that all scripts of this process share."""
 
@@ -195,7 +219,7 @@ class ScriptCalls:
         self._pool = AsyncPool(WORKERS)
 
     async def answer(self, definition: Definition, call: Call, options: Options, until: float) -> Results:
-        """Answer a call until a time of the monotonic clock; raises InterpretationError."""
+        """Answer a call until a time of the monotonic clock; raises InterpretationError and LargeResultError."""
         answers = []
         for script, job in script_jobs(definition, call, options):
             with script_errors(definition, script):
@@ -208,8 +232,15 @@ class ScriptCalls:
         with script_limits(seconds):
             async with self._pool.process(job.owner, seconds) as (process, left):
                 await process.send(b"Q", request, left, grace=GRACE_SECONDS)
-                while (message := await process.receive())[0] in QUESTIONS:
-                    # In a thread: the script decides how much there is to read.
+                while (message := await _receive_small(process))[0] in QUESTIONS:
+                    # In a thread: the Karta's own answer may take as long as any.
                     if reply := await asyncio.to_thread(job.reply, *message):
                         await process.send(b"A", reply)
         return job.result(*message)
+
+
+async def _receive_small(process: Exchange) -> _Message:
+    message = await process.receive()
+    if is_large_body(message[1]):
+        raise LargeResultError
+    return message

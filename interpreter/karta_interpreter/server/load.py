@@ -18,7 +18,7 @@ class Load:
     """Counts the calls in work, and the time that the present turn of the event loop has spent on answers.
 
     After `TURN_SECONDS` of answers in one turn a call waits for another turn, so that new connections and timers get
-    theirs. A call is in work while it waits for that, for a thread or for a process; at most ``most`` are: each keeps
+    theirs. A call is in work while it waits for that or for a process; at most ``most`` are: each keeps
     its body in memory, and one that waits behind too many others misses its deadline.
     """
 

@@ -267,4 +267,7 @@ def find_in_catalogue(gvk: GVK) -> Entry | None:
 
 def _layer(paths: Iterable[Path]) -> Layer:
     with without_linting():
-        return layer_of(Folder(Path(), DefinitionFile, {path: DefinitionFile(path).read() for path in paths}), ORIGIN)
+        layer = layer_of(Folder(Path(), DefinitionFile, {path: DefinitionFile(path).read() for path in paths}), ORIGIN)
+    # The audit bounds the time of its expressions, which is far below that of their steps.
+    entries = (replace(entry, definition=replace(entry.definition, steps=0)) for entry in layer.entries)
+    return replace(layer, entries=tuple(entries))

@@ -54,11 +54,14 @@ class Reason(Struct, frozen=True, gc=False):
         return tuple(sorted(dict.fromkeys(found), key=lambda reason: reason.span.start))
 
 
-def find_notes(node: Node, variables: frozenset[str]) -> tuple[Reason, ...]:
-    """Return why an expression is not plain; ``variables`` count as a part of the input."""
+def find_notes(node: Node, variables: frozenset[str]) -> tuple[tuple[Reason, ...], int]:
+    """Return why an expression is not plain, and the steps that it may take for each element of its input.
+
+    ``variables`` count as a part of the input. There are 0 steps where the time does not depend on the input.
+    """
     meter = _Meter(variables)
-    meter.measure(node)
-    return Reason.in_order(meter.notes)
+    growth = meter.measure(node)
+    return Reason.in_order(meter.notes), 0 if growth.cheap else growth.work
 
 
 def most_outputs(node: Node, variables: frozenset[str]) -> int | None:

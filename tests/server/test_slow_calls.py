@@ -11,7 +11,7 @@ import pytest
 
 from karta_interpreter.errors import RequestError
 from karta_interpreter.operations import Options, Results, interpret
-from karta_interpreter.server import calls, long_calls
+from karta_interpreter.server import calls, slow_calls
 from karta_interpreter.server.calls import Calls
 from karta_interpreter.server.interruption import InterruptedWork
 from karta_interpreter.server.isolated_calls import IsolatedCalls
@@ -233,7 +233,7 @@ async def test_the_time_for_reading_a_call_is_not_that_for_its_answer(
     monkeypatch.setattr(calls, "decode", decoded)
     monkeypatch.setattr(calls, "interpret", answered)
     await _ask(server, _body())
-    assert ends == [LONG + long_calls.LONG]
+    assert ends == [LONG + slow_calls.LONG]
 
 
 async def test_an_answer_in_time_and_an_error_are_not_interrupted_later(server: Calls) -> None:
@@ -242,3 +242,38 @@ async def test_an_answer_in_time_and_an_error_are_not_interrupted_later(server: 
         assert server.interruption.at == inf
         assert not json.loads(await server.answer(_body(operation="Nothing"), HANG))["response"]["successful"]
         assert server.interruption.at == inf
+
+
+HOARD = """
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: hoard}
+spec:
+  target: {apiVersion: mill.example.org/v1, kind: Mill}
+  customizations:
+    statusReflection:
+      luaScript: |
+        function ReflectStatus(observedObj)
+          local found = {}
+          for number = 1, observedObj.spec.sacks do found["sack-" .. number] = number end
+          return found
+        end
+"""
+
+
+@pytest.mark.parametrize(("sacks", "expected"), [(100, 0), (13_000, 1)])
+async def test_large_result_of_script_is_decoded_in_a_child(
+    tmp_path: Path, isolated: list[bytes], sacks: int, expected: int
+) -> None:
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "hoard.yaml").write_text(HOARD)
+    store = Store([], catalogue=False, overrides=[tmp_path / "scripts"])
+    store.load()
+    server = Calls(store, Metrics(), Options())
+    body = question("Mill", "InterpretStatus", object={**_OBJECT, "spec": {"sacks": sacks}})
+    try:
+        answer = json.loads(await server.answer(body, HANG))["response"]
+    finally:
+        server.close()
+    assert len(answer["rawStatus"]) == sacks
+    assert len(isolated) == expected

@@ -1,53 +1,39 @@
-"""A request together with the definition and the snapshot that answer it."""
+"""A call without an answer yet: its request, with the definition and the snapshot that answer it."""
 
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from karta_interpreter.errors import InterpretationError
 from karta_interpreter.k8s.gvk import GVK
 from karta_interpreter.karta.definition import Definition
 from karta_interpreter.operations import Call
-from karta_interpreter.server.long_calls import Key
+from karta_interpreter.server.slow_calls import Key
 from karta_interpreter.sources.snapshot import Snapshot
 from karta_interpreter.wire import Request
 
 _MOST_NAMED: Final = 20
 
 
-class Question(NamedTuple):
+class PendingCall(NamedTuple):
     """A request, and what there was to answer it with when it came.
 
-    ``started`` is the time of the clock when it came, ``spent`` the processor time of the thread, and ``size`` the
-    length of the body in bytes. ``is_fast``: the request was decoded for the own answer of the definition, which needs
-    no waiting.
+    ``started`` is the time of the clock when it came, ``spent`` the processor time of the thread. ``is_projected``: of
+    the object only what the definition's own answer reads was decoded.
     """
 
     started: float
     spent: float
-    size: int
+    body: bytes
     request: Request
     snapshot: Snapshot
     definition: Definition | None
-    is_fast: bool = False
-
-    @classmethod
-    def of(cls, started: float, spent: float, size: int, request: Request, snapshot: Snapshot) -> Self:
-        """Return the question of a request that was decoded as a whole."""
-        definition = snapshot.find(request.gvk) if request.gvk else None
-        return cls(started, spent, size, request, snapshot, definition)
+    is_projected: bool = False
 
     @property
     def key(self) -> Key:
         """What calls have in common that take about as long for objects of one size."""
         return self.definition.name if self.definition else "", self.request.operation_name
 
-    @property
-    def waits(self) -> bool:
-        """Whether the answer waits for a process, which the event loop cannot do."""
-        if self.is_fast or self.definition is None:
-            return False
-        return self.definition.uses_bounded or self.request.operation_name in self.definition.scripts.operations
-
-    def served(self) -> Definition:
+    def definition_or_raise(self) -> Definition:
         """Return the definition to answer with; raises InterpretationError without one, and when there is no call."""
         request = self.request
         if request.problem is not None or request.gvk is None:
@@ -56,16 +42,17 @@ class Question(NamedTuple):
             raise InterpretationError(_unknown(request.gvk, self.snapshot.kinds()), code=404)
         return self.definition
 
-    def known(self) -> tuple[Definition, Call]:
+    def definition_and_call(self) -> tuple[Definition, Call]:
         """Return the two things that make an answer; raises InterpretationError when one is missing."""
-        definition = self.served()
+        definition = self.definition_or_raise()
         if self.request.call is None:
             raise InterpretationError("the request has no call", code=400)
         return definition, self.request.call
 
     def too_slow(self, seconds: float) -> str:
         """Return the error about a call that is stopped after that time."""
-        return f"definition {self.served().name}: {self.request.operation_name} took longer than {seconds:.3g} s"
+        name, operation = self.definition_or_raise().name, self.request.operation_name
+        return f"definition {name}: {operation} took longer than {seconds:.3g} s"
 
 
 def _unknown(gvk: GVK, kinds: list[GVK]) -> str:
