@@ -61,7 +61,7 @@ bench: .venv/bench.stamp ## Measure the server next to Karmada's own and write d
 bench-compare: .venv/dev.stamp ## Measure again and fail when a ratio has fallen by more than a fifth (needs Go)
 	$(BIN)/python -m tests.benchmarks --compare
 
-audit: .venv/dev.stamp ## Attack the server next to an idle one, and fail when others notice (up to ten minutes)
+audit: .venv/dev.stamp ## Attack the server next to an idle one, and fail when others notice (about ten minutes)
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m tests.audit
 	KARTA_INTERPRETER_TEST_EXAMPLES=40 $(PYTEST) tests/console/workload_types/test_openapi.py -k describes
 

@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterator
 from typing import Any, Final
 
+from tests.audit.attack import Attack, Target
 from tests.audit.definitions import EXPRESSIONS, definition, with_children
 from tests.audit.found import Found
-from tests.audit.stage import Attack, Target
 from tests.server.client import post
 
-_PATHS: Final = ("/admission/validate", "/admission/mutate")
+PATHS: Final = ("/admission/validate", "/admission/mutate")
 _AT_ONCE: Final = 4
 _MOST_CHILDREN: Final = 8_000
 _FEW, _MANY = 250, 2_000
@@ -70,25 +70,25 @@ _GROWING: Final = (of_children, of_strangers)
 async def _bodies(target: Target) -> Found:
     """Send each body to both paths, the largest ones four at once, and measure how the time grows with the children."""
     bodies = list(hostile())
-    for path in _PATHS:
+    for path in PATHS:
         await target.flood((post(body, path) for body in bodies), 2, target.effort.seconds, _PATIENCE)
         await target.flood([post(bodies[-1], path)] * _AT_ONCE, _AT_ONCE, target.effort.seconds, _PATIENCE)
     growth = [await _cpu(target, make(_MANY)) / await _cpu(target, make(_FEW)) for make in _GROWING]
-    await target.flood([post(of_children(_MOST_CHILDREN), _PATHS[0])] * _AT_ONCE, _AT_ONCE, 1, _PATIENCE)
+    await target.flood([post(of_children(_MOST_CHILDREN), PATHS[0])] * _AT_ONCE, _AT_ONCE, 1, _PATIENCE)
     return target.found(growth=max(growth))
 
 
 async def _cpu(target: Target, body: bytes) -> float:
     """Return the processor time of one review, which a busy machine does not change."""
     client, before = await target.connect(), target.server.cpu()
-    client, _ = await target.ask(client, post(body, _PATHS[0]), 3 * _PATIENCE)
+    client, _ = await target.ask(client, post(body, PATHS[0]), 3 * _PATIENCE)
     await client.close()
     return target.server.cpu() - before
 
 
 async def _left(target: Target) -> Found:
     """Send dear reviews and hang up; past their deadline look for how busy the server is."""
-    request = post(of_children(_MOST_CHILDREN), _PATHS[0])
+    request = post(of_children(_MOST_CHILDREN), PATHS[0])
     for _ in range(_AT_ONCE):
         client = await target.connect()
         await client.send(request)
@@ -101,5 +101,5 @@ async def _left(target: Target) -> Found:
     return target.found(busy_afterwards=(target.server.cpu() - before) / (time.monotonic() - begun))
 
 
-BODIES = Attack(_bodies)
-LEFT = Attack(_left)
+BODIES = Attack(_bodies, contained=False)
+LEFT = Attack(_left, contained=False)

@@ -4,16 +4,21 @@ import asyncio
 import errno
 import socket
 import struct
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final
 
+from tests.audit.admission import PATHS
+from tests.audit.attack import Attack, Target
+from tests.audit.bodies import CONSOLE_PATH, page_lacks
 from tests.audit.found import Found
-from tests.audit.stage import Attack, Target
-from tests.server.client import Client, get, post
+from tests.audit.workload_types import PATH as TYPES_PATH
+from tests.audit.workload_types import no_types, request
+from tests.server.client import PATIENT, Client, get
 
-_IDLE, _ROUNDS, _SLOW = 12_000, 5, 200
-_UNFINISHED, _BODY = 86, 31 * 2**20
-_TOGETHER, _PAUSE, _SETTLING = 100, 0.01, 5.0
+_IDLE, _ROUNDS, _SLOW = 12_000, 4, 200
+_UNFINISHED, _PIECE, _TAKEN_WITHIN = 86, b"x" * 2**18, 0.25
+_TOGETHER, _PAUSE, _SETTLING = 100, 0.01, 3.0
 _HEADER_TIMEOUT: Final = 4
 _AT_ONCE: Final = struct.pack("ii", 1, 0)
 """SO_LINGER: a closed connection is reset, so no port is kept waiting."""
@@ -79,24 +84,39 @@ async def _slow(target: Target) -> Found:
     return target.found(kept=kept)
 
 
-async def _unfinished(target: Target) -> Found:
-    """Send bodies but for their last bytes, and look at the memory while they stand still."""
-    clients, rest = [], b"x" * (_BODY - 2**20)
-    async with target.sampled():
-        for _ in range(_UNFINISHED):
-            client = await target.connect()
-            clients.append(client)
-            client.writer.write(post(b"{", headers={"Content-Length": str(_BODY)}) + rest)
-            with suppress(OSError, TimeoutError):
-                async with asyncio.timeout(_SETTLING):
-                    await client.writer.drain()
-        await asyncio.sleep(_SETTLING)
-    kept = sum([await _is_kept(client) for client in clients])
-    target.answers["given up"] += _UNFINISHED - kept
-    target.answers["kept"] += kept
-    for client in clients:
-        await client.close()
-    return target.found()
+def _unfinished(
+    path: str, size: int, door: str = "webhook", method: str = "POST"
+) -> Callable[[Target], Awaitable[Found]]:
+    """Return an attack that sends bodies of a size to a path but for their last bytes."""
+
+    async def run(target: Target) -> Found:
+        """Look at the memory while the bodies stand still."""
+        opened = target.doors[door]
+        head = request(method, path, opened.headers | {"Content-Length": str(size)}, b"{")
+        clients = []
+        async with target.sampled():
+            for _ in range(_UNFINISHED):
+                client = await target.connect(opened)
+                clients.append(client)
+                await _send_most(client, head, size)
+            await asyncio.sleep(_SETTLING)
+        kept = sum([await _is_kept(client) for client in clients])
+        target.answers["given up"] += _UNFINISHED - kept
+        target.answers["kept"] += kept
+        for client in clients:
+            await client.close()
+        return target.found()
+
+    return run
+
+
+async def _send_most(client: Client, head: bytes, size: int) -> None:
+    """Send a head and all but the last piece of its body, as far as the server takes them."""
+    with suppress(OSError, TimeoutError):
+        await client.send(head)
+        for _ in range(size // len(_PIECE) - 1):
+            async with asyncio.timeout(_TAKEN_WITHIN):
+                await client.send(_PIECE)
 
 
 async def _is_kept(client: Client) -> bool:
@@ -110,7 +130,10 @@ async def _is_kept(client: Client) -> bool:
     return False
 
 
-UNFINISHED = Attack(_unfinished)
+WEBHOOK = Attack(_unfinished(PATIENT, 31 * 2**20))
+REVIEWS = Attack(_unfinished(PATHS[0], 3 * 2**20 - 1))
+TYPES = Attack(_unfinished(TYPES_PATH, 2 * 2**20 - 1, "types"), types=no_types)
+CONSOLE = Attack(_unfinished(CONSOLE_PATH, 4 * 2**20 - 1, "console"), console=True, lacks=page_lacks)
 # So that others keep the connections that they have.
 IDLE = Attack(_idle, lambda _: ("--connection-age", "0"))
 SLOW = Attack(_slow, lambda _: ("--header-timeout", str(_HEADER_TIMEOUT)))

@@ -2,18 +2,18 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 
+from tests.audit.attack import Attack, Target
 from tests.audit.found import Found
-from tests.audit.stage import Attack, Target
 from tests.server.client import post, question
 
 GROUP: Final = "mill.example.org"
 _CLIENTS, _CLIENTS_BESIDE = 6, 16
-_NUMBERS, _TEXT = list(range(200)), "a" * 20_000
+_NUMBERS, _MANY_NUMBERS, _TEXT = range(200), 2_000, "a" * 20_000
 
 
 def lines_of(name: str, comment: str) -> list[str]:
@@ -54,9 +54,14 @@ EXPRESSIONS: Final = (
 """Each is the count of a kind of its own, and of the same kind a status that is asked for its health."""
 
 
+def kind_of(number: int) -> str:
+    """Return the kind of the definition with that number."""
+    return f"Hostile{number}"
+
+
 def definition(number: int, expression: str) -> dict[str, Any]:
     """Return a Karta whose count and status are one expression."""
-    root = _root("hostile", f"Hostile{number}", expression)
+    root = _root("hostile", kind_of(number), expression)
     root["specDefinition"] = {"podTemplateSpecPath": ".spec.template"}
     root["scaleDefinition"] = {"replicasPath": expression}
     return _karta(f"hostile-{number}", root)
@@ -119,14 +124,15 @@ def files() -> Iterator[tuple[str, str]]:
     yield "keys.yaml", "{" + ", ".join(f"k{n}: {n}" for n in range(20_000)) + "}"
 
 
-def _nothing(folder: Path) -> tuple[str | Path, ...]:
+def watched(folder: Path) -> tuple[str | Path, ...]:
+    """Have the server watch the folder, which is empty."""
     return "--kartas", folder
 
 
 def _written(folder: Path) -> tuple[str | Path, ...]:
     for number, expression in enumerate(EXPRESSIONS):
         (folder / f"{number}.yaml").write_text(json.dumps(definition(number, expression)))
-    return "--kartas", folder
+    return watched(folder)
 
 
 async def _loaded(target: Target) -> Found:
@@ -142,8 +148,9 @@ async def _loaded(target: Target) -> Found:
     return target.found()
 
 
-def _asked_of(kinds: list[str]) -> Iterator[bytes]:
-    spec = {"n": _NUMBERS, "text": _TEXT, "template": {"spec": {"containers": [{"name": "a", "image": "b"}]}}}
+def asked_of(kinds: Iterable[str], numbers: Sequence[int] = _NUMBERS) -> Iterator[bytes]:
+    """Yield calls for the count and the health of an object of each kind."""
+    spec = {"n": [*numbers], "text": _TEXT, "template": {"spec": {"containers": [{"name": "a", "image": "b"}]}}}
     for kind in kinds:
         obj = {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": {"name": "x", "namespace": "y"}, "spec": spec}
         for operation in ("InterpretReplica", "InterpretHealth"):
@@ -152,18 +159,42 @@ def _asked_of(kinds: list[str]) -> Iterator[bytes]:
 
 async def _asked(target: Target) -> Found:
     """Ask each kind twice."""
-    kinds = [f"Hostile{number}" for number in range(len(EXPRESSIONS))]
-    await target.flood(_asked_of(kinds), _CLIENTS, 4 * target.effort.seconds)
+    await target.flood(asked_of(map(kind_of, range(len(EXPRESSIONS)))), _CLIENTS, 4 * target.effort.seconds)
     return target.found()
 
 
 async def _beside(target: Target) -> Found:
     """Ask two kinds that never end, without a pause."""
-    kinds = [f"Hostile{EXPRESSIONS.index(text)}" for text in ("[until(false; .)] | length", "def f: f; f")]
-    await target.flood(cycle(list(_asked_of(kinds))), _CLIENTS_BESIDE, target.effort.seconds)
+    kinds = [kind_of(EXPRESSIONS.index(text)) for text in ("[until(false; .)] | length", "def f: f; f")]
+    await target.flood(cycle(list(asked_of(kinds))), _CLIENTS_BESIDE, target.effort.seconds)
     return target.found()
 
 
-LOADED = Attack(_loaded, _nothing)
+def dear(number: int) -> dict[str, Any]:
+    """Return a definition with a bounded count; its status is plain, and takes 20 to 50 ms about 2,000 numbers."""
+    karta = definition(number, "reduce .spec.n[] as $each (0; . + $each)")
+    (matcher,) = karta["spec"]["structureDefinition"]["rootComponent"]["statusDefinition"]["statusMappings"]["running"]
+    matcher["byExpression"]["expression"] = "[.spec.n[]" + " | tostring | tonumber" * 8 + "] | add"
+    return karta
+
+
+def _dear(count: int) -> Attack:
+    """Return an attack that asks so many of these definitions without a pause."""
+
+    def prepare(folder: Path) -> tuple[str | Path, ...]:
+        for number in range(count):
+            (folder / f"{number}.yaml").write_text(json.dumps(dear(number)))
+        return watched(folder)
+
+    async def run(target: Target) -> Found:
+        calls = list(asked_of(map(kind_of, range(count)), range(_MANY_NUMBERS)))
+        await target.flood(cycle(calls), 2 * count, target.effort.seconds)
+        return target.found()
+
+    return Attack(run, prepare)
+
+
+LOADED = Attack(_loaded, watched)
 ASKED = Attack(_asked, _written)
 BESIDE = Attack(_beside, _written, probes_bounded=True)
+SIX, TWELVE = _dear(6), _dear(12)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-FLOOR = 0.005
-"""Seconds that a wait of the control counts for at least: below that its jitter would decide about ratios."""
+FLOOR = 0.1 / 3
+"""Seconds that a wait of the control counts for at least, so that three times as long is 100 ms on a quiet machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Waits:
     def over(self, control: "Waits") -> float:
         """Return the ratio of the worst waits, where the control's counts for `FLOOR` at least.
 
-        >>> Waits(9, 0, 0.1, 0.2).over(Waits(9, 0, 0.001, 0.001))
-        40.0
+        >>> Waits(9, 0, 0.1, 0.2).over(Waits(9, 0, 0.001, 0.05))
+        4.0
         """
         return self.worst / max(control.worst, FLOOR)
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise, takewhile
 
+from tests.audit.attack import Attack, Target
 from tests.audit.found import Found
 from tests.audit.mutations import mutants
-from tests.audit.stage import Attack, Target
 from tests.server.client import Answer, as_karmada, as_others, get, post
 from tests.server.conversations import conversations, suite_cases
 

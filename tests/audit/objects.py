@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import Any, Final
 
+from tests.audit.attack import Attack, Target
 from tests.audit.found import Found
-from tests.audit.stage import Attack, Target
 from tests.server.client import post
 
 _CLIENTS, _CLIENTS_OF_LARGE = 2, 4
@@ -161,4 +161,4 @@ async def _large(target: Target) -> Found:
 
 
 SMALL = Attack(_small)
-LARGE = Attack(_large)
+LARGE = Attack(_large, contained=False)

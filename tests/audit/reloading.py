@@ -7,9 +7,9 @@ from itertools import cycle
 from pathlib import Path
 from statistics import median
 
+from tests.audit.attack import Attack, Target
 from tests.audit.definitions import definition
 from tests.audit.found import Found
-from tests.audit.stage import Attack, Target
 from tests.server.client import post
 from tests.server.conversations import suite_cases
 
@@ -31,7 +31,7 @@ def _write(folder: Path, number: int) -> None:
 async def _reloads(target: Target) -> Found:
     """Ask all cases of the catalogue in turns; compare the memory with that after the first minute."""
     cases = await asyncio.to_thread(suite_cases)
-    seconds = target.effort.soak
+    seconds = target.effort.reloading
     asking = asyncio.create_task(target.flood((post(case.body) for case in cycle(cases)), _CLIENTS, seconds))
     begun, samples = time.monotonic(), list[tuple[float, float]]()
     while (passed := time.monotonic() - begun) < seconds:

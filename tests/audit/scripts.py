@@ -1,13 +1,14 @@
 """Hostile scripts of ResourceInterpreterCustomizations, each over a kind of its own."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import cycle
 from pathlib import Path
 from typing import Final
 
+from tests.audit.attack import Attack, Target
 from tests.audit.definitions import GROUP, lines_of
 from tests.audit.found import Found
-from tests.audit.stage import Attack, Target
 from tests.server.client import post, question
 
 _CLIENTS: Final = 4
@@ -36,18 +37,47 @@ def texts() -> list[str]:
     return [*functions, *(f"{text}\nfunction InterpretHealth(o) return true end" for text in TEXTS)]
 
 
+FAT: Final = (
+    "local t = {} for i = 1, 75000 do t['k' .. i] = i end return t",
+    "local t = {} for i = 1, 75000 do t[i] = {a = i} end return t",
+    "local t = {spec = {}} for i = 1, 75000 do t.spec['k' .. i] = {} end return t",
+    "local t = {} for i = 1, 400 do t = {a = t} end return t",
+    "return {text = ('x'):rep(1000000)}",
+)
+"""Bodies of functions with large results."""
+_FIELDS: Final = {
+    "InterpretStatus": ("statusReflection", "ReflectStatus(a)"),
+    "Retain": ("retention", "Retain(a, b)"),
+    "ReviseReplica": ("replicaRevision", "ReviseReplica(a, b)"),
+    "InterpretDependency": ("dependencyInterpretation", "GetDependencies(a)"),
+    "InterpretComponent": ("componentResource", "GetComponents(a)"),
+}
+
+
+def _customization(folder: Path, number: int, scripts: Mapping[str, str]) -> None:
+    """Write one with scripts by field for a kind of its own."""
+    customization = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": f"script-{number}"},
+        "spec": {
+            "target": {"apiVersion": f"{GROUP}/v1", "kind": f"Script{number}"},
+            "customizations": {field: {"luaScript": text} for field, text in scripts.items()},
+        },
+    }
+    (folder / f"{number}.yaml").write_text(json.dumps(customization))
+
+
 def _written(folder: Path) -> tuple[str | Path, ...]:
     for number, text in enumerate(texts()):
-        customization = {
-            "apiVersion": "config.karmada.io/v1alpha1",
-            "kind": "ResourceInterpreterCustomization",
-            "metadata": {"name": f"script-{number}"},
-            "spec": {
-                "target": {"apiVersion": f"{GROUP}/v1", "kind": f"Script{number}"},
-                "customizations": {"healthInterpretation": {"luaScript": text}},
-            },
-        }
-        (folder / f"{number}.yaml").write_text(json.dumps(customization))
+        _customization(folder, number, {"healthInterpretation": text})
+    return "--overrides", folder
+
+
+def _with_results(folder: Path) -> tuple[str | Path, ...]:
+    for number, body in enumerate(FAT):
+        scripts = {field: f"function {head} {body} end" for field, head in _FIELDS.values()}
+        _customization(folder, number, scripts)
     return "--overrides", folder
 
 
@@ -62,4 +92,14 @@ async def _asked(target: Target) -> Found:
     return target.found()
 
 
+async def _results(target: Target) -> Found:
+    """Ask for the large results in turns."""
+    kinds = [f"Script{number}" for number in range(len(FAT))]
+    obj = json.loads(question())["request"]["object"]
+    calls = [post(question(kind, operation, observedObject=obj)) for kind in kinds for operation in _FIELDS]
+    await target.flood(cycle(calls), _CLIENTS, target.effort.seconds)
+    return target.found()
+
+
 ASKED = Attack(_asked, _written)
+RESULTS = Attack(_results, _with_results)

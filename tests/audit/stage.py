@@ -1,134 +1,58 @@
 """Where attacks happen: one server that is attacked, an idle control of the same build, and a prober that asks both."""
 
 import asyncio
-import ssl
+import re
+import sys
 import time
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.audit.attack import ENDED_EARLY, Attack, Door, Effort, Target
+from tests.audit.bounds import AFTER
+from tests.audit.container import MEMORY, container
 from tests.audit.found import Found, Waits
-from tests.audit.prober import ATTACKED, CONTROL, Probe, Prober
-from tests.benchmarks.servers import Bay, Server, cores
+from tests.audit.prober import ATTACKED, CONTROL, Probe, Prober, trusting_anybody
+from tests.benchmarks.program import MeasurementError
+from tests.benchmarks.servers import Bay, Server, cores, serving
 from tests.e2e.rig.processes import free_port
-from tests.server.client import Answer, Client, get, post, question, trusting
+from tests.server.client import get, post, question, trusting
+from tests.server.conversations import suite_cases
 
 INNOCENT: Final = Path(__file__).parent / "kartas"
-LOST = "no answer"
-_SAMPLED_EVERY, _OK = 0.25, 200
-_CALLS_EVERY, _HEALTH_EVERY = 0.05, 0.25
+_CALLS_EVERY, _HEALTH_EVERY, _PAUSE = 0.05, 0.25, 0.1
 # As the chart's liveness probe has it.
 _HEALTH_TIMEOUT = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """The seconds of an attack that lasts as long as it may, those of the reload soak, and the seed of mutations."""
-
-    seconds: float
-    soak: float
-    seed: int
+_EVERY_CASE, _BOUNDED, _CLIENTS = 6, 2, 64
+_SETTLING = 40.0
+"""Seconds in which a server ends its child processes that nobody asks, and gives their memory back."""
+_TOKEN: Final = "a-token-of-the-audit-0123456789"  # noqa: S105 - of this run
 
 
 @dataclass
-class Target:
-    """The attacked server, and what an attack has found so far."""
+class Trial:
+    """One attack that has ended, whose server settles; ``ending`` stops it."""
 
+    title: str
+    name: str
+    found: Found
+    waits: Mapping[str, tuple[Waits, Waits]]
+    peak: float
     server: Server
-    control: Server
-    trust: ssl.SSLContext
-    folder: Path
-    effort: Effort
-    answers: Counter[str] = field(default_factory=Counter)
-    peak: float = 0.0
+    before: float
+    until: float
+    ending: ExitStack
 
-    async def connect(self) -> Client:
-        """Return a client on a new connection, which spells requests as Karmada does."""
-        return await Client.connect(self.server.port, self.trust)
-
-    def found(self, **figures: float) -> Found:
-        """Return what was counted, with these figures; ``_`` in a name stands for a space."""
-        named = {name.replace("_", " "): figure for name, figure in figures.items()}
-        return Found(self.answers.total(), dict(self.answers), named)
-
-    async def ask(self, client: Client, request: bytes, patience: float = 10.0) -> tuple[Client, Answer | None]:
-        """Send a request and count its answer; return the client for the next one, a new one when this one is lost."""
-        answer = None
-        with suppress(OSError, EOFError):
-            async with asyncio.timeout(patience):
-                answer = await client.ask(request)
-        self.answers[kind_of(answer)] += 1
-        if answer is None or answer.headers.get("connection") == "close":
-            await client.close()
-            client = await self.connect()
-        return client, answer
-
-    async def flood(self, requests: Iterable[bytes], clients: int, seconds: float, patience: float = 10.0) -> None:
-        """Have that many clients send the requests in turns, until there are no more or the time is over."""
-        stream, until = iter(requests), time.monotonic() + seconds
-
-        async def send() -> None:
-            client = await self.connect()
-            for request in stream:
-                client, _ = await self.ask(client, request, patience)
-                if time.monotonic() > until:
-                    break
-            await client.close()
-
-        async with asyncio.TaskGroup() as group:
-            for _ in range(clients):
-                group.create_task(send())
-
-    def memory(self) -> float:
-        """Return the resident memory of the server and its children now, in MiB, and remember the largest."""
-        now = self.server.memory()
-        self.peak = max(self.peak, now)
-        return now
-
-    @asynccontextmanager
-    async def sampled(self) -> AsyncIterator[None]:
-        """Look at the memory all the time inside of the block."""
-
-        async def sample() -> None:
-            while True:
-                self.memory()
-                await asyncio.sleep(_SAMPLED_EVERY)
-
-        task = asyncio.create_task(sample())
-        try:
-            yield
-        finally:
-            task.cancel()
-
-
-@dataclass(frozen=True, slots=True)
-class Attack:
-    """One family of attacks: how it is run, and what its server needs.
-
-    ``prepare`` writes files into a folder and returns options of `serve` that name them.
-    """
-
-    run: Callable[[Target], Awaitable[Found]]
-    prepare: Callable[[Path], Sequence[str | Path]] = lambda _: ()
-    probes_bounded: bool = False
-    """Whether the call of a definition that needs libjq is probed, too."""
-
-
-def kind_of(answer: Answer | None) -> str:
-    """Return what an answer counts as."""
-    if answer is None:
-        return LOST
-    if answer.status != _OK:
-        return f"HTTP {answer.status}"
-    if b'"response"' not in answer.body[:400]:
-        return "HTTP 200"
-    response = answer.response
-    if "successful" not in response:
-        return "allowed" if response.get("allowed") else "denied"
-    return "answered" if response["successful"] else f"code {response['status']['code']}"
+    def settle(self) -> bool:
+        """Return whether the server has settled, or has had its time; then it is stopped, and `found` is complete."""
+        ratio = self.server.memory() / self.before
+        if ratio > AFTER and time.monotonic() < self.until:
+            return False
+        self.found = self.found.with_figures({"memory after": ratio})
+        self.ending.close()
+        return True
 
 
 class Stage:
@@ -142,27 +66,50 @@ class Stage:
         self._number = 0
 
     @contextmanager
-    def server(self, name: str, *options: str | Path) -> Iterator[tuple[Server, int]]:
-        """Run a server with the innocent definitions and more options; gives it, and the port of its health."""
+    def server(
+        self, name: str, *options: str | Path, begin: Sequence[str] = (), self_signed: bool = False
+    ) -> Iterator[tuple[Server, int]]:
+        """Run a server with the innocent definitions and more options; gives it, and the port of its health.
+
+        ``begin`` is the start of its command line.
+        """
         port = free_port() if self._health_option else 0
         health = (self._health_option, str(port)) if port else ()
-        with self._bay.ours(name, "--kartas", INNOCENT, *options, *health, on=cores()) as server:
+        files = () if self_signed else self._bay.files
+        given = (*files, "--kartas", INNOCENT, *options, *health)
+        with serving(name, (*begin, sys.executable), *given, on=cores()) as server:
             yield server, port or server.port
 
-    def measure(
-        self, name: str, attack: Attack, control: tuple[Server, int]
-    ) -> tuple[Found, Mapping[str, tuple[Waits, Waits]], float]:
-        """Attack a new server; return what was found, the waits of others, and the peak of its memory in MiB."""
+    def measure(self, title: str, name: str, attack: Attack, control: tuple[Server, int]) -> Trial:
+        """Attack a new server; the result has all but what is known when the server has settled."""
         self._number += 1
-        folder = self._folder / f"{self._number}-{name}"
-        folder.mkdir()
-        with self.server(name, *attack.prepare(folder)) as attacked:
+        folder = self._folder / f"{self._number}-{name}" / "given"
+        folder.mkdir(parents=True)
+        types = Door(free_port(), token=_TOKEN) if attack.types else None
+        console = free_port() if attack.console else None
+        with ExitStack() as ending:
+            cgroup = ending.enter_context(container(str(self._number))) if attack.contained else None
+            begin = (*(cgroup.entered if cgroup else ()), *(attack.begin(folder) if attack.begin else ()))
+            options = (*attack.prepare(folder), *_doors(attack, folder, types, console))
+            starting = self.server(name, *options, begin=begin, self_signed=attack.self_signed)
+            attacked = ending.enter_context(starting)
             server = attacked[0]
-            target = Target(server, control[0], trusting(self._bay.authority), folder, self._effort)
+            trust = trusting_anybody() if attack.self_signed else trusting(self._bay.authority)
+            doors = {"webhook": Door(server.port, trust)}
+            if types:
+                doors["types"] = types
+            if console:
+                doors["console"] = Door(console, token=_token(server.log))
+            target = Target(server, control[0], doors, folder, self._effort)
+            asyncio.run(_warm_up(target))
             with Prober(self._probes(attack, attacked, control)) as prober:
+                before = server.memory()
                 found = asyncio.run(_run(attack, target))
             figures = _figures(prober.waits, target)
-        return found.with_figures(figures), prober.waits, target.peak
+            if attack.contained:
+                figures["killed"] = float(cgroup.kills() if cgroup else target.peak > MEMORY)
+            found, until = found.with_figures(figures), time.monotonic() + _SETTLING
+            return Trial(title, name, found, prober.waits, target.peak, server, before, until, ending.pop_all())
 
     def _probes(self, attack: Attack, attacked: tuple[Server, int], control: tuple[Server, int]) -> list[Probe]:
         ports = {ATTACKED: attacked[0].port, CONTROL: control[0].port}
@@ -185,15 +132,51 @@ class Stage:
         return [*probes, Probe("bounded", ports, bounded, good, _CALLS_EVERY)] if attack.probes_bounded else probes
 
 
+def _doors(attack: Attack, folder: Path, types: Door | None, console: int | None) -> Iterator[str | Path]:
+    """Yield the options that open the workload types API and the console."""
+    if types and attack.types:
+        stored, tokens = folder.with_name("types"), folder.with_name("tokens")
+        stored.mkdir()
+        attack.types(stored)
+        tokens.write_text(f"{types.token} audit\n")
+        yield from ("--types-api", f"127.0.0.1:{types.port}", "--types-folder", stored, "--types-token-file", tokens)
+        yield from ("--types-rate", str(attack.types_rate))
+    if console:
+        yield from ("--console-port", str(console))
+
+
+def _token(log: Path) -> str:
+    """Return the token of the console, which the log tells."""
+    until = time.monotonic() + _SETTLING
+    while not (found := re.search(r"#token=([\w-]+)", log.read_text())):
+        if time.monotonic() > until:
+            raise MeasurementError("the log has no address of the console")
+        time.sleep(_PAUSE)
+    return found[1]
+
+
+async def _warm_up(target: Target) -> None:
+    """Ask what a server gets that has run for a while, so that its memory is that of such a server."""
+    calls = [post(case.body) for case in suite_cases()[::_EVERY_CASE]] + [post(question("Sieve"))] * _BOUNDED
+    await target.flood(calls, _CLIENTS, _SETTLING)
+    target.answers.clear()
+
+
 async def _run(attack: Attack, target: Target) -> Found:
+    """Run an attack; one whose server does not answer any more ends early, which is a figure."""
     async with target.sampled():
-        return await attack.run(target)
+        try:
+            return await attack.run(target)
+        except* OSError:
+            target.answers[ENDED_EARLY] += 1
+    return target.found()
 
 
 def _figures(waits: Mapping[str, tuple[Waits, Waits]], target: Target) -> dict[str, float]:
     """Return the figures that every attack has: `NAME wait` and `NAME lost` for each probe, and `memory`."""
-    figures = {"memory": target.peak / target.control.memory(), "code 500": float(target.answers["code 500"])}
-    figures["HTTP 500"] = float(target.answers["HTTP 500"])
+    figures = {"memory": target.peak / target.control.memory(), "killed": 0.0}
+    for kind in ("code 500", "HTTP 500", ENDED_EARLY):
+        figures[kind] = float(target.answers[kind])
     for name, (attacked, control) in waits.items():
         figures[f"{name} wait"] = attacked.over(control)
         figures[f"{name} lost"] = float(attacked.lost)

@@ -1,9 +1,9 @@
 import pytest
 
 from tests.audit.__main__ import ATTACKS
+from tests.audit.attack import LOST, kind_of
 from tests.audit.bounds import BOUNDS, EVERYWHERE, bounds_of
 from tests.audit.found import Bound, Found, Waits, objections
-from tests.audit.stage import LOST, kind_of
 from tests.audit.table import row, table
 from tests.server.client import Answer
 
@@ -13,7 +13,7 @@ QUIET, BUSY = Waits(100, 0, 0.001, 0.002), Waits(100, 0, 0.1, 0.4)
 @pytest.mark.parametrize(
     ("attacked", "control", "ratio"),
     [
-        pytest.param(Waits(9, 0, 0.1, 0.1), QUIET, 20.0, id="an idle control counts as 5 ms"),
+        pytest.param(Waits(9, 0, 0.1, 0.1), QUIET, 3.0, id="an idle control counts as 33 ms"),
         pytest.param(Waits(9, 0, 0.4, 0.8), BUSY, 2.0, id="a busy machine delays the control, too"),
     ],
 )

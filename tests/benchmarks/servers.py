@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import NamedTemporaryFile
 
 from tests.benchmarks.program import MeasurementError
 from tests.e2e.rig.authority import Authority
@@ -18,7 +18,7 @@ from tests.e2e.rig.authority import Authority
 SERVICE = "interpreter"
 INTERPRET, EXAMPLE = "/interpret", "/interpreter-workload"
 _NAMES = (f"{SERVICE}.karmada-system.svc", "localhost")
-_PATIENCE, _PAUSE = 60.0, 0.01
+_PATIENCE, _PAUSE = 180.0, 0.01
 _CLOCK_OF_PROCESS = 2  # CPUCLOCK_SCHED of Linux' include/linux/posix-timers.h
 _KUBECONFIG = """
 apiVersion: v1
@@ -32,13 +32,14 @@ users: [{name: none, user: {}}]
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that runs; ``started_in`` is the time until it listened, in seconds."""
+    """A server that runs; ``started_in`` is the time until it listened, in seconds, ``log`` what it writes."""
 
     name: str
     pid: int
     port: int
     path: str
     started_in: float
+    log: Path
 
     @property
     def address(self) -> str:
@@ -68,11 +69,15 @@ class Bay:
         """The certificate that clients are to trust, PEM."""
         return self._authority.bundle
 
+    @property
+    def files(self) -> tuple[str | Path, ...]:
+        """The options of `serve` that name the certificate and its key."""
+        return "--certificate-file", self._certificate, "--key-file", self._key
+
     @contextmanager
     def ours(self, name: str, *options: str | Path, on: Sequence[int] | None = None) -> Iterator[Server]:
         """Run `serve` with some options, on the servers' core or others; raises MeasurementError if that fails."""
-        files = "--certificate-file", self._certificate, "--key-file", self._key
-        with serving(name, (sys.executable,), *files, *options, on=on) as server:
+        with serving(name, (sys.executable,), *self.files, *options, on=on) as server:
             yield server
 
     @contextmanager
@@ -125,7 +130,7 @@ def _running(
 ) -> Iterator[Server]:
     port = _free_port()
     around = {key: value for key, value in os.environ.items() if not key.startswith("KARTA_INTERPRETER_")}
-    with TemporaryFile() as log:
+    with NamedTemporaryFile() as log:
         begun = time.monotonic()
         with started_on(on or _CORES[:1]):
             process = subprocess.Popen(
@@ -136,7 +141,7 @@ def _running(
                 log.seek(0)
                 sys.stderr.buffer.write(log.read()[-2000:])
                 raise MeasurementError(f"{name} does not start")
-            yield Server(name, process.pid, port, path, time.monotonic() - begun)
+            yield Server(name, process.pid, port, path, time.monotonic() - begun, Path(log.name))
         finally:
             _stop(process)
 
