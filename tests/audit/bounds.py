@@ -45,6 +45,8 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
     "connections-slow": (Bound("kept", 0, "a client has until the header timeout to send its head"),),
     "unfinished-webhook": (Bound("memory", 4, "bodies that have come have a bound of bytes over all connections"),),
     "clock": (
+        Bound("call wait", 30, "a call waits a second: libfaketime makes the server slow, not the control"),
+        Bound("health wait", 30, "as above"),
         Bound("stale", 0, "a self-signed certificate is renewed that is not valid at the time of the server"),
         Bound("limited", 0, "what is left of a rate does not depend on the time of day"),
         Bound("longest", 5, "the deadline of a call does not depend on the time of day"),

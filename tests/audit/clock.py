@@ -4,9 +4,10 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import repeat
+from itertools import repeat, takewhile
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,7 @@ _LIBRARIES: Final = tuple(Path("/usr/lib").glob("**/faketime/libfaketimeMT.so.1"
 _DAY: Final = timedelta(days=1)
 _JUMPS: Final = (_DAY, -_DAY, 3652 * _DAY, -3652 * _DAY, timedelta())
 """From the true time; so a jump forward is undone by twice as long a one backward."""
-_CLIENTS, _BEFORE, _AFTER, _PATIENCE = 2, 1.0, 4.0, 10.0
+_CLIENTS, _PAUSE, _BEFORE, _AFTER, _PATIENCE = 2, 0.005, 1.0, 4.0, 10.0
 _ENDLESS: Final = "[until(false; .)] | length"
 _RATE: Final = 30
 """Requests of an address in a minute to the types API: one comes back every two seconds."""
@@ -59,13 +60,17 @@ def _prepare(folder: Path) -> Sequence[str | Path]:
 
 
 async def _jumps(target: Target) -> Found:
-    """Jump under load, each time while a call without end is asked, and where the limit of requests is used up."""
-    seconds = len(_JUMPS) * (_BEFORE + _AFTER)
-    load = asyncio.create_task(target.flood(repeat(post(question())), _CLIENTS, seconds, pause=lambda: 0.005))
-    stale, limited, longest = 0, 0, 0.0
+    """Jump under load and while calls without end are asked, each time where the limit of requests is used up."""
+    over = asyncio.Event()
+
+    def again(request: bytes) -> Iterator[bytes]:
+        return takewhile(lambda _: not over.is_set(), repeat(request))
+
+    load = asyncio.create_task(target.flood(again(post(question())), _CLIENTS, inf, pause=lambda: _PAUSE))
+    endless = asyncio.create_task(_longest(target, again(next(asked_of([kind_of(0)])))))
+    stale = limited = 0
     for jump in _JUMPS:
         await _use_up(target)
-        endless = asyncio.create_task(_endless(target))
         await asyncio.sleep(_BEFORE)
         _set(target.folder, jump)
         await asyncio.sleep(_AFTER)
@@ -73,8 +78,9 @@ async def _jumps(target: Target) -> Found:
             stale += 1
             sys.stderr.write(f"  the certificate is not valid where the clock goes wrong by {jump.days} days\n")
         limited += await _is_limited(target)
-        longest = max(longest, await endless)
+    over.set()
     await load
+    longest = await endless
     return target.found(stale=stale, limited=limited, longest=longest, failed=target.answers[LOST])
 
 
@@ -96,12 +102,15 @@ def _asked(target: Target) -> bytes:
     return request("GET", _CATEGORIES, target.doors["types"].headers)
 
 
-async def _endless(target: Target) -> float:
-    """Return how many seconds the answer to a call without end takes."""
-    begun = time.monotonic()
-    client, _ = await target.ask(await target.connect(), next(asked_of([kind_of(0)])), _PATIENCE)
+async def _longest(target: Target, requests: Iterator[bytes]) -> float:
+    """Return how many seconds an answer to one of these takes at most."""
+    client, longest = await target.connect(), 0.0
+    for asked in requests:
+        begun = time.monotonic()
+        client, _ = await target.ask(client, asked, _PATIENCE)
+        longest = max(longest, time.monotonic() - begun)
     await client.close()
-    return time.monotonic() - begun
+    return longest
 
 
 async def _is_valid(target: Target, jump: timedelta) -> bool:

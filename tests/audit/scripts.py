@@ -38,13 +38,13 @@ def texts() -> list[str]:
 
 
 FAT: Final = (
-    "local t = {} for i = 1, 75000 do t['k' .. i] = i end return t",
-    "local t = {} for i = 1, 75000 do t[i] = {a = i} end return t",
+    *(f"local t = {{}} for i = 1, {keys} do t['k' .. i] = i end return t" for keys in (10_000, 30_000, 75_000)),
+    *(f"local t = {{}} for i = 1, {keys} do t[i] = {{a = i}} end return t" for keys in (10_000, 75_000)),
     "local t = {spec = {}} for i = 1, 75000 do t.spec['k' .. i] = {} end return t",
     "local t = {} for i = 1, 400 do t = {a = t} end return t",
     "return {text = ('x'):rep(1000000)}",
 )
-"""Bodies of functions with large results."""
+"""Bodies of functions with large results: on a busy machine the largest take longer than a script may."""
 _FIELDS: Final = {
     "InterpretStatus": ("statusReflection", "ReflectStatus(a)"),
     "Retain": ("retention", "Retain(a, b)"),
@@ -95,8 +95,11 @@ async def _asked(target: Target) -> Found:
 async def _results(target: Target) -> Found:
     """Ask for the large results in turns."""
     kinds = [f"Script{number}" for number in range(len(FAT))]
-    obj = json.loads(question())["request"]["object"]
-    calls = [post(question(kind, operation, observedObject=obj)) for kind in kinds for operation in _FIELDS]
+    calls = [
+        post(question(kind, operation, observedObject=json.loads(question(kind))["request"]["object"]))
+        for kind in kinds
+        for operation in _FIELDS
+    ]
     await target.flood(cycle(calls), _CLIENTS, target.effort.seconds)
     return target.found()
 

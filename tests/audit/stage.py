@@ -167,7 +167,7 @@ async def _run(attack: Attack, target: Target) -> Found:
     async with target.sampled():
         try:
             return await attack.run(target)
-        except* OSError:
+        except* (OSError, EOFError):
             target.answers[ENDED_EARLY] += 1
     return target.found()
 
