@@ -151,6 +151,8 @@ class Attack:
     prepare: Callable[[Path], Sequence[str | Path]] = _nothing
     probes_bounded: bool = False
     """Whether the call of a definition that needs libjq is probed, too."""
+    all_cases: bool = False
+    """Whether it asks all cases of the catalogue, so that the server has answered them before; else some of them."""
     contained: bool = True
     """Whether the server has the memory of a small container: not where bodies of 32 MB are read."""
     types: Callable[[Path], object] | None = None

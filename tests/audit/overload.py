@@ -67,4 +67,4 @@ async def _scrapes(target: Target) -> Found:
 
 
 CALLS = Attack(_calls)
-SCRAPES = Attack(_scrapes, _prepare)
+SCRAPES = Attack(_scrapes, _prepare, all_cases=True)

@@ -51,4 +51,4 @@ def _resident(pid: int) -> float:
     return float(Path(f"/proc/{pid}/statm").read_text().split()[1])
 
 
-RELOADS = Attack(_reloads, _prepare)
+RELOADS = Attack(_reloads, _prepare, all_cases=True)

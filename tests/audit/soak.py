@@ -47,4 +47,4 @@ async def _soak(target: Target) -> Found:
     )
 
 
-SOAK = Attack(_soak)
+SOAK = Attack(_soak, all_cases=True)

@@ -101,7 +101,7 @@ class Stage:
             if console:
                 doors["console"] = Door(console, token=_token(server.log))
             target = Target(server, control[0], doors, folder, self._effort)
-            asyncio.run(_warm_up(target))
+            asyncio.run(_warm_up(attack, target))
             with Prober(self._probes(attack, attacked, control)) as prober:
                 before = server.memory()
                 found = asyncio.run(_run(attack, target))
@@ -155,9 +155,10 @@ def _token(log: Path) -> str:
     return found[1]
 
 
-async def _warm_up(target: Target) -> None:
+async def _warm_up(attack: Attack, target: Target) -> None:
     """Ask what a server gets that has run for a while, so that its memory is that of such a server."""
-    calls = [post(case.body) for case in suite_cases()[::_EVERY_CASE]] + [post(question("Sieve"))] * _BOUNDED
+    cases = suite_cases()[:: 1 if attack.all_cases else _EVERY_CASE]
+    calls = [post(case.body) for case in cases] + [post(question("Sieve"))] * _BOUNDED
     await target.flood(calls, _CLIENTS, _SETTLING)
     target.answers.clear()
 
