@@ -67,6 +67,9 @@ _leaves = st.one_of(
 
 
 def _may_be_a_key(node: Node) -> bool:
+    # A minus in front of a number is a part of the number.
+    while isinstance(node, Negate):
+        node = node.body
     return not isinstance(node, Literal) or isinstance(node.value, str)
 
 
