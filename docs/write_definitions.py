@@ -26,12 +26,12 @@ _RULE = re.compile(r"[a-z]+(-[a-z]+)*")
 _ELSEWHERE = {
     "crd-version": "the CRD does not have the version of the definition",
     "expression-refused": "a construct of jq that no expression may have, such as `input` or an assignment",
-    "expression-syntax": "the expression is no jq",
-    "lua-syntax": "the script is no Lua",
-    "not-a-karta": "the document is no Karta",
+    "expression-syntax": "the expression is not jq",
+    "lua-syntax": "the script is not Lua",
+    "not-a-karta": "the document is not a Karta",
     "parameter-count": "the function has another number of parameters than it is called with",
     "schema": "a field that is missing, or of another type than the schema gives it",
-    "unreadable": "the file is no YAML, or cannot be read",
+    "unreadable": "the file is not YAML, or cannot be read",
 }
 """The meaning of rules whose message comes from elsewhere, such as a parser, or has many forms."""
 

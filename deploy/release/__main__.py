@@ -25,7 +25,7 @@ def check(root: Path, tag: str | None) -> None:
 def build(root: Path, tag: str | None, digest: str | None) -> None:
     """Check the commit, build every file of its release into dist/release, and verify them."""
     if not source.revision(root):
-        _say("skipped: a release is built from a commit, and this is no git checkout")
+        _say("skipped: a release is built from a commit, and this is not a git checkout")
         return
     check(root, tag)
     if not tag and source.uncommitted(root):

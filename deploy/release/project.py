@@ -130,7 +130,7 @@ def disagreements(root: Path, version: str) -> Iterator[str]:
 def write(root: Path, version: str) -> None:
     """Put a version into every place."""
     if not re.fullmatch(_PLAIN, version):
-        raise SystemExit(f"{version!r} is no version such as 0.2.0 or 0.2.0-rc.1")
+        raise SystemExit(f"{version!r} is not a version such as 0.2.0 or 0.2.0-rc.1")
     for place in (Place("pyproject.toml", r'^version = "(.+)"$'), *places(root)):
         path = root / place.path
         path.write_text(_replaced(path.read_text(encoding="utf-8"), place, version), encoding="utf-8")

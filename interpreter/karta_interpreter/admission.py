@@ -213,7 +213,7 @@ def validate(review: Review, taken: Mapping[GVK, str]) -> bytes:
     """
     obj = _stored(review)
     if obj is None:
-        strange = f"{review.kind} is no Karta: take it out of the rules of karta-interpreter's admission webhook"
+        strange = f"{review.kind} is not a Karta: take it out of the rules of karta-interpreter's admission webhook"
         return allow(review.uid, warnings=() if (review.group, review.kind) in _KINDS else (strange,))
     try:
         findings = load_definition(obj).findings

@@ -196,7 +196,9 @@ def test_other_kinds_are_let_through_and_the_rule_is_named(review: Body) -> None
     answer = response(judged(review({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}), {}))
 
     assert answer["allowed"] is True
-    assert answer["warnings"] == ["Pod is no Karta: take it out of the rules of karta-interpreter's admission webhook"]
+    assert answer["warnings"] == [
+        "Pod is not a Karta: take it out of the rules of karta-interpreter's admission webhook"
+    ]
 
 
 def test_equal_reviews_get_equal_bytes(karta: Raw, review: Body) -> None:

@@ -77,7 +77,7 @@ def _number_odd(chance: random.Random, body: bytes) -> bytes:
 
 
 def _string_odd(chance: random.Random, body: bytes) -> bytes:
-    """Write a string that is no UTF-8, or no text."""
+    """Write a string that is not UTF-8, or no text."""
     return _instead(chance, _STRING, body, chance.choice(_STRINGS))
 
 

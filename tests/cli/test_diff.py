@@ -177,7 +177,7 @@ def test_a_git_revision_has_its_own_catalogue(run: Run, files: Path) -> None:
         pytest.param(
             ("RayClster", "Job", "--object", "job.yaml"),
             2,
-            "error: RayClster is no file, no kind of the catalogue and not catalogue[@REVISION]; "
+            "error: RayClster is not a file, a kind of the catalogue or catalogue[@REVISION]; "
             "did you mean RayCluster?",
             id="a typo in a kind",
         ),

@@ -90,7 +90,7 @@ def registered(server: Process, gvk: GVK, name: str = "karta-interpreter") -> An
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A slow machine is no finding."""
+    """A slow machine is not a finding."""
     monkeypatch.setattr(connection, "perf_counter", lambda: 0.0)
 
 

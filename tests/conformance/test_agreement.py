@@ -21,7 +21,7 @@ AGREE: dict[str, tuple[Outcome, Outcome]] = {
 
 DISAGREE: dict[str, tuple[Outcome, Outcome]] = {
     "other results": (HEALTHY, Outcome({"healthy": False})),
-    "an order that is no accident": (Outcome({"status": {"a": [1, 2]}}), Outcome({"status": {"a": [2, 1]}})),
+    "an order that is not an accident": (Outcome({"status": {"a": [1, 2]}}), Outcome({"status": {"a": [2, 1]}})),
     "an amount written in another way": (Outcome({"requires": {"cpu": "1"}}), Outcome({"requires": {"cpu": "1000m"}})),
     "an error on one side": (Outcome(None, "not found function X"), HEALTHY),
     "an error on the other": (HEALTHY, Outcome(None, "not found function X")),

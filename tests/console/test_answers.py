@@ -96,7 +96,7 @@ def test_a_retained_value_has_its_place_in_the_members_object() -> None:
     ("before", "after", "change"),
     [
         pytest.param("{'0': 1}", "{'0': 7}", ["/spec/seed/0", 7, 1], id="a key that looks like an index"),
-        pytest.param("{'²': 1}", "{'²': 7}", ["/spec/seed/²", 7, 1], id="a key of a digit that is no number"),
+        pytest.param("{'²': 1}", "{'²': 7}", ["/spec/seed/²", 7, 1], id="a key of a digit that is not a number"),
         pytest.param("[3, 1]", "[3, 7]", ["/spec/seed/1", 7, 1], id="an index"),
     ],
 )

@@ -9,7 +9,7 @@ WRONG = [
     pytest.param("- a\n", 1, id="a list"),
     pytest.param("kind: Job\n", 1, id="no apiVersion"),
     pytest.param("apiVersion: v1\nkind: Pod\n---\n# second\nkind: Pod\n", 5, id="two objects: the second one's line"),
-    pytest.param("apiVersion: [1]\nkind: Pod\n", 1, id="an apiVersion that is no text"),
+    pytest.param("apiVersion: [1]\nkind: Pod\n", 1, id="an apiVersion that is not a text"),
 ]
 
 

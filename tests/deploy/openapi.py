@@ -31,7 +31,7 @@ class Document:
         for schema in self.definitions.values():
             if wanted in schema.get("x-kubernetes-group-version-kind", ()):
                 return list(self._check(resource, schema, resource["kind"]))
-        return [f"{wanted} is no kind of Kubernetes"]
+        return [f"{wanted} is not a kind of Kubernetes"]
 
     def knows(self, resource: dict[str, Any]) -> bool:
         group = resource["apiVersion"].rpartition("/")[0]

@@ -106,7 +106,7 @@ def test_definitions_are_accepted(file: Path) -> None:
         pytest.param({"kind": {"group": "", "version": "v1"}}, "rootComponent.kind.kind is missing", id="half a kind"),
         pytest.param(
             {"statusDefinition": {"statusMappings": {"running": {"byPhase": "Running"}}}},
-            "rootComponent.statusDefinition.statusMappings.running is no array",
+            "rootComponent.statusDefinition.statusMappings.running is not an array",
             id="one matcher without its list",
         ),
         pytest.param(

@@ -139,9 +139,9 @@ def test_a_difference_is_a_finding(repository: Path, file: str, old: str, new: s
 @pytest.mark.parametrize(
     ("wanted", "reason"),
     [
-        pytest.param("0.2", "is no version", id="too short"),
-        pytest.param("v0.2.0", "is no version", id="a tag"),
-        pytest.param("0.2.0rc1", "is no version", id="not a version for Helm"),
+        pytest.param("0.2", "is not a version", id="too short"),
+        pytest.param("v0.2.0", "is not a version", id="a tag"),
+        pytest.param("0.2.0rc1", "is not a version", id="not a version for Helm"),
         pytest.param(VERSION, "is there already", id="released before"),
     ],
 )
@@ -158,7 +158,7 @@ def test_the_minor_version_of_a_prerelease() -> None:
 
 def test_without_git_nothing_is_released(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["build"], root=tmp_path)
-    assert capsys.readouterr().out == "skipped: a release is built from a commit, and this is no git checkout\n"
+    assert capsys.readouterr().out == "skipped: a release is built from a commit, and this is not a git checkout\n"
 
 
 def test_notes_break_no_lines_and_lead_to_the_repository() -> None:

@@ -28,11 +28,13 @@ def test_rendered_resources_are_what_kubernetes_knows(document: Document, case: 
     [
         pytest.param({"sepc": {}}, "Service.sepc is unknown", id="a typo"),
         pytest.param(
-            {"spec": {"ports": [{"port": "443"}]}}, "Service.spec.ports[0].port: '443' is no integer", id="type"
+            {"spec": {"ports": [{"port": "443"}]}}, "Service.spec.ports[0].port: '443' is not an integer", id="type"
         ),
         pytest.param({"spec": {"ports": [{}]}}, "Service.spec.ports[0].port is missing", id="a field that is needed"),
         pytest.param(
-            {"spec": {"publishNotReadyAddresses": 1}}, "Service.spec.publishNotReadyAddresses: 1 is no boolean", id="1"
+            {"spec": {"publishNotReadyAddresses": 1}},
+            "Service.spec.publishNotReadyAddresses: 1 is not a boolean",
+            id="1",
         ),
     ],
 )

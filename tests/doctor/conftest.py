@@ -6,6 +6,6 @@ from tests.waiting import HANG
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A slow machine is no finding: calls take no time, and connections may take long."""
+    """A slow machine is not a finding: calls take no time, and connections may take long."""
     monkeypatch.setattr(connection, "SECONDS", HANG)
     monkeypatch.setattr(connection, "perf_counter", lambda: 0.0)

@@ -37,7 +37,7 @@ def objection(code: int) -> ssl.SSLCertVerificationError:
         pytest.param(["127.0.0.1"], "127.0.0.1", True, id="an address"),
         pytest.param(["0:0::1"], "::1", True, id="an address written otherwise"),
         pytest.param(["127.0.0.2"], "127.0.0.1", False, id="another address"),
-        pytest.param([], "test server", False, id="a common name is no name"),
+        pytest.param([], "test server", False, id="a common name is not a name"),
     ],
 )
 def test_names_count_as_they_do_in_go(names: list[str], expected: str, *, valid: bool) -> None:

@@ -134,7 +134,7 @@ FORBIDDEN = ClusterError("GET it: 403 no", status=403, reason="Forbidden")
             CONFIGURATIONS,
             ClusterError("GET it: 404 no", status=404),
             [(Level.PROBLEM, "control plane")],
-            id="this is no Karmada",
+            id="this is not a Karmada",
         ),
         pytest.param(CONFIGURATIONS, FORBIDDEN, [(Level.PROBLEM, "control plane")], id="no right to look"),
         pytest.param(CONFIGURATIONS, items(), [(Level.PROBLEM, "registration"), (Level.OK, "")], id="none registered"),
@@ -148,7 +148,7 @@ FORBIDDEN = ClusterError("GET it: 403 no", status=403, reason="Forbidden")
             [(Level.PROBLEM, "admission")],
             id="no CA to trust",
         ),
-        pytest.param(KARTAS, ClusterError("404", status=404), [], id="no CRD of Karta is no fault"),
+        pytest.param(KARTAS, ClusterError("404", status=404), [], id="no CRD of Karta is not a fault"),
         pytest.param(
             "/apis/toys.example.com", ClusterError("404", status=404), [(Level.WARNING, "kinds")], id="kind without CRD"
         ),

@@ -160,7 +160,7 @@ def _asked(config: Path, *options: str | Path) -> str:
         pytest.param(
             _of_a_cluster_that_is_no_karmada,
             ["kartas.run.ai: is the CRD installed there?", "has to be that of karmada-apiserver, not of the cluster"],
-            "this is no Karmada",
+            "this is not a Karmada",
             id="no CRD: the kubeconfig of the wrong cluster",
         ),
         pytest.param(
@@ -183,8 +183,8 @@ def _asked(config: Path, *options: str | Path) -> str:
         ),
         pytest.param(
             _of_another_sort,
-            ["definitions cannot be read", "it is no kubeconfig; check the file"],
-            "it is no kubeconfig; check the file",
+            ["definitions cannot be read", "it is not a kubeconfig; check the file"],
+            "it is not a kubeconfig; check the file",
             id="a file of another sort",
         ),
     ],

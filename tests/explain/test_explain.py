@@ -38,7 +38,7 @@ def test_a_number_that_cannot_be_reached_names_what_can_change(define: Define) -
     found = explain(fixed, Call(Operation.REVISE_REPLICA, train(HOT), replicas=3))
 
     assert (found.results, rules(found)) == (None, ["fixed"])
-    assert found.facts[0].note == "hot has 2 pods: it is the only pod set, but its count is no field to write"
+    assert found.facts[0].note == "hot has 2 pods: it is the only pod set, but its count is not a field to write"
 
 
 def test_a_field_of_a_status_is_a_step_of_its_pointer(define: Define) -> None:

@@ -55,7 +55,7 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             {},
             train({"name": "hot", "template": {"containers": [{"name": "main"}]}}),
             [
-                "group: spec.groups[0].template has no spec, so it is no pod template; there are containers",
+                "group: spec.groups[0].template has no spec, so it is not a pod template; there are containers",
                 "group: no pods at spec.groups[0].template",
             ],
             id="a pod spec in the place of a template",

@@ -161,7 +161,7 @@ def test_the_annotation_health_is_enough() -> None:
     ("expression", "expected", "needs_libraries"),
     [
         pytest.param(".status.on", "true", False, id="a boolean"),
-        pytest.param(".status.on", "Yes", False, id="a text that is no JSON"),
+        pytest.param(".status.on", "Yes", False, id="a text that is not JSON"),
         pytest.param(".status.list[0].count > 1", "true", False, id="numbers are compared"),
         pytest.param(".status.count", "3", True, id="a number is written as text"),
         pytest.param('.status.name | startswith("a")', "true", True, id="a function of texts"),

@@ -72,7 +72,7 @@ def test_a_result_is_without_nulls(expression: str, output: Any) -> None:
         pytest.param("([.nine // empty] | add) // 7", 7, id="a default for the sum of nothing"),
         pytest.param("([.no // false] | add) // 7", 7, id="a default for false"),
         pytest.param('[.digits // "1", "9"] | add', "109", id="texts follow one another, as in jq"),
-        pytest.param("([.list // [], .list // []] | add) // 7", None, id="a sum of lists, which is no count"),
+        pytest.param("([.list // [], .list // []] | add) // 7", None, id="a sum of lists, which is not a count"),
         pytest.param('[.one // 1, "9"] | add', None, id="a sum of a number and a text"),
         pytest.param("[.no // false, .one // 0] | min", None, id="values of different types"),
         pytest.param("[.list // [], .list // []] | max", None, id="lists, which are no counts"),

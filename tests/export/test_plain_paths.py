@@ -153,7 +153,7 @@ def test_a_field_at_no_certain_path_takes_the_functions_for_lists(place: str) ->
             _object({"worker": {"replicas": 2, "template": _POD}}, _RETAINS),
             _object({"worker": {"replicas": 5, "template": _POD}, "bounds": {"least": "many"}}),
             None,
-            id="a bound that is no number",
+            id="a bound that is not a number",
         ),
         pytest.param(
             _object(

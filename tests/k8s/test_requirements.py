@@ -381,7 +381,7 @@ def test_rule_11_a_priority_class_alone_is_nothing() -> None:
         pytest.param(
             {"spec": {"containers": [container({"cpu": "fast"})]}},
             r'spec.containers\[0\].resources.requests.cpu: "fast" is not a quantity',
-            id="text that is no quantity",
+            id="text that is not a quantity",
         ),
         pytest.param(
             {"spec": {"containers": [container({"memory": "1e400"})]}},

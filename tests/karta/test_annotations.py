@@ -382,7 +382,7 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
         ),
         pytest.param(
             "retain", "- {unset: .spec.a, if: true}", "annotation-retain", "if is a boolean where jq belongs", "",
-            id="retain: a condition that is no text",
+            id="retain: a condition that is not a text",
         ),
         pytest.param(
             "retain", "- {unset: .spec.a, by: .b, value: .c}", "annotation-retain", "by is for lists",

@@ -35,7 +35,7 @@ def shape(sets: tuple[PodSet, ...]) -> list[tuple[Any, ...]]:
             "brew", {"template": TEMPLATE}, [("brew", "brew", "", 1)], id="its default"
         ),
         pytest.param("brew", {"kettles": 3}, [], id="no template, so no pods, whatever is counted"),
-        pytest.param("brew", {"template": None, "kettles": 3}, [], id="null is no template"),
+        pytest.param("brew", {"template": None, "kettles": 3}, [], id="null is not a template"),
         pytest.param("brew", {"template": {}}, [], id="neither is an empty one"),
         pytest.param("brew", {"template": {"metadata": {"labels": {}}}}, [], id="nor one without spec"),
         pytest.param("brew", {"template": {"spec": None}}, [], id="nor one whose spec is null"),

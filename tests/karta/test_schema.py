@@ -177,7 +177,7 @@ def test_what_is_no_karta(value: JSON, message: str) -> None:
         ),
         pytest.param(
             (*STATUS, "phaseDefinition", "path"), {"path": None}, "must be a string, not an object", "",
-            id="an object that is no JSONPath",
+            id="an object that is not JSONPath",
         ),
         pytest.param(
             (*STATUS, "statusMappings", "failed", 0, "byConditions", 0, "status"), True,

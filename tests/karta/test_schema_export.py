@@ -29,7 +29,8 @@ def complaints(value: Any, schema: Mapping[str, Any], at: str = "") -> Iterator[
         yield f"{at} is no {schema['type']}"
     elif isinstance(value, dict) and schema.get("type") == "object":
         fields, others = schema.get("properties", {}), schema.get("additionalProperties", {})
-        yield from (f"{at}.{name} is no name" for name in value if not is_name(name, schema.get("propertyNames", {})))
+        names = schema.get("propertyNames", {})
+        yield from (f"{at}.{name} is not a name" for name in value if not is_name(name, names))
         yield from (f"{at}.{name} is missing" for name in schema.get("required", ()) if name not in value)
         yield from (f"{at}.{name} is unknown" for name in value if name not in fields and others is False)
         for name, item in value.items():

@@ -60,7 +60,7 @@ READY = {"state": "Boiling", "conditions": [condition("Ready", reason="Hot")]}
         ),
         pytest.param(
             by_condition(type="Ready", status="True"), {"conditions": [condition("Ready", status=True)]}, False,
-            id="a boolean is no condition status",
+            id="a boolean is not a condition status",
         ),
         pytest.param(
             by_condition(type="Ready", status="True"),
@@ -135,7 +135,7 @@ def test_statuses_do_not_exclude_each_other(compiled: dict[str, Definition]) -> 
         pytest.param(".status.state", {"state": None}, "", id="null is an empty phase"),
         pytest.param(".status.state", {}, "", id="and so is an absent field"),
         pytest.param(".status.states[]", {"states": ["a", "b"]}, "a", id="the first of several"),
-        pytest.param(".status.states[]", {"states": []}, None, id="nothing is no phase"),
+        pytest.param(".status.states[]", {"states": []}, None, id="nothing is not a phase"),
     ],
 )
 def test_the_phase(brew: Raw, path: str, status: Raw, phase: str | None) -> None:

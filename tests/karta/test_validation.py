@@ -104,7 +104,7 @@ def changed(raw: Raw, *changes: tuple[Path, JSON]) -> Raw:
         pytest.param(
             [((*CONDUCTOR, "podSelector", "componentTypeSelector", "matchLabels"), {})], "type-selector-empty",
             (*CONDUCTOR, "podSelector", "componentTypeSelector"), "neither keyPath nor matchLabels",
-            id="no label is no selector",
+            id="no label is not a selector",
         ),
         pytest.param(
             [((*CONDUCTOR, "podSelector", "componentTypeSelector", "value"), "x")], "type-selector-value-without-key",

@@ -128,7 +128,7 @@ def test_without_a_target_no_script_is_used(text: str, expected: tuple[str, str,
         pytest.param(
             "    retention: {luaScript: 1}\n",
             "7:16 error schema spec.customizations.retention",
-            id="a script that is no text",
+            id="a script that is not a text",
         ),
         pytest.param(
             '    retention: {luaScript: ""}\n',
@@ -244,7 +244,7 @@ def test_json_is_read() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param("a: [", "error unreadable", id="text that is no YAML"),
+        pytest.param("a: [", "error unreadable", id="text that is not YAML"),
         pytest.param(f"kind: List\nitems: [{'1, ' * 10_001}]", "error unreadable", id="a list that is too long"),
         pytest.param("{apiVersion: v1, kind: Pod}", "error not-a-customization", id="another object"),
         pytest.param("[1]", "error not-a-customization", id="no object"),

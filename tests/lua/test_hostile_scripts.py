@@ -17,7 +17,7 @@ PARAMETERS = ", ".join(f"p{number}" for number in range(1, 200))
         pytest.param("return unpack({}, 0, 2147483647)", "registry overflow", id="a count that C computes as an int"),
         pytest.param("return pcall(unpack, {}, -2147483647, 2147483647)", False, id="and in pcall"),
         pytest.param("return (pcall(unpack, {}, 2147483646, 2147483647))", False, id="an index behind which is none"),
-        pytest.param("return (pcall(unpack, {}, 0/0, 1))", False, id="an index that is no number"),
+        pytest.param("return (pcall(unpack, {}, 0/0, 1))", False, id="an index that is not a number"),
         pytest.param("return {unpack({1, 2, 3}, 3, -1/0)}", [], id="a range that is empty"),
         pytest.param(
             f"local function f({PARAMETERS}, ...) return select('#', ...) end "

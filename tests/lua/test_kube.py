@@ -27,7 +27,7 @@ def _asking(**resources: Any) -> dict[str, Any]:
         pytest.param((), "0", id="nothing"),
         pytest.param((None, None), "0", id="nils are zeros"),
         pytest.param(("1Gi", "1Mi"), "1025Mi", id="binary"),
-        pytest.param(("1Gi", "1G"), "2073741824", id="binary that is no round number"),
+        pytest.param(("1Gi", "1G"), "2073741824", id="binary that is not a round number"),
         pytest.param(("1G", "1Gi"), "2073741824", id="decimal first"),
         pytest.param((None, "0", "1Ki", "1M"), "1001024", id="the format of the first that is not zero"),
         pytest.param(("100m", "0.9"), "1", id="one whole"),

@@ -46,7 +46,7 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
 @pytest.mark.parametrize(
     ("script", "expected"),
     [
-        pytest.param("function Retain(a, b)\n  retrun a\nend", [(2, "lua-syntax", "")], id="text that is no Lua"),
+        pytest.param("function Retain(a, b)\n  retrun a\nend", [(2, "lua-syntax", "")], id="text that is not Lua"),
         pytest.param(
             "local function Retain(a, b) return a end", [(1, "missing-function", "Retain")], id="the function is local"
         ),
@@ -163,7 +163,7 @@ def test_hints_say_what_to_do(script: str, rule: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("script", "severity", "fatal"),
     [
-        pytest.param("x", "error", True, id="what is no Lua cannot run"),
+        pytest.param("x", "error", True, id="what is not Lua cannot run"),
         pytest.param("local x", "error", True, id="nor can a script without its function"),
         pytest.param(
             "function Retain(a, b) return rawget(a, b) end",

@@ -241,7 +241,7 @@ def test_other_operations(
             id="a list of objects",
         ),
         pytest.param("Retain", ({"kind": ""},), _MISSING_KIND + """ '{"kind":""}'""", id="an empty kind"),
-        pytest.param("Retain", ({"kind": 1},), _MISSING_KIND + """ '{"kind":1}'""", id="a kind that is no name"),
+        pytest.param("Retain", ({"kind": 1},), _MISSING_KIND + """ '{"kind":1}'""", id="a kind that is not a name"),
         pytest.param(
             "InterpretStatus",
             (None,),

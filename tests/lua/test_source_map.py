@@ -64,7 +64,7 @@ def test_a_word_has_its_place(text: str, number: int, word: str, expected: tuple
         pytest.param("a() -- why\nb()\n", [(3, 3, "b()")], id="a comment behind code swallows the next line"),
         pytest.param("-- one\n-- two\n\na()\n", [], id="an empty line ends the comment"),
         pytest.param("-- one\n  a()\n", [], id="so does a deeper line"),
-        pytest.param("a('--')\nb()\n", [], id="a string is no comment"),
+        pytest.param("a('--')\nb()\n", [], id="a string is not a comment"),
         pytest.param("--[[ one ]]\nb()\n", [], id="a block comment ends by itself"),
     ],
 )

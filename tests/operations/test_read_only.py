@@ -216,7 +216,7 @@ def test_status(define: Define, subject: dict[str, Any], expected: dict[str, Any
         pytest.param(
             obj({"observedGeneration": 1}, {"annotations": {"resourcetemplate.karmada.io/generation": "x"}}),
             "must be a number",
-            id="a generation that is no number",
+            id="a generation that is not a number",
         ),
     ],
 )

@@ -148,7 +148,7 @@ def test_a_listed_place_that_the_member_lacks_stays(define: Define) -> None:
 @pytest.mark.parametrize(
     ("theirs", "ours", "kept"),
     [
-        pytest.param({}, {"paused": True}, {"paused": False}, id="a switch that is off is no field"),
+        pytest.param({}, {"paused": True}, {"paused": False}, id="a switch that is off is not a field"),
         pytest.param({"paused": True}, {"paused": False}, {"paused": True}, id="one that is on is"),
         pytest.param({}, {}, {}, id="a template that says nothing means the same"),
         pytest.param({}, {"paused": False}, {"paused": False}, id="and so does one that says it"),

@@ -225,7 +225,7 @@ def test_impossible_numbers_are_explained(define: Define, spec: dict[str, Any], 
 
 def test_a_literal_count_cannot_be_written(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", "1"))
-    with pytest.raises(InterpretationError, match="train stays at 1, for its count `1` is no field") as raised:
+    with pytest.raises(InterpretationError, match="train stays at 1, for its count `1` is not a field") as raised:
         revise(definition, obj(template=template()), 2)
     assert "elastic" not in str(raised.value), "naming it there would not help"
 

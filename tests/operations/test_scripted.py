@@ -105,7 +105,7 @@ def items(*active: int) -> tuple[StatusItem, ...]:
         ),
         pytest.param((), "a.status = {items = tostring(b)} return a", {"items": "nil"}, id="no items are nil"),
         pytest.param(items(4), "return a", {"active": 3}, id="nothing changes"),
-        pytest.param(items(4), "a.spec = nil a.status = {} return a", None, id="an empty table is no status"),
+        pytest.param(items(4), "a.spec = nil a.status = {} return a", None, id="an empty table is not a status"),
     ],
 )
 def test_only_the_status_of_an_aggregation_counts(given: tuple[StatusItem, ...], body: str, status: Any) -> None:

@@ -109,12 +109,12 @@ def test_only_some_elements_of_the_member_are_kept(define: Define) -> None:
         pytest.param({"cpu": "0.5"}, {"cpu": "500m"}, {"cpu": "500m"}, id="another unit"),
         pytest.param({"cpu": 2}, {"cpu": "1"}, {"cpu": 2}, id="another amount is the template's"),
         pytest.param({"cpu": 1}, {"memory": "1Gi"}, {"cpu": 1}, id="nothing comes along"),
-        pytest.param({"cpu": True}, {"cpu": "1"}, {"cpu": True}, id="a boolean is no amount"),
+        pytest.param({"cpu": True}, {"cpu": "1"}, {"cpu": True}, id="a boolean is not an amount"),
         pytest.param({"cpu": "one"}, {"cpu": "1"}, {"cpu": "one"}, id="and a word is none"),
         pytest.param({"cpu": None}, {"cpu": "1"}, {"cpu": None}, id="nor is null"),
         pytest.param([{"cpu": 1}, 2, "a"], [{"cpu": "1"}, "2"], [{"cpu": "1"}, "2", "a"], id="inside of a list"),
         pytest.param([1], [1, 2], [1], id="no element comes along"),
-        pytest.param({"0": 1}, ["1"], {"0": 1}, id="an object is no list"),
+        pytest.param({"0": 1}, ["1"], {"0": 1}, id="an object is not a list"),
     ],
 )
 def test_equal_quantities_are_spelled_as_the_member_does(

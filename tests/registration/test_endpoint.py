@@ -40,7 +40,7 @@ def authority(key: ec.EllipticCurvePrivateKey) -> bytes:
     ("text", "url"),
     [
         pytest.param("https://a.example", "https://a.example/interpret", id="no path: ours"),
-        pytest.param("https://a.example:8443/", "https://a.example:8443/interpret", id="a bare slash is no path"),
+        pytest.param("https://a.example:8443/", "https://a.example:8443/interpret", id="a bare slash is not a path"),
         pytest.param("https://a.example/b/interpret", "https://a.example/b/interpret", id="a path behind a proxy"),
         pytest.param("https://[::1]:8443", "https://[::1]:8443/interpret", id="an IPv6 address"),
     ],
@@ -135,7 +135,7 @@ def test_certificates_are_what_is_between_the_lines(text: bytes, found: list[byt
         pytest.param(key_pem(KEY), "it has no line -----BEGIN", id="only a key"),
         pytest.param(ONE[:-30], "is damaged or cut off", id="the only one is cut off"),
         pytest.param(ONE + OTHER[:300], "one has no end", id="the second one is cut off"),
-        pytest.param(ONE + block(b"junk"), "is damaged or cut off", id="the second one is no certificate"),
+        pytest.param(ONE + block(b"junk"), "is damaged or cut off", id="the second one is not a certificate"),
         pytest.param(block(DER + b"more"), "is damaged or cut off", id="something behind it"),
         pytest.param(block(DER[:-5]), "is damaged or cut off", id="its end is missing"),
         pytest.param(block(DER.replace(V3, V9, 1)), "is damaged or cut off", id="a version that X.509 has not"),

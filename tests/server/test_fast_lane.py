@@ -204,7 +204,7 @@ UNUSUAL = {
     "not the last request": with_header(b"Connection: keep-alive"),
     "a content coding": with_header(b"Content-Encoding: gzip"),
     "one more header": with_header(b"X: y"),
-    "a line that is no header": with_header(b"X"),
+    "a line that is not a header": with_header(b"X"),
     "another media type": replaced(b"application/json\r\n", b"text/plain\r\n"),
     "an empty line after": CALL + b"\r\n",
     "two at once": CALL + CALL,

@@ -56,7 +56,7 @@ async def is_closed(client: Client) -> bool:
 
 @pytest.mark.parametrize("host", ["a..b", "x" * 64])
 async def test_a_host_that_is_no_name_is_an_error(host: str) -> None:
-    with pytest.raises(ServeError, match=f'cannot listen on {host} port 0: "{host}" is no host name'):
+    with pytest.raises(ServeError, match=f'cannot listen on {host} port 0: "{host}" is not a host name'):
         async with serving(8, host=host):
             pass
 

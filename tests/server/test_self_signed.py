@@ -42,7 +42,7 @@ def test_names_and_addresses_are_told_apart() -> None:
         pytest.param("a.*.svc", id="a star is the first part"),
         pytest.param("a" * 64 + ".svc", id="a part that is too long"),
         pytest.param(".".join(["a" * 50] * 6), id="too long as a whole"),
-        pytest.param("half \udcff", id="an argument that is no UTF-8"),
+        pytest.param("half \udcff", id="an argument that is not UTF-8"),
     ],
 )
 def test_a_name_that_is_none_is_refused(name: str) -> None:

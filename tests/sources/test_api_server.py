@@ -223,7 +223,7 @@ async def test_rotated_credentials_are_read_when_the_old_ones_are_refused(
 
 
 @pytest.mark.parametrize(
-    "answer", [pytest.param(b"<html>", id="a page"), pytest.param(b"[]", id="JSON that is no object")]
+    "answer", [pytest.param(b"<html>", id="a page"), pytest.param(b"[]", id="JSON that is not an object")]
 )
 async def test_something_else_than_an_api_server_is_noticed(
     scripted: ScriptedApi, api: ApiServer, answer: bytes
@@ -295,7 +295,7 @@ async def test_events_arrive_in_whatever_pieces(scripted: ScriptedApi, api: ApiS
         pytest.param(stream(_ADDED, _ADDED[:9]), "ConnectionLost", id="an end in the middle of an event"),
         pytest.param(stream(_ADDED, abort=True), "ConnectionLost", id="a connection that breaks"),
         pytest.param(stream(_ADDED, hang=True), "Timeout", id="silence long after the end of the watch"),
-        pytest.param(stream(_ADDED, b"{}\n"), "Unreadable", id="a line that is no event"),
+        pytest.param(stream(_ADDED, b"{}\n"), "Unreadable", id="a line that is not an event"),
     ],
 )
 async def test_a_watch_that_goes_wrong_is_an_error_after_what_it_told(

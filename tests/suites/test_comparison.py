@@ -47,7 +47,7 @@ def test_same(name: str, expected: JSON, actual: JSON) -> None:
     ("name", "expected", "actual", "difference"),
     [
         pytest.param("replica", 1, 2, "replica: expected 1, got 2", id="another number"),
-        pytest.param("replica", 1, True, "replica: expected 1, got true", id="true is no number"),
+        pytest.param("replica", 1, True, "replica: expected 1, got true", id="true is not a number"),
         pytest.param("healthy", True, 1, "healthy: expected true, got 1", id="a number is not true"),
         pytest.param("healthy", True, "true", 'healthy: expected true, got "true"', id="text is not true"),
         pytest.param("requires", {"resourceRequest": {"cpu": "1"}}, None,

@@ -133,7 +133,7 @@ def test_a_case_that_must_fail() -> None:
         pytest.param("{name: a, operation: ReviseReplica, desiredObj: {}, inputReplicas: two}",
                      "inputReplicas must be an integer, but is a string", id="text for a number"),
         pytest.param("{name: a, operation: ReviseReplica, desiredObj: {}, inputReplicas: true}",
-                     "inputReplicas must be an integer, but is a boolean", id="true is no number"),
+                     "inputReplicas must be an integer, but is a boolean", id="true is not a number"),
         pytest.param("{name: a, operation: AggregateStatus, desiredObj: {}, statusItems: {}}",
                      "statusItems must be a list", id="an object for a list") ,
         pytest.param("{name: a, operation: AggregateStatus, desiredObj: {}, statusItems: [north]}",

@@ -70,6 +70,7 @@ def test_each_operation_gets_its_own_inputs_and_no_others() -> None:
     [
         pytest.param(b"", "is not JSON", id="nothing at all"),
         pytest.param(b"kind: Pod\n", "is not JSON", id="YAML"),
+        pytest.param(b"[" * 1000, "its lists and objects do not end", id="lists that do not end"),
         pytest.param(b"\xef\xbb\xbf{}", "BOM", id="a byte order mark"),
         pytest.param(b'{"request": {"uid": "1"}} {}', "after document", id="a second value"),
         pytest.param(b'{"request": {"uid": "1"', "is not JSON", id="cut short"),

@@ -29,7 +29,7 @@ def test_each_instance_has_what_its_definition_extracts(make: Any) -> None:
         pytest.param("+3", 3, id="C11 as Go's ParseInt reads it"),
         pytest.param(3.0, 3, id="C11 a number without a fraction"),
         pytest.param(0, 0, id="none are none, not the default"),
-        pytest.param(None, None, id="C11 null is no count"),
+        pytest.param(None, None, id="C11 null is not a count"),
     ],
 )
 def test_counts_are_numbers_or_numeric_strings(make: Any, player: Any, replicas: int | None) -> None:

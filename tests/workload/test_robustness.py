@@ -40,7 +40,7 @@ def spoiled(workload: Workload) -> Iterator[Workload]:
             try:
                 yield workload.replaced(set_value(workload.object, path, junk))
             except WorkloadError:
-                assert path[0] == "metadata", "only an object without a name is no workload"
+                assert path[0] == "metadata", "only an object without a name is not a workload"
 
 
 def questions(workload: Workload) -> Iterator[Callable[[], Any]]:

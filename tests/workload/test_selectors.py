@@ -72,7 +72,7 @@ def test_a_long_expression_is_named_once_and_cut_off() -> None:
         pytest.param(selected(".metadata.labels.part", "Alto"), False, id="case counts"),
         pytest.param(selected(".metadata.labels.quoted", 'say "ah"'), True, id="quotes are escaped"),
         pytest.param(selected('.metadata.labels["dotted/name"]', "x_y.z:0"), True, id="special characters"),
-        pytest.param(selected(".metadata.labels.part", "\\(.metadata.name)"), False, id="a value is no program"),
+        pytest.param(selected(".metadata.labels.part", "\\(.metadata.name)"), False, id="a value is not a program"),
         pytest.param(selected(".metadata.labels.umlaut", "Ärger"), True, id="text beyond ASCII"),
         pytest.param(selected(".spec.hostNetwork", "false"), False, id="a boolean is not its name"),
         pytest.param(selected(".spec.containers[].name", "main"), True, id="one of several answers"),
@@ -140,7 +140,7 @@ def test_without_a_selector_there_is_no_key() -> None:
         pytest.param(".metadata.labels.empty", 'gives "", which says nothing', id="an empty text"),
         pytest.param("empty", "gives 0 results where one belongs", id="no answer"),
         pytest.param(".metadata.labels[]", "gives 5 results where one belongs", id="several"),
-        pytest.param(".metadata.labels", "gives an object; a key is", id="an object, which is no key"),
+        pytest.param(".metadata.labels", "gives an object; a key is", id="an object, which is not a key"),
         pytest.param(".spec.containers", "gives a list; a key is", id="nor is a list"),
         pytest.param(".metadata.name.first", "string", id="an expression that fails"),
         pytest.param(".metadata.[", "expected", id="one that is not jq"),
@@ -197,7 +197,7 @@ def test_filters(filters: list[str], *, passes: bool) -> None:
 @pytest.mark.parametrize(
     ("written", "reason"),
     [
-        pytest.param("null", "gives null", id="null is no answer"),
+        pytest.param("null", "gives null", id="null is not an answer"),
         pytest.param(".metadata.labels.none", "gives null", id="nor is a field that is not there"),
         pytest.param("true, true", "gives 2 results", id="nor are two, even where both are true"),
         pytest.param("empty", "gives 0 results", id="nor is none"),

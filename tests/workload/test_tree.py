@@ -200,7 +200,7 @@ def test_json_is_json(make: Make) -> None:
 @pytest.mark.parametrize(
     ("spec", "pods", "message"),
     [
-        pytest.param({"sections": [{"name": 1}]}, [], "section", id="an id that is no text"),
+        pytest.param({"sections": [{"name": 1}]}, [], "section", id="an id that is not a text"),
         pytest.param(
             {
                 "sections": [

@@ -76,7 +76,7 @@ def read_definition_files(path: str) -> DefinitionFiles:
     customizations = tuple(found for file in folder.files.values() for found in _customizations(file))
     places = {("not-a-karta", found.source, found.line) for found in customizations}
     broken = tuple(
-        each  # a document that is no Karta may be a customization
+        each  # a document that is not a Karta may be a customization
         for each in layer.quarantined
         if places.isdisjoint((found.rule, found.source, found.line) for found in each.findings)
     )

@@ -138,7 +138,8 @@ def _check_kind(name: str, folder: Path | None) -> None:
         known += [GVK(*path.parts[-4:-1]) for path in folder.glob("*/*/*/karta.yaml")]
     if not any(_is_about(name, gvk) for gvk in known):
         hint = did_you_mean(name, sorted({gvk.kind for gvk in known}))
-        raise UsageProblem(f"error: {name} is no file, no kind of the catalogue and not catalogue[@REVISION]; {hint}")
+        known_sides = "a kind of the catalogue or catalogue[@REVISION]"
+        raise UsageProblem(f"error: {name} is not a file, {known_sides}; {hint}")
 
 
 def _given(gvk: GVK, paths: list[str]) -> Interpreter | None:

@@ -170,7 +170,7 @@ def _piped(path: str, _: int) -> bytes:
 
 @contextmanager
 def manifest_errors(source: str) -> Iterator[None]:
-    """Make a Problem of text that is no manifest."""
+    """Make a Problem of text that is not a manifest."""
     try:
         yield
     except ManifestError as error:

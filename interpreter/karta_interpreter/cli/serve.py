@@ -201,7 +201,7 @@ def _variables() -> set[str]:
 
 def _warn_of_variables() -> None:
     for name in unknown_variables(os.environ):
-        log.warning("an environment variable is no setting", name=name, hint=_similar(name))
+        log.warning("an environment variable is not a setting", name=name, hint=_similar(name))
 
 
 def _similar(name: str) -> str:

@@ -25,7 +25,7 @@ def command(kubeconfig: Path | None, context: str | None, name: str) -> None:
     """Remove a server's registration from Karmada.
 
     The command deletes its ResourceInterpreterWebhookConfiguration, and Karmada uses its own interpreters again. Stop
-    the servers first: one that registers itself creates the object again. A missing object is no error.
+    the servers first: one that registers itself creates the object again. A missing object is not an error.
     """
     asyncio.run(_unregister(kubeconfig, context, name))
 

@@ -132,7 +132,7 @@ class Console:
         try:
             gvk = GVK.parse(request.match_info["api_version"], request.match_info["kind"])
         except InterpretationError as error:
-            raise web.HTTPNotFound(reason="this is no kind") from error
+            raise web.HTTPNotFound(reason="this is not a kind") from error
         entry = self._served.snapshot().entries.get(gvk)
         if entry is None:
             raise web.HTTPNotFound(reason="there is no definition for this kind")

@@ -200,4 +200,4 @@ def _connection(address: Address, context: ssl.SSLContext | None = None) -> Iter
                     cast("_Timed", secured).until = monotonic() + SECONDS
                     yield secured
     except UnicodeError as error:  # Python encodes a host name as IDNA before it asks for its address
-        raise ConnectionError(f"this is no host name: {error}") from error
+        raise ConnectionError(f"this is not a host name: {error}") from error

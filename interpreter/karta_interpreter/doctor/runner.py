@@ -45,7 +45,7 @@ _SKIPPED = "the checks about it are left out; give the user of the kubeconfig th
 
 _CONTEXTS = "`kubectl config get-contexts` lists the contexts of a kubeconfig"
 _NO_KARMADA = (
-    "this is no Karmada: give the kubeconfig of karmada-apiserver with --kubeconfig, or its "
+    "this is not a Karmada: give the kubeconfig of karmada-apiserver with --kubeconfig, or its "
     f"context with --context; {_CONTEXTS}"
 )
 _BY_REASON = {

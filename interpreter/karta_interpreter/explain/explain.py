@@ -126,7 +126,7 @@ class _Explained(NamedTuple):
 
 _EXPLAINED: Final = by_operation(
     interpret_replica=_Explained(
-        replica_facts, (*_PODS, "scaleDefinition"), "the object is no workload and has no replicas to divide"
+        replica_facts, (*_PODS, "scaleDefinition"), "the object is not a workload and has no replicas to divide"
     ),
     interpret_component=_Explained(component_facts, (*_PODS, "scaleDefinition"), "the object has no components"),
     revise_replica=_Explained(

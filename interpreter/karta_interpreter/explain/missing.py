@@ -130,7 +130,7 @@ def _incomplete(
         place = field_path(reading.location.path)
         if not is_spec and value.get("spec") is None:
             known = ", ".join(value)
-            note = f"{component.name}: {place} has no spec, so it is no pod template; there are {known}"
+            note = f"{component.name}: {place} has no spec, so it is not a pod template; there are {known}"
             yield _warn(definition, component, field, query, "no-spec", note, places=reading.places)
         elif not (value if is_spec else value["spec"]).get("containers"):
             note = f"{component.name}: {place} has no containers"
@@ -150,7 +150,7 @@ def _counts(
     ids = readings(component.instance_ids, obj)
     for index, (count, template) in enumerate(zip(counts, found, strict=True)):
         is_given = count.location is not None and count.places[0].value is not None
-        # A default is no sign of pods: `.worker.replicas // 1` is 1 where there is no worker.
+        # A default is not a sign of pods: `.worker.replicas // 1` is 1 where there is no worker.
         if template is None and is_given and count.value not in (None, 0):
             name = str(ids[index].value) if ids else ""
             note = f"count {count.value}, but {_lack(component.pods)} if the operator makes pods"

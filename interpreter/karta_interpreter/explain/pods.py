@@ -102,7 +102,7 @@ def _why_elastic(definition: Definition, number: int, pods: PodSet, *, is_elasti
     else:
         rule = "it has bounds or more than one pod" if is_elastic else "others have bounds, or it is a single pod"
     if is_elastic and not moves:
-        return f"{rule}, but its count is no field to write"
+        return f"{rule}, but its count is not a field to write"
     return f"{rule}, so it can change" if is_elastic else f"{rule}; it {'moves along' if moves else 'stays'}"
 
 

@@ -116,7 +116,7 @@ class _Writer(NamedTuple):
         if start == OBJECT:
             start = keys.pop(0)
             if not is_name(start):
-                raise ExportError(f'the field "{start}" is no name in CEL')
+                raise ExportError(f'the field "{start}" is not a name in CEL')
         if not keys:
             return Cel(start)
         optional = start + "".join(map(optional_field, keys))

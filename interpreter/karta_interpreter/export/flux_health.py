@@ -91,7 +91,7 @@ def _condition(rule: ConditionsRule | None, expected: ConditionMatcher) -> Cel:
         return Cel("false", boolean=True)  # as in `StatusReader`: there are no conditions to look at
     found = _value("conditionsDefinition.path", rule.query)
     if not found.optional:
-        raise ExportError(f"conditionsDefinition.path `{rule.query.text}` is no path of fields")
+        raise ExportError(f"conditionsDefinition.path `{rule.query.text}` is not a path of fields")
     wanted = (
         (rule.type_field, expected.type),
         (rule.status_field, expected.status),

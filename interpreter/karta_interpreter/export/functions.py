@@ -255,7 +255,7 @@ def _test(_: Functions, node: ast.Call, here: Value) -> Value:
             found = lua_pattern(pattern)
             if found is not None:
                 return Value(f"(string.find(text_of({here.text}), {quoted(found)}) ~= nil)")
-    raise unsupported(node, "Lua has no regular expressions, and this one is no pattern of Lua")
+    raise unsupported(node, "Lua has no regular expressions, and this one is not a pattern of Lua")
 
 
 _WRITTEN: Final[Mapping[tuple[str, int], _Write]] = {

@@ -212,7 +212,7 @@ def _answer(expected: str) -> str:
     """Return the begin of a call that compares a result as text: that of no other value is a boolean's, or no JSON."""
     if expected in ("true", "false"):
         return f"is_answer({expected}"
-    # jq's tostring gives JSON for all but texts: what is no JSON can only be a text, which Lua compares at once.
+    # jq's tostring gives JSON for all but texts: what is not JSON can only be a text, which Lua compares at once.
     try:
         value = loads(expected)
         is_json = to_text(value) == expected

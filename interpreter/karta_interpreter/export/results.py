@@ -67,7 +67,7 @@ def _counts(node: Node) -> Iterator[Node]:
             for term in terms if name != "add" else ():
                 yield from _counts(term)
         case ast.Alternative(left, right):
-            # The largest of some booleans is no error there; a sum of several is.
+            # The largest of some booleans is not an error there; a sum of several is.
             if isinstance(left, ast.Pipe) and left.right == ast.Call("add"):
                 yield from _counts(left)
             yield from _counts(right)

@@ -102,7 +102,7 @@ def _revise_one(script: Script, scaled: Component) -> None:
             lines += _scaled(script, leaf, bounds)
         else:
             own = [*lone_component(script, leaf, lambda pods: f"others = others + ({pods.replicas})")]
-            own[-1:-1] = [f"    local {bound}" for bound in bounds]  # one that is no number is an error
+            own[-1:-1] = [f"    local {bound}" for bound in bounds]  # one that is not a number is an error
             lines += own
     lines += [f"  return with_pods(obj, replicas, scaled{', others' if has_others else ''})", "end"]
     script.add(laid_out(lines))

@@ -304,7 +304,7 @@ def _final_conditions(karta: Karta) -> frozenset[str]:
 def parse_lua(annotation: AnnotationText) -> Scripts:
     """Return the scripts of those operations that the annotation ``operations`` allows."""
     customizations = annotation.yaml(dict)
-    # The text is no mapping: one finding about it is enough.
+    # The text is not a mapping: one finding about it is enough.
     if annotation.findings:
         return Scripts()
     reading = read_scripts(customizations, annotation.karta.name, annotation.path)

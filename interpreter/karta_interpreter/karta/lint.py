@@ -217,7 +217,7 @@ def _expressions(
         for added in (each for each in annotations.added_containers if each.component == component.name):
             expression = Parsed(annotation_path("added-containers"), added.query.text, added.query.node)
             yield from _per_instance(component, expression, usable.get(("instanceIdPath",)) if added.each else None)
-        # An expression that cannot be written through is no fault of a component that nothing scales.
+        # An expression that cannot be written through is not a fault of a component that nothing scales.
         if component.name in changing:
             yield from _scale_places(component, changing[component.name], usable)
 

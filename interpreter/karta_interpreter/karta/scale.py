@@ -82,6 +82,6 @@ def _integer(value: JSON) -> int | None:
 
 
 def _shown(value: JSON) -> str:
-    """A value for a message, which logs repeat: text that is no attempt at a number stays in its object."""
+    """A value for a message, which logs repeat: text that is not an attempt at a number stays in its object."""
     is_shown = _LIKE_A_NUMBER.fullmatch(value) if isinstance(value, str) else type(value) in (int, float)
     return repr(value) if is_shown else type_name(value)

@@ -219,7 +219,7 @@ def _schema_at(path: tuple[str | int, ...]) -> type[Schema]:
             field = next(field for field in schema.model_fields.values() if field.alias == step)
             schema = next(_schemas(field.annotation))
             if get_origin(field.annotation) is dict:
-                next(steps, None)  # the key of a label is no field
+                next(steps, None)  # the key of a label is not a field
     return schema
 
 

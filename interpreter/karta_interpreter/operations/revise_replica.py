@@ -124,7 +124,7 @@ def _descriptions(definition: Definition, fixed: Sequence[ScaleLocation]) -> Ite
         if scale.count is not None or count is None:
             yield stays
         else:
-            yield f"{stays}, for its count `{_shortened(count.text)}` is no field to write"
+            yield f"{stays}, for its count `{_shortened(count.text)}` is not a field to write"
 
 
 def _cannot(definition: Definition, replicas: int, reason: str) -> InterpretationError:

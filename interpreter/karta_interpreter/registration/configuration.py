@@ -216,8 +216,8 @@ _QUALIFIED = re.compile(r"(?!.{254})[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9
 def webhook_names(kinds: Iterable[GVK]) -> dict[GVK, str]:
     """A qualified DNS name for each kind, all different, and the same whichever other kinds there are.
 
-    Karmada asks for such names. A kind whose name is no DNS name, or differs from another one's in upper and lower case
-    only, gets a digest.
+    Karmada asks for such names. A kind whose name is not a DNS name, or differs from another one's in upper and lower
+    case only, gets a digest.
 
     >>> webhook_names([GVK("ray.io", "v1", "RayCluster")])[GVK("ray.io", "v1", "RayCluster")]
     'raycluster.v1.ray.io.karta-interpreter.io'

@@ -150,7 +150,7 @@ class Registrar:
         desired = webhook_configuration(snapshot, endpoint, served, present=present, **options)
         for finding in left_out(snapshot, served):
             self._messages.log(finding.message, logging.WARNING, f"{finding.message} ({finding.hint})")
-        # Something on the way may complete what is applied; that is no change by others.
+        # Something on the way may complete what is applied; that is not a change by others.
         expected = self._became if desired == self._applied else _essence(desired)
         self.in_step = present is not None and _essence(present) == expected
         if self.in_step:

@@ -60,7 +60,7 @@ class ControlPlane:
     """A connection to karmada-apiserver, and what `Settings` ask to do with it.
 
     Raises ServeError when the settings contradict each other, ClusterError when they name a kubeconfig that is missing.
-    A control plane that is away is no error: folders and catalogue are served meanwhile.
+    A control plane that is away is not an error: folders and catalogue are served meanwhile.
     """
 
     def __init__(self, settings: Settings) -> None:

@@ -45,9 +45,6 @@ DEFINITION_PROCESSES: Final = 4
 """How many there are at once for definitions that need a child; of these a definition leaves one to the others."""
 
 _IDLE_SECONDS: Final = 30.0
-_DEFINITION_IDLE_SECONDS: Final = 600.0
-"""Karmada asks about a kind now and then, and an answer takes a millisecond only where a process is there."""
-
 _GRACE_SECONDS: Final = 0.2
 """A child that stops at its deadline names the expression that took so long; for this long that is waited for."""
 
@@ -81,7 +78,7 @@ _Reply: TypeAlias = Callable[[bytes, bytes], Awaitable[_Message]]
 
 
 class IsolatedCalls:
-    """Answers in processes; those of calls and reviews end without a request for ``idle_seconds``."""
+    """Answers in the processes of two pools; a process without a request for ``idle_seconds`` ends."""
 
     def __init__(self, *, idle_seconds: float = _IDLE_SECONDS) -> None:
         def start() -> Process:
@@ -89,7 +86,7 @@ class IsolatedCalls:
 
         self.pool: Final = Pool(start, PROCESSES, idle_seconds=idle_seconds)
         self._bodies = AsyncPool(self.pool)
-        self._definitions = AsyncPool(Pool(start, DEFINITION_PROCESSES, idle_seconds=_DEFINITION_IDLE_SECONDS))
+        self._definitions = AsyncPool(Pool(start, DEFINITION_PROCESSES, idle_seconds=idle_seconds))
 
     async def answer(
         self,

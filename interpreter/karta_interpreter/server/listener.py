@@ -167,7 +167,7 @@ class Listener:
         except OSError as error:
             raise cannot_listen(host, port, error) from error
         except UnicodeError as error:  # Python encodes a host name as IDNA before it asks for its address
-            raise ServeError(f'cannot listen on {host} port {port}: "{host}" is no host name') from error
+            raise ServeError(f'cannot listen on {host} port {port}: "{host}" is not a host name') from error
         self.port = self._sockets[0].getsockname()[1]
         # Where the limit of the system is lower, connections are rejected before files and processes lack handles.
         self._most = max(min(self._most, allow_files(self._most + _OTHER_FILES) - _OTHER_FILES), 1)

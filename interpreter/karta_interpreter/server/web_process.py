@@ -195,7 +195,7 @@ async def web_process(shared: Shared, module: str) -> AsyncIterator[WebProcess]:
         await asyncio.wait({running, started}, timeout=_START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         if running.done():
             running.result()
-        process.started.set()  # a failure from now on is no failure of the start
+        process.started.set()  # a failure from now on is not a failure of the start
         yield process
     finally:
         started.cancel()

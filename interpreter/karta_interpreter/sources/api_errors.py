@@ -105,7 +105,7 @@ def unusable(source: str, error: BaseException) -> ClusterError:
     reason = "NoContext" if "/contexts list" in str(error) else "Configuration"
     hint = "check the file, the context, and the files and programs that it names"
     # The library does not check the structure of the file.
-    what = "it is no kubeconfig" if isinstance(error, TypeError | AttributeError | KeyError) else _text(error)
+    what = "it is not a kubeconfig" if isinstance(error, TypeError | AttributeError | KeyError) else _text(error)
     return ClusterError(f"{source} cannot be used: {what}; {hint}", reason=reason)
 
 

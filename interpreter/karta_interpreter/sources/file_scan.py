@@ -79,7 +79,7 @@ def _reason(path: Path, error: OSError, *, is_root: bool) -> str:
         # Inside a folder a missing path is a dangling link, or a file that was deleted meanwhile.
         try:
             target = path.readlink() if path.suffix.lower() in {*_SUFFIXES, ""} else None
-        except OSError:  # it is no link, or was deleted meanwhile, as kubelet does after it has turned `..data`
+        except OSError:  # it is not a link, or was deleted meanwhile, as kubelet does after it has turned `..data`
             target = None
         return f"the link leads to {name_of(target)}, which does not exist" if target else ""
     return error.strerror or str(error)

@@ -57,9 +57,12 @@ def decode(body: bytes) -> Request:
     try:
         context = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        if "memory" in str(error):  # that of a child process
+        if "memory" not in error.msg:
+            raise RequestError(f"the body is not JSON: {error}") from error
+        if error.pos == 0:  # the memory of a child process
             raise MemoryError from error
-        raise RequestError(f"the body is not JSON: {error}") from error
+        # orjson has room for all JSON of that length, and not for many lists that do not end.
+        raise RequestError("the body is not JSON: its lists and objects do not end") from error
     if not isinstance(context, dict):
         raise RequestError(f"the body must be an object, but is {type_name(context)}")
     request = context.get("request")

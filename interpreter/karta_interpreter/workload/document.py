@@ -48,7 +48,7 @@ def check_workload(obj: JSON, gvk: GVK | None) -> None:
 
 
 def check_kind(obj: JSON, gvk: GVK | None, noun: str = "an object") -> None:
-    """Raise WorkloadError for what is no object, has no kind, or, unless ``gvk`` is None, is of another one."""
+    """Raise WorkloadError for what is not an object, has no kind, or, unless ``gvk`` is None, is of another one."""
     checked_object(obj, noun)
     with reading():
         found = GVK.of(obj)
@@ -72,7 +72,7 @@ def check_json(value: JSON) -> None:
 
 
 def _check_part(path: Path, part: JSON) -> None:
-    # By exact types, as expressions are evaluated: to them a subclass of dict is no object.
+    # By exact types, as expressions are evaluated: to them a subclass of dict is not an object.
     if type(part) is dict:
         for key in part:
             if type(key) is not str:

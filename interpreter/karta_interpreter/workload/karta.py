@@ -120,7 +120,7 @@ class Karta:
         """Answer the operations of Karmada that need nothing but the object: its results by operation.
 
         Operations that the definition leaves out are left out; the answer to one that fails is ``{"error": reason}``.
-        Raises WorkloadError for what is no object of JSON values, or is of another kind.
+        Raises WorkloadError for what is not an object of JSON values, or is of another kind.
 
         >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
         >>> Karta.for_object(job).answers(job)["InterpretHealth"]

@@ -99,7 +99,7 @@ def answer(ask: Callable[[], Answer]) -> Answer:
 
 
 def same(one: JSON, other: JSON) -> bool:
-    """Whether two JSON values are the same to Go: numbers are doubles, and true is no number.
+    """Whether two JSON values are the same to Go: numbers are doubles, and true is not a number.
 
     >>> same([1, {"a": 2.0}], [1.0, {"a": 2}]), same(1, True), same(2**53, 2**53 + 1)
     (True, False, True)

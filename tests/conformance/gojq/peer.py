@@ -22,7 +22,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Why a text is no program, "" where it is one; then what it calls and assigns, and whether it has ``..``."""
+    """Why a text is not a program, "" where it is one; then what it calls and assigns, and whether it has ``..``."""
 
     parsing: str
     compiling: str

@@ -117,7 +117,7 @@ class Sample:
             for place in chance.sample(self.places, min(len(self.places), chance.choice((1, 1, 2, 3, 5)))):
                 value = chance.choice(self.texts) if chance.random() < 0.3 else deepcopy(chance.choice(_ODD))
                 _put(changed, place, value, chance)
-        # Without these it is no workload at all.
+        # Without these it is not a workload at all.
         metadata = changed.get("metadata")
         kept = metadata if isinstance(metadata, dict) else {}
         return {**changed, **{key: obj[key] for key in ("apiVersion", "kind")}, "metadata": {**kept, "name": "toy"}}

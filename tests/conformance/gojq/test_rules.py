@@ -55,7 +55,7 @@ def scales(value: JSON, *readings: Reading, **paths: str) -> Answer:
     ("counts", "expected"),
     [
         pytest.param([1, "+2"], {"a": [1, None, None], "b": [2, None, None]}, id="C11 numbers and numeric strings"),
-        pytest.param([None, 3.0], {"a": [None, None, None], "b": [3, None, None]}, id="C11 null is no count"),
+        pytest.param([None, 3.0], {"a": [None, None, None], "b": [3, None, None]}, id="C11 null is not a count"),
         pytest.param([1, "2.5"], FAILED, id="C11 a fraction in a string"),
         pytest.param([1, 2.5], FAILED, id="C11 a fraction"),
         pytest.param([1, 2**31], FAILED, id="more than 32 bits"),
@@ -96,7 +96,7 @@ def test_c15_an_empty_id_is_an_error_and_a_second_one_wins() -> None:
             {"running": [{"byConditions": [{"type": "Ready", "status": "True"}]}]},
             {"conditions": [{"type": "Ready", "status": True}]},
             ["", [["Ready", None, None, None]], ["Undefined"]],
-            id="C5 a boolean is no status",
+            id="C5 a boolean is not a status",
         ),
         pytest.param(
             {"running": [{"byConditions": [{"type": "Ready", "status": "True"}]}]},
@@ -116,7 +116,7 @@ def test_c15_an_empty_id_is_an_error_and_a_second_one_wins() -> None:
             FAILED,
             id="C6 an error",
         ),
-        pytest.param({"running": [{"byPhase": "Up"}]}, {"phase": 3}, FAILED, id="a phase that is no text"),
+        pytest.param({"running": [{"byPhase": "Up"}]}, {"phase": 3}, FAILED, id="a phase that is not a text"),
     ],
 )
 def test_statuses(mappings: Any, value: JSON, expected: JSON) -> None:

@@ -57,9 +57,9 @@ def _all(sample: Sample) -> list[PodQuery]:
     [
         pytest.param(1, 1.0, True, id="a whole number is one, however it is written"),
         pytest.param(2**53, 2**53 + 1, True, id="numbers are doubles"),
-        pytest.param([True], [1], False, id="true is no number"),
+        pytest.param([True], [1], False, id="true is not a number"),
         pytest.param({"a": None}, {}, False, id="null is not nothing"),
-        pytest.param("1", 1, False, id="a text is no number"),
+        pytest.param("1", 1, False, id="a text is not a number"),
     ],
 )
 def test_when_answers_are_the_same(one: object, other: object, expected: bool) -> None:

@@ -62,7 +62,7 @@ def _reason(reading: Reading, message: str, program: str) -> str:
         return "`$__loc__` is known" if "$__loc__" in reading.compiling else ""
     if reading.calls & _OUTSIDE:
         return "what reaches out of an expression is refused"
-    if "is no regular expression" in message:
+    if "is not a regular expression" in message:
         return "a pattern is read when its definition is loaded"
     if "is not a format" in message:
         return "an unknown format is refused before it is used"

@@ -144,7 +144,7 @@ DIFFERENCES = (
         _refused_here("replicasPath `[^`]*`: gives 0 results, but a component without instanceIdPath has exactly .*"),
     ),
     Difference(
-        "A scale definition without a path is no scale.",
+        "A scale definition without a path is not a scale.",
         _refused_there(re.compile(f"^{re.escape(_NO_RESULTS)}$"), _has_scale_without_path),
     ),
     Difference(

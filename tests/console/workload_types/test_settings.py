@@ -37,7 +37,7 @@ def settings(tmp_path: Path, **changes: Any) -> Settings:
         pytest.param({"types_api": ("example.invalid", 0)}, "needs TLS", id="a name may be any address"),
         pytest.param({"types_categories": ()}, "needs a category and a priority", id="no category"),
         pytest.param({"types_categories": ("A", "a")}, "a name of its own", id="one category twice"),
-        pytest.param({"types_categories": ("a b",)}, "is no name of a category", id="no label value"),
+        pytest.param({"types_categories": ("a b",)}, "is not a name of a category", id="no label value"),
         pytest.param({"types_priorities": ("high",)}, "write NAME=VALUE", id="a priority without a value"),
         pytest.param({"types_priorities": ("a=1", "A=2")}, "a name of its own", id="one priority twice"),
     ],

@@ -21,7 +21,7 @@ _PAUSE = 0.1
 
 
 class ApiError(Exception):
-    """An answer of an API server that is no success."""
+    """An answer of an API server that is not a success."""
 
     def __init__(self, request: str, status: int, message: str) -> None:
         super().__init__(f"{request}: {status} {message}")

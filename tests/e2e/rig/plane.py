@@ -86,7 +86,7 @@ class ControlPlane:
         return fetch(f"http://{self.layout.local('manager')}/metrics")
 
     def requests_seen(self, host: str) -> Counter[str]:
-        """How often karmada-controller-manager got each HTTP code from a host; ``<error>`` is no answer at all."""
+        """How often karmada-controller-manager got each HTTP code from a host; ``<error>`` is not an answer at all."""
         seen = Counter[str]()
         for text in (*self.metrics, self.manager_metrics()):
             seen.update(requests_seen(text, host))

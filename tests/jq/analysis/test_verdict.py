@@ -192,7 +192,7 @@ def test_all_refusals_are_collected_in_the_order_of_the_text() -> None:
     ("text", "message", "hint"),
     [
         pytest.param(".a = 1", "`=` is not allowed: an expression only reads", "to compare, write `==`", id="="),
-        pytest.param(".a |= 1", "`|=` is not allowed: an expression only reads", "", id="an update is no slip"),
+        pytest.param(".a |= 1", "`|=` is not allowed: an expression only reads", "", id="an update is not a slip"),
         pytest.param("range(9)", "`range` is not allowed: its output may", "", id="why range is banned"),
         pytest.param("spec.replicas", "there is no function `spec`", "is written `.spec`", id="a path without its dot"),
         pytest.param(
@@ -400,7 +400,7 @@ def test_a_pattern_that_go_cannot_read_is_refused(text: str, slip: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param('split("(")', id="a separator is no pattern"),
+        pytest.param('split("(")', id="a separator is not a pattern"),
         pytest.param("test(.a)", id="a computed pattern"),
         pytest.param("test(.a; .b)", id="computed flags"),
     ],
@@ -485,7 +485,7 @@ def test_plain_expressions(text: str) -> None:
         ),
         pytest.param("error(.a)", "error(.a)", "error", "literal text", id="a message that tells of the object"),
         pytest.param('error("\\(.a)")', 'error("\\(.a)")', "error", "literal text", id="a message with a part of it"),
-        pytest.param("error(1)", "error(1)", "error", "literal text", id="a message that is no text"),
+        pytest.param("error(1)", "error(1)", "error", "literal text", id="a message that is not a text"),
         pytest.param(". | error", "error", "error", "this process", id="the object as the message"),
         pytest.param("1 | .a[] + .b[]", ".a[] + .b[]", "+", "every output of one", id="a square of outputs"),
         pytest.param("[.[] == .[]]", ".[] == .[]", "==", "every output of one", id="a square of comparisons"),

@@ -127,7 +127,7 @@ WORKERS = """
         pytest.param(
             ".replicas | . * 2 | . * 3", {"replicas": 1}, [REPLICAS._replace(factor=6)], id="factors multiply"
         ),
-        pytest.param(".replicas * 0.5", {"replicas": 4}, [None], id="a fraction is no factor"),
+        pytest.param(".replicas * 0.5", {"replicas": 4}, [None], id="a fraction is not a factor"),
         pytest.param(".replicas * -1", {"replicas": 4}, [None], id="nor is a negative number"),
         pytest.param(".replicas + 1", {"replicas": 4}, [None], id="a sum is computed"),
         pytest.param("1", {}, [None], id="a literal"),
@@ -140,7 +140,7 @@ WORKERS = """
         pytest.param(
             "[.replicas, .hosts] | max", {"replicas": 5, "hosts": 3}, [REPLICAS._replace(floor=3)], id="a floor"
         ),
-        pytest.param("[.replicas, .hosts] | max", {"replicas": 5}, [REPLICAS], id="null is no floor"),
+        pytest.param("[.replicas, .hosts] | max", {"replicas": 5}, [REPLICAS], id="null is not a floor"),
         pytest.param("[3, .replicas] | min", {"replicas": 5}, [REPLICAS._replace(cap=3)], id="a cap in front"),
         pytest.param("[3, (.replicas // empty)] | min", {"replicas": 2}, [REPLICAS._replace(cap=3)], id="of an option"),
         pytest.param("[3, (.replicas // empty)] | min", {}, [None], id="which is not taken"),

@@ -68,7 +68,7 @@ def test_a_long_text_with_few_matches_is_searched_to_its_end() -> None:
 
 
 def test_a_refusal_names_the_call_and_its_place() -> None:
-    with pytest.raises(QueryRefusedError, match=r"the pattern of `sub` is no regular expression: missing \): \(b"):
+    with pytest.raises(QueryRefusedError, match=r"the pattern of `sub` is not a regular expression: missing \): \(b"):
         Query.compile('.a | sub("(b"; "c")')
 
 

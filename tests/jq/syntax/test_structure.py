@@ -21,7 +21,7 @@ HERE, THERE = Span(0, 1), Span(4, 9)
     ("left", "right", "equal"),
     [
         pytest.param(Identity(), Identity(), True, id="nothing in them"),
-        pytest.param(Identity(span=HERE), Identity(span=THERE), True, id="the place is no part of a node"),
+        pytest.param(Identity(span=HERE), Identity(span=THERE), True, id="the place is not a part of a node"),
         pytest.param(
             Index(Identity(span=HERE), Literal("a")), Index(Identity(), Literal("a", span=THERE)), True, id="nor below"
         ),
@@ -29,7 +29,7 @@ HERE, THERE = Span(0, 1), Span(4, 9)
         pytest.param(Call("a"), Literal("a"), False, id="another kind, and the same in them"),
         pytest.param(Negate(Literal(1)), Negate(Literal(2)), False, id="a part differs"),
         pytest.param(Index(Identity(), Literal("a")), Index(Literal("a"), Identity()), False, id="the order counts"),
-        pytest.param(Literal("a"), "a", False, id="a value is no node"),
+        pytest.param(Literal("a"), "a", False, id="a value is not a node"),
     ],
 )
 def test_nodes_are_equal_when_their_parts_are(left: Node, right: object, equal: bool) -> None:

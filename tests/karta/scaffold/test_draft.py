@@ -236,7 +236,7 @@ def test_several_sets_of_pods_are_components(spec: Any, expected: Sequence[tuple
     "spec",
     [
         pytest.param(fields(storage=fields(resources=RESOURCES, accessModes=STRING)), id="a claim asks for storage"),
-        pytest.param(fields(sidecars=CONTAINERS), id="a list of containers alone is no pod"),
+        pytest.param(fields(sidecars=CONTAINERS), id="a list of containers alone is not a pod"),
         pytest.param(fields(template=STRING), id="a template of text"),
     ],
 )

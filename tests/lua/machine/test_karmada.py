@@ -179,7 +179,7 @@ def test_a_local_keeps_its_value_where_karmadas_compiler_forgets_it(assignment: 
         pytest.param("local f, g = function() return type(f) end, 1 return f()", "nil", id="two locals"),
         pytest.param("local f = true and function() return type(f) end return f()", "nil", id="a part of the value"),
         pytest.param("local t = {f = function() return type(t) end} return t.f()", "nil", id="a field"),
-        pytest.param("local x = 1 local x = x and x + 1 return x", 2, id="a value that is no function"),
+        pytest.param("local x = 1 local x = x and x + 1 return x", 2, id="a value that is not a function"),
     ],
 )
 def test_a_function_knows_the_local_that_it_is_the_value_of(script: str, value: JSON) -> None:

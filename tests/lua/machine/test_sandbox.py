@@ -191,7 +191,7 @@ def test_random_numbers_of_one_script_say_nothing_about_those_of_another() -> No
         pytest.param("os.date('%Y', 1e300)", id="a date beyond all"),
         pytest.param("os.time({year = 1e300})", id="a time beyond all"),
         pytest.param("math.random(2, 1)", id="an empty interval"),
-        pytest.param("o[0/0] = 1", id="an index that is no number"),
+        pytest.param("o[0/0] = 1", id="an index that is not a number"),
         pytest.param("o[nil] = 1", id="an index that is nil"),
     ],
 )

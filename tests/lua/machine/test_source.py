@@ -31,7 +31,7 @@ def body(text: str) -> str:
         pytest.param(
             "t = {f = function() local x, y = 1, 2; z = 3 end, g = 1} next(t)",
             't = ordered({f = function() local x, y = 1, 2; z = 3 end, g = 1}, {"f", "g"}) next(t)',
-            id="what a function in a table assigns is no field",
+            id="what a function in a table assigns is not a field",
         ),
         pytest.param(
             "local f = function(v)\n return f(v) end",

@@ -358,7 +358,7 @@ def test_false_and_zero_are_unlike_values(train: Definition) -> None:
         pytest.param(
             [[None, condition("Ready", "True")], [condition("Ready", "True"), None]],
             [condition("Ready", "True", message="a; b")],
-            id="null is no condition",
+            id="null is not a condition",
         ),
         pytest.param(
             [[condition("Running", "True")], [condition("Running", "True")], [condition("Created", "True")]],
@@ -383,7 +383,7 @@ def test_false_and_zero_are_unlike_values(train: Definition) -> None:
         pytest.param(
             [[condition("Ready", "True") | {"message": ["x"]}], [condition("Ready", "True", message="ready")]],
             [condition("Ready", "True", message="a; b: ready")],
-            id="a message that is no text is none",
+            id="a message that is not a text is none",
         ),
     ],
 )

@@ -56,7 +56,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- merge (dict) (last .) (include "karta-interpreter.labels" (first .) | fromYaml) | toYaml -}}
 {{- end -}}
 
-{{/* Arguments: root, and the section of docs/runbook.md. Without a URL the annotation names the file, and is no link. */}}
+{{/* Arguments: root, and the section of docs/runbook.md. Without a URL the annotation names the file, and is not a link. */}}
 {{- define "karta-interpreter.runbook" -}}
 {{- $url := (first .).Values.prometheusRule.runbookUrl -}}
 {{- if $url }}runbook_url: {{ $url }}{{ else }}runbook: docs/runbook.md{{ end }}#{{ last . }}

@@ -150,7 +150,7 @@ def _tests(text: str, errors: list[ProblemError]) -> Iterable[_Test]:
     for part in text.split(","):
         match = re.fullmatch(_CONDITION, part)
         if match is None:
-            detail = f'"{part[:100]}" is no condition: write FIELD, OPERATOR and VALUE, as name==RayCluster'
+            detail = f'"{part[:100]}" is not a condition: write FIELD, OPERATOR and VALUE, as name==RayCluster'
             hint = f"fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}"
             errors.append(ProblemError(parameter="filterBy", detail=detail, hint=hint))
             continue

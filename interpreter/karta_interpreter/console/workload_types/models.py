@@ -292,7 +292,7 @@ class Choices:
 def _id(name: str) -> str:
     if not _NAME.fullmatch(name):
         rule = "write letters, digits and - that begin and end with a letter or a digit"
-        raise ServeError(f'"{name}" is no name of a category or priority: {rule}')
+        raise ServeError(f'"{name}" is not a name of a category or priority: {rule}')
     return name.lower()
 
 

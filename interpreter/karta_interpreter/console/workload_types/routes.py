@@ -81,7 +81,7 @@ class Routes:
         wanted = await self._wanted(asked)
         async with self.storage.exclusive():
             present = await self._present(wanted.group, wanted.kind, wanted.kartas.keys())
-            # A registration that was cut off is completed by the same request, and is no conflict.
+            # A registration that was cut off is completed by the same request, and is not a conflict.
             is_new = present is None or present.is_part_of(wanted)
             if present and not is_new and not present.equals(wanted):
                 raise ApiError(

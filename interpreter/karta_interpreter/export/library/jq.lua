@@ -44,7 +44,7 @@ local function sorted_keys(value)
 end
 
 -- Iterates over a list, or over an object in the order of its keys. Nil has no elements, nor has any other value that
--- is no list and no object, with `tolerant`.
+-- is not a list and no object, with `tolerant`.
 local function each(value, tolerant)
   if value == nil or tolerant and type(value) ~= "table" then value = {} end
   if type(value) ~= "table" then error("cannot iterate over a " .. type(value)) end

@@ -100,7 +100,7 @@ local function with_added(component, spec, lists)
   for field, containers in pairs(lists) do
     if field ~= "containers" and field ~= "initContainers" then error(component .. ": cannot add " .. field, 0) end
     if containers[1] == nil and next(containers) ~= nil then error(component .. ": " .. field .. " must be a list", 0) end
-    local own = spec[field] -- what is no list is rejected where containers are read
+    local own = spec[field] -- what is not a list is rejected where containers are read
     if own == nil or is_list(own) then whole[field] = joined(own or {}, containers) end
   end
   return whole

@@ -129,7 +129,7 @@ class _Search:
         elif (name, arity) not in BUILTINS and (name, arity) not in scope.functions:
             self._unknown(node, BUILTINS | scope.functions)
         elif error := _pattern_error(node):
-            self._refuse(node, f"the pattern of `{name}` is no regular expression: {error}")
+            self._refuse(node, f"the pattern of `{name}` is not a regular expression: {error}")
 
     def _unknown(self, node: ast.Call, known: AbstractSet[Key]) -> None:
         name, arity = node.name, len(node.arguments)

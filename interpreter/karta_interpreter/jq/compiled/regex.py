@@ -89,7 +89,7 @@ def computed_pattern(pattern: JSON, flags: str) -> Pattern:
     try:
         compiled = compile_pattern(text_of("a pattern", pattern), flags)
     except ValueError as error:
-        raise QueryEvaluationError(f"a pattern is no regular expression: {error}") from error
+        raise QueryEvaluationError(f"a pattern is not a regular expression: {error}") from error
     if compiled.size > COMPUTED_SIZE or len(compiled.groups) > COMPUTED_GROUPS:
         raise QueryEvaluationError("a computed pattern is too large")
     return compiled

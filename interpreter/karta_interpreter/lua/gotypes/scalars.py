@@ -83,7 +83,7 @@ def _integer(go_type: str, bits: int) -> Reader:
 
 
 def _quantity(value: JSON) -> str:
-    # The text of anything but a number is no quantity either.
+    # The text of anything but a number is not a quantity either.
     text = value if type(value) is str else json_text(value) if type(value) in (int, float) else ""
     try:
         # Go trims the text as it is in JSON, where the other blanks of ASCII are escaped.

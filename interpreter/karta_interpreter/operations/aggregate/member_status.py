@@ -64,7 +64,7 @@ def _report(definition: Definition, template: Object, removed: _Removed, item: S
         raise InterpretationError(message, code=400)
     if not item.status:
         return Report(item.cluster, {})
-    # What InterpretStatus adds for this operation is read by `status_history`, and is no part of the template's status.
+    # What InterpretStatus adds is read by `status_history`, and is not a part of the template's status.
     status: JSON = {key: value for key, value in item.status.items() if key not in BOOKKEEPING}
     # The member's object as far as it is known: without a generation that it does not report.
     metadata = template.get("metadata")

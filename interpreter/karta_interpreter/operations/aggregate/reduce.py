@@ -21,8 +21,8 @@ WORST_FIRST = frozenset({AggregateRule.WORST, AggregateRule.UNION})
 def reduce_values(rule: AggregateRule, values: Sequence[JSON]) -> JSON:
     """Return the one value that the rule makes of one or more, in the order of cluster names or `WORST_FIRST`.
 
-    Empty text is no value to rules that compute, which return None without any other; to `FIRST` and `WORST` it is the
-    last choice.
+    Empty text is not a value to rules that compute, which return None without any other; to `FIRST` and `WORST` it is
+    the last choice.
 
     >>> reduce_values(AggregateRule.SUM, ["500m", "1500m", ""])
     '2'

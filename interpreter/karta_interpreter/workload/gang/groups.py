@@ -33,7 +33,7 @@ _OTHER = "another-one"
 
 @dataclass(frozen=True, slots=True)
 class SubGroup:
-    """The pods of a component, and of all below it that is no subgroup of its own, within a pod group."""
+    """The pods of a component, and of all below it that is not a subgroup of its own, within a pod group."""
 
     component: str
     minimum: int

@@ -43,7 +43,7 @@ def subtree_scale(definition: Definition, obj: Object, component: str, instance:
 
 
 def minimum(scale: Scale) -> int:
-    """Return how many units of an instance have to start together; a minimum of 0 is no minimum."""
+    """Return how many units of an instance have to start together; a minimum of 0 is not a minimum."""
     return scale.minimum or scale.effective
 
 

@@ -152,7 +152,7 @@ end
 -- The kind and the value of each of `count` values, one after the other; a table is its JSON text, an object in arguments
 -- that is as it was given its number.
 --
--- What is no JSON is an error; in arguments of a function of Karmada's, which may have other complaints about them before
+-- What is not JSON is an error; in arguments of a function of Karmada's, which may have other complaints about them before
 -- that one, it is of the kind "problem".
 local function give_all(count, is_result, is_lenient, ...)
   local given = {}
@@ -175,7 +175,7 @@ local function give_all(count, is_result, is_lenient, ...)
       end
       value = true
     elseif kind == "number" and may_share then
-      number_json(value) -- which is an error for what is no JSON
+      number_json(value) -- which is an error for what is not JSON
     end
     given[2 * index - 1], given[2 * index] = kind, value
   end
