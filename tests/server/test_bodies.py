@@ -1,5 +1,6 @@
 """Bodies that have begun to come: what they take of memory together, and who gives up its place."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +18,7 @@ from karta_interpreter.server.server import Server
 from karta_interpreter.server.settings import MIB, Settings
 from tests.server.client import Client, as_karmada, as_others, post, question
 from tests.server.process import KARTAS
-from tests.waiting import Clock, until
+from tests.waiting import HANG, Clock, until
 
 ROOM = 400_000
 LARGE = question(object={"kind": "Job", "apiVersion": "batch/v1", "spec": {"note": "x" * 300_000}})
@@ -150,3 +151,18 @@ def test_table_of_bounds_is_what_the_server_derives(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(process, "container_memory", lambda memory=memory: memory)
         programs = [Program("", most) for most in (isolated_child.MEMORY, bounded.MEMORY, worker.MEMORY)]
         assert shown == [most_bytes(32 * MIB), *(program.bound for program in programs)]
+
+
+async def test_memory_is_given_back_after_many_bytes_of_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
+    trimmed = asyncio.Event()
+    monkeypatch.setattr(bodies, "trim_memory", trimmed.set)
+    monkeypatch.setattr(bodies, "_STILL", 0.0)
+    counted = Bodies(100 * MIB)
+    first, second = Connection(counted), Connection(counted)
+    first.has_room(40 * MIB)
+    second.has_room(40 * MIB)
+    counted.drop(first)
+    assert not trimmed.is_set()
+    counted.drop(second)
+    async with asyncio.timeout(HANG):
+        await trimmed.wait()

@@ -98,6 +98,13 @@ def test_a_successor_that_karmada_does_not_know_waits_until_nothing_else_is_left
     assert min(day for day, signer in signers if signer != first.authorities[0].certificate) == 715
 
 
+def test_certificate_that_is_dated_in_the_future_is_signed_again() -> None:
+    ahead = rotation().turn(rotation().turn(NOTHING, START), START + 540 * DAY)
+    back = rotation().turn(ahead, START)
+    assert ahead.leaf.not_valid_before_utc > START + DAY  # type: ignore[union-attr] # a certificate that was signed
+    assert is_accepted(back, ahead.bundle, START)
+
+
 WHOLE = rotation().turn(NOTHING, START)
 OTHER = rotation().turn(NOTHING, START)
 

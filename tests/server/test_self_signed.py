@@ -69,5 +69,20 @@ async def test_the_certificate_is_renewed_in_time_by_the_same_authority() -> Non
         x509.load_pem_x509_certificate(each.chain).verify_directly_issued_by(authority)
 
 
+@pytest.mark.parametrize("days", [-1, -3650, 3600, 3650, 3660])
+def test_certificate_follows_clock_that_jumps_and_returns(days: int) -> None:
+    true = datetime.now(UTC).replace(microsecond=0)
+    now = [true]
+    source = SelfSignedCertificates(clock=lambda: now[0])
+    source.read()
+    for now[0] in (true + timedelta(days=days), true):
+        served = source.read()
+        authority = x509.load_pem_x509_certificate(served.authority)
+        at_that_time = PolicyBuilder().store(Store([authority])).time(now[0])
+        verifier = at_that_time.build_server_verifier(x509.DNSName("localhost"))
+        assert verifier.verify(x509.load_pem_x509_certificate(served.chain), [])
+        assert source.read() is served
+
+
 def test_a_key_is_not_shown() -> None:
     assert "PRIVATE" not in repr(SelfSignedCertificates().read())

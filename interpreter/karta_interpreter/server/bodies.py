@@ -1,6 +1,7 @@
 """The bodies of requests that have begun to come and are not answered: how many bytes of memory they may take."""
 
 import asyncio
+import ctypes
 from typing import Final, Protocol
 
 from karta_interpreter.sandbox.process import container_memory
@@ -9,6 +10,8 @@ from karta_interpreter.server.settings import MIB
 _MOST: Final = 128 * MIB
 _STILL: Final = 1.0
 """Seconds after which a body that does not go on leaves its room to another one."""
+_TRIMMED: Final = 64 * MIB
+"""Bytes of bodies after which free memory is given back: an attack leaves as much as it sent."""
 
 
 class Sender(Protocol):
@@ -38,6 +41,7 @@ class Bodies:
     def __init__(self, most: int) -> None:
         self._most = most
         self._total = 0
+        self._passed = 0
         self._held: dict[Sender, tuple[int, float]] = {}
 
     def take(self, sender: Sender, size: int) -> bool:
@@ -59,6 +63,18 @@ class Bodies:
         """Forget the body of a connection."""
         held, _ = self._held.pop(sender, (0, 0.0))
         self._total -= held
+        self._passed += held
+        if not self._total and self._passed >= _TRIMMED:
+            self._passed = 0
+            # Later: the last body is still in use.
+            asyncio.get_running_loop().call_later(_STILL, trim_memory)
+
+
+def trim_memory() -> None:
+    """Give free memory back to the operating system, which glibc keeps between blocks that are in use."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def _is_still(sender: Sender, seconds: float) -> bool:

@@ -145,6 +145,8 @@ class Rotation:
         leaf = keyring.leaf
         if not leaf or not self._has_names(keyring):
             return True
+        if now < leaf.not_valid_before_utc:  # a clock that was wrong has dated it
+            return True
         life = leaf.not_valid_after_utc - issued_at(leaf)
         return now - issued_at(leaf) >= life * _RENEWED_AFTER
 

@@ -109,7 +109,7 @@ def _names(leaf: x509.Certificate, source: object) -> tuple[str, ...]:
     return names
 
 
-_CLOCK_SKEW = timedelta(hours=1)
+CLOCK_SKEW = timedelta(hours=1)
 """How far the clock of a client may be behind."""
 _USAGES = (
     *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
@@ -189,7 +189,7 @@ class Authority:
 def issued_at(certificate: x509.Certificate) -> datetime:
     """When a CA signed a certificate, or itself; to the second."""
     # `_builder` dates each certificate back by that.
-    return certificate.not_valid_before_utc + _CLOCK_SKEW
+    return certificate.not_valid_before_utc + CLOCK_SKEW
 
 
 def _name(common_name: str) -> x509.Name:
@@ -200,7 +200,7 @@ def _builder(
     subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, now: datetime, end: datetime
 ) -> x509.CertificateBuilder:
     builder = x509.CertificateBuilder().subject_name(subject).issuer_name(issuer).public_key(key)
-    return builder.serial_number(x509.random_serial_number()).not_valid_before(now - _CLOCK_SKEW).not_valid_after(end)
+    return builder.serial_number(x509.random_serial_number()).not_valid_before(now - CLOCK_SKEW).not_valid_after(end)
 
 
 def _signed(

@@ -17,7 +17,7 @@ from aiohttp.web_response import StreamResponse
 from aiohttp.web_server import Server
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.server.bodies import Bodies, most_bytes
+from karta_interpreter.server.bodies import Bodies, most_bytes, trim_memory
 from karta_interpreter.server.connection import Answers, Connection
 from karta_interpreter.server.fast_lane import FastLane
 from karta_interpreter.server.log import log
@@ -328,6 +328,4 @@ def release_memory() -> None:
     that are in use: five rounds of 12,000 connections leave 340 MiB instead of 75. This takes 20 ms at most.
     """
     gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
+    trim_memory()

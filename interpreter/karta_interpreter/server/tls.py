@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from karta_interpreter.errors import ServeError
-from karta_interpreter.server.certificate import Authority, Certificate, CertificateSource, check_pair
+from karta_interpreter.server.certificate import CLOCK_SKEW, Authority, Certificate, CertificateSource, check_pair
 from karta_interpreter.server.log import log
 from karta_interpreter.server.metrics import Metrics
 from karta_interpreter.server.settings import Settings
@@ -163,8 +163,8 @@ class CertificateFiles(CertificateSource):
 class SelfSignedCertificates(CertificateSource):
     """A CA that lives as long as the process, and certificates for ``names`` signed by it.
 
-    Certificates are renewed when two thirds of their life have passed. Nothing is kept on disk. Raises ServeError for a
-    name that no certificate can have.
+    Certificates are renewed when two thirds of their life have passed, and so is what a clock that was wrong has dated
+    in the future. Nothing is kept on disk. Raises ServeError for a name that no certificate can have.
     """
 
     def __init__(self, names: Iterable[str] = (), clock: Clock = lambda: datetime.now(UTC)) -> None:
@@ -176,8 +176,12 @@ class SelfSignedCertificates(CertificateSource):
     def read(self) -> Certificate:
         """Return the certificate to serve now."""
         now = self._clock()
-        if self._current.not_after - now.timestamp() < _LIFE.total_seconds() / 3:
-            self._current = self._authority.issue(self._names, now, _LIFE)
+        left = timedelta(seconds=self._current.not_after - now.timestamp())
+        if _LIFE / 3 <= left <= _LIFE + CLOCK_SKEW:
+            return self._current
+        if not _LIFE <= self._authority.certificate.not_valid_after_utc - now <= _AUTHORITY_LIFE + CLOCK_SKEW:
+            self._authority = Authority.create(now, _AUTHORITY_LIFE)
+        self._current = self._authority.issue(self._names, now, _LIFE)
         return self._current
 
 
