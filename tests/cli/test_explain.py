@@ -34,7 +34,7 @@ def test_the_chain_from_the_answer_to_the_object(run: Run) -> None:
         "  replica: 3\n"
         '  requires: {"resourceRequest": {"cpu": "2", "memory": "8Gi"}}\n'
         "  by Karta job (karta.yaml); before it a ResourceInterpreterCustomization of the control plane with\n"
-        "    InterpretReplica, if there is one; without this Karta Karmada has no answer: the object is no\n"
+        "    InterpretReplica, if there is one; without this Karta Karmada has no answer: the object is not a\n"
         "    workload and has no replicas to divide\n"
         "  total: main 3, in all 3\n"
         "  count: main: spec.replicas\n"

@@ -44,7 +44,8 @@ class Document:
         schema = self.definitions[reference] if reference else schema
         kind = schema.get("type")
         if kind and (not isinstance(value, _TYPES[kind]) or (kind != "boolean" and isinstance(value, bool))):
-            yield f"{at}: {value!r} is no {kind}"
+            article = "an" if kind[0] in "aeio" else "a"
+            yield f"{at}: {value!r} is not {article} {kind}"
         elif isinstance(value, dict):
             yield from self._check_object(value, schema, at)
         elif isinstance(value, list):

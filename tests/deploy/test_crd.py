@@ -53,7 +53,8 @@ def nodes(schema: dict[str, Any], at: str = "") -> Iterator[tuple[str, dict[str,
 
 def complaints(value: Any, schema: dict[str, Any], at: str = "") -> list[str]:
     if not isinstance(value, TYPES[schema["type"]]):
-        return [f"{at} is no {schema['type']}"]
+        article = "an" if schema["type"][0] in "aeio" else "a"
+        return [f"{at} is not {article} {schema['type']}"]
     found = []
     if isinstance(value, dict) and "properties" in schema:
         fields = schema["properties"]

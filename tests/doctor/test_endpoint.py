@@ -198,7 +198,7 @@ async def test_a_host_that_no_resolver_takes() -> None:
     (result,) = await examine_endpoint(Address("a" * 64 + ".test", 443, NAME, "/"), AUTHORITY.bundle, TIMEOUT, {})
 
     assert (result.level, result.check) == (Level.PROBLEM, "connection")
-    assert "no host name" in result.found
+    assert "not a host name" in result.found
 
 
 async def test_a_bundle_with_comments_in_it(tmp_path: Path) -> None:

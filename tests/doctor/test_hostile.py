@@ -96,7 +96,7 @@ async def test_endless_answer_ends_with_the_time_for_it(handle: Handle, found: s
         pytest.param(
             sending(body(b'{"message": "%b"}' % (b"x" * 10**6), b"HTTP/1.1 500 No\r\n")), "xxx", id="long message"
         ),
-        pytest.param(sending(body(b"[" * 10**6)), "no JSON object", id="deep JSON"),
+        pytest.param(sending(body(b"[" * 10**6)), "not a JSON object", id="deep JSON"),
         pytest.param(
             sending(body(b'{"kind": %b1%b}' % (b"[" * 1000, b"]" * 1000))),
             "a value without a kind",

@@ -76,7 +76,7 @@ def test_an_editor_has_nothing_to_say_about_good_definitions(file: Path) -> None
         pytest.param(("spec", "structureDefinition"), None, "no object", id="nothing where something belongs"),
         pytest.param(("metadata", "annotations", "karta-interpreter.io/elastic"), ["a"], "no string", id="no text"),
         pytest.param(
-            ("metadata", "annotations", "karta-interpreter.io/elastik"), "a", "no name", id="a misspelt annotation"
+            ("metadata", "annotations", "karta-interpreter.io/elastik"), "a", "not a name", id="a misspelt annotation"
         ),
     ],
 )

@@ -215,7 +215,7 @@ def _objection(reply: Reply) -> str:
     if not HTTPStatus.OK <= reply.status <= HTTPStatus.PARTIAL_CONTENT:
         return f"a call is rejected: HTTP {reply.status} {_message(answer)}".rstrip()
     if not isinstance(answer, dict):
-        return "the answer to a call is not JSON object"
+        return "the answer to a call is not a JSON object"
     if (answer.get("apiVersion", API_VERSION), answer.get("kind", KIND)) != (API_VERSION, KIND):
         # A value that is nested deeply has no text.
         names = [each for each in map(answer.get, ("kind", "apiVersion")) if isinstance(each, str)]
