@@ -89,7 +89,10 @@ class Calls:
         call, lane = self._read(body)
         if call is None:
             return None
-        if lane is Lane.INLINE and (answer := self._inline(call)):
+        if lane is not Lane.INLINE:
+            # The first call of an operation finds out which fields it reads.
+            self.load.spend(self._clock() - call.started)
+        elif answer := self._inline(call):
             return answer
         return partial(self._by_script, call) if lane is Lane.SCRIPT else partial(self._in_child, body, call=call)
 

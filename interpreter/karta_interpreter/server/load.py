@@ -7,7 +7,7 @@ from typing import Final
 
 from karta_interpreter.errors import RequestError
 
-TURN_SECONDS: Final = 0.25
+TURN_SECONDS: Final = 0.1
 """How long one turn of the event loop may answer calls.
 
 A new connection needs three or four turns for its handshake and its first request, and Karmada waits three seconds.
