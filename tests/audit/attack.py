@@ -154,7 +154,7 @@ class Attack:
     all_cases: bool = False
     """Whether it asks all cases of the catalogue, so that the server has answered them before; else some of them."""
     contained: bool = True
-    """Whether the server has the memory of a small container: not where bodies of 32 MB are read."""
+    """Whether the server has the memory of a small container: not where bodies of 32 MB or types of 100 MB are read."""
     types: Callable[[Path], object] | None = None
     types_rate: int = 1_000_000
     """Requests of one address in a minute: an attacker has more than one."""

@@ -95,5 +95,5 @@ async def _asked(target: Target, requests: Iterator[bytes]) -> None:
     await target.flood(requests, 1, target.effort.seconds, _PATIENCE, target.doors["types"])
 
 
-PAGES = Attack(_pages, types=_large)
-MANY = Attack(_crowd, types=_many)
+PAGES = Attack(_pages, types=_large, contained=False)
+MANY = Attack(_crowd, types=_many, contained=False)
