@@ -1,6 +1,8 @@
 """Types are registered over HTTP, and are Kartas on karmada-apiserver, whose RBAC decides who may."""
 
+import socket
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -43,6 +45,12 @@ def _account(plane: ControlPlane, name: str) -> tuple[Object, str]:
     return {"kind": "ServiceAccount", "namespace": "default", "name": name}, token
 
 
+def _listens(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
 @pytest.fixture
 def server(plane: ControlPlane, installed: Installed) -> Iterator[tuple[Interpreter, TypesClient]]:
     rights = _role("karta-interpreter-types", _SERVER, _WRITE, *_REVIEWS)
@@ -50,6 +58,8 @@ def server(plane: ControlPlane, installed: Installed) -> Iterator[tuple[Interpre
         plane.karmada.apply(each)
     port = free_port()
     interpreter = installed.serve(f"--types-api=127.0.0.1:{port}", "--types-token-review", "--call-limit=60")
+    # Its process starts while the webhook answers already.
+    until("the types API listens", lambda: _listens(port))
     yield interpreter, TypesClient(f"http://127.0.0.1:{port}")
     installed.stop(interpreter)
     for each in rights:

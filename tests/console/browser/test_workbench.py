@@ -233,7 +233,7 @@ def test_without_the_token_the_page_names_the_remedy(browser: Any, url: str) -> 
     context = browser.new_context()
     page = context.new_page()
     page.goto(url.partition("#")[0])
-    page.wait_for_selector("text=the address that the command has printed")
+    page.wait_for_selector("text=Open the URL that")
     context.close()
 
 
