@@ -71,6 +71,9 @@ async def test_a_process_that_ends_before_the_uid_is_known(
     [
         pytest.param(f"{KNOWS}os.abort()", 422, "more than 1024 MiB of memory", id="no memory"),
         pytest.param(f"{KNOWS}raise MemoryError", 422, "more than 1024 MiB of memory", id="no memory, in Python"),
+        pytest.param(
+            f"{KNOWS}raise SystemError from MemoryError()", 422, "more than 1024 MiB", id="no memory, in a library"
+        ),
         pytest.param(f"{KNOWS}os.kill(os.getpid(), 9)", 503, "was killed", id="killed"),
         pytest.param(f"{KNOWS}os._exit(3)", 500, "internal error", id="a bug"),
         pytest.param(f"{KNOWS}raise ValueError('secret')", 500, "internal error", id="a bug that has a name"),

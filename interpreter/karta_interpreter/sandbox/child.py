@@ -77,7 +77,9 @@ def main(path: str, folders: list[str], limits: dict[str, int], arguments: list[
     except MemoryError:
         # At once: to unwind or to report takes memory, too.
         os._exit(NO_MEMORY)
-    except Exception:  # noqa: BLE001 - the edge of the process
+    except Exception as error:  # noqa: BLE001 - the edge of the process
+        if isinstance(error.__cause__, MemoryError):  # what orjson makes of it in a large object
+            os._exit(NO_MEMORY)
         import traceback  # noqa: PLC0415 - it takes a third of the time that a child without packages needs to start
 
         channel.send(BROKEN, traceback.format_exc().encode(errors="replace"))
