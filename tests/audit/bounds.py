@@ -43,7 +43,7 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
         Bound("memory growth", 1.1, "connections that have ended give their memory back"),
     ),
     "connections-slow": (Bound("kept", 0, "a client has until the header timeout to send its head"),),
-    "unfinished-webhook": (Bound("memory", 4, "bodies that have come have a bound of bytes over all connections"),),
+    "unfinished-webhook": (Bound("memory", 5, "bodies that have come have a bound of bytes over all connections"),),
     "clock": (
         Bound("call wait", 30, "a call waits a second: libfaketime makes the server slow, not the control"),
         Bound("health wait", 30, "as above"),
