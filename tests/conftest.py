@@ -15,6 +15,7 @@ from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 from karta_interpreter.jq import bounded
+from karta_interpreter.lua.machine import worker
 from tests.examples import EXAMPLES
 from tests.forking import forking, write_program
 from tests.waiting import Clock
@@ -30,8 +31,9 @@ settings.load_profile("suite")
 # Tests read hundreds of documents: libyaml takes a tenth of the time of the parser in Python.
 yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[misc, assignment]
 
-# On a busy machine the process for an expression takes longer to start than the expression may.
+# On a busy machine the process for an expression, or a script, takes longer to start than that may take.
 bounded.EXPRESSION_SECONDS = 20.0  # type: ignore[misc]
+worker.SECONDS = 20.0  # type: ignore[misc]
 
 
 @pytest.fixture

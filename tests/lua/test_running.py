@@ -180,7 +180,9 @@ def test_the_deadline_of_expressions_is_that_of_scripts() -> None:
         ask(health("while true do end"))
 
 
-def test_one_script_may_take_a_second() -> None:
+def test_one_script_may_take_its_seconds_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "SECONDS", 1.0)
+
     def stop() -> tuple[JSON, ...]:
         for pid in WORKERS.processes:  # a process that stands still takes as long as one that loops, and no processor
             os.kill(pid, signal.SIGSTOP)

@@ -51,6 +51,7 @@ async def run(settings: Settings, end: socket.socket) -> None:
             await channel.send(started)
             # In this turn of the event loop: what connects waits until the definitions are known.
             store.load()
+            settle_garbage()  # only now: each change of definitions would collect over all of them
             store.subscribe(lambda _: release_memory())  # the snapshot before is garbage then
             _keep(opened, store.watch())
             await webhook.stopping.wait()
@@ -106,7 +107,6 @@ def main() -> None:
     settings = TypeAdapter(Settings).validate_json(sys.argv[2])
     configure_log(settings.log_level, settings.log_format)
     _yield_to_webhook()
-    settle_garbage()
     try:
         with event_loop() as runner:
             runner.run(run(settings, end))
@@ -119,8 +119,9 @@ def _yield_to_webhook() -> None:
     os.nice(5)
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")  # the greatest there is
-    if memory := container_memory():
-        resource.setrlimit(resource.RLIMIT_DATA, (memory // 2, memory // 2))
+    # Not above a limit that this process has already; -1 stands for none.
+    memory = min(container_memory() // 2, resource.getrlimit(resource.RLIMIT_DATA)[1] % 2**64)
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
 
 
 if __name__ == "__main__":

@@ -149,7 +149,7 @@ def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
 
 
 def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
-    """Return the statuses, which have no effect beside the annotation ``health``."""
+    """Return the statuses, which have no effect with the annotation ``health``."""
     names = annotation.names("status", list(Status))
     if "health" in annotation.parsed:
         annotation.warn("has no effect: the annotation health decides", "remove one of the two")
@@ -485,7 +485,7 @@ ANNOTATIONS: Final = (
             "more pod templates, or parts of them, and `{claims: jq}`: names of volumes in place of which the "
             "controller makes claims"
         ),
-        description="objects that the workload needs beside those that its pods name, and those that it does not need",
+        description="objects that the workload needs in addition to those of its pods, and those that it does not need",
         example=(
             "- {apiVersion: v1, kind: ConfigMap, name: .spec.config, namespace: .spec.team}\n"
             "- pods: .spec.sidecars[].template\n"
