@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from karta_interpreter.errors import InterpreterError
 from karta_interpreter.k8s.values import Object, Path, field_path
-
-if TYPE_CHECKING:
-    from karta_interpreter.jq.syntax import Span
 
 
 class Severity(StrEnum):
@@ -18,6 +16,13 @@ class Severity(StrEnum):
 
     ERROR = "error"
     WARNING = "warning"
+
+
+class Span(Struct, frozen=True, gc=False):
+    """A half-open range of offsets into the text of an expression."""
+
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class Finding:
     line: int = 0
     column: int = 0
     expression: str = ""
-    span: "Span | None" = None
+    span: Span | None = None
     inside: tuple[int, int] = (0, 0)
 
     def __str__(self) -> str:

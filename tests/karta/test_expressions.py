@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.findings import Finding, Severity, format_path
-from karta_interpreter.jq.syntax import Span
+from karta_interpreter.findings import Finding, Severity, Span, format_path
 from karta_interpreter.k8s import edit
 from karta_interpreter.k8s.values import Path
 from karta_interpreter.karta.expressions import check_expression

@@ -8,8 +8,7 @@ from typing import TypeVar
 
 import click
 
-from karta_interpreter.findings import Finding, Severity, escaped, format_path
-from karta_interpreter.jq.syntax import Span
+from karta_interpreter.findings import Finding, Severity, Span, escaped, format_path
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.values import JSON
 from karta_interpreter.k8s.yaml_writer import to_yaml

@@ -10,10 +10,10 @@ from karta_interpreter.crd.operators import listed_values
 from karta_interpreter.crd.outputs import outputs
 from karta_interpreter.crd.shape import NULL, POD, Scope, Shape, Shapes, literal
 from karta_interpreter.errors import QuerySyntaxError
-from karta_interpreter.findings import Finding, error, warning
+from karta_interpreter.findings import Finding, Span, error, warning
 from karta_interpreter.jq import parse
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.syntax import NOWHERE, Node, Span
+from karta_interpreter.jq.syntax import NOWHERE, Node
 from karta_interpreter.jq.syntax.traversal import owner_of
 from karta_interpreter.k8s.values import JSON, Object, Path
 from karta_interpreter.karta import annotations as values

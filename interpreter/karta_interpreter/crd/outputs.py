@@ -21,9 +21,10 @@ from karta_interpreter.crd.shape import (
     object_of,
     unique,
 )
+from karta_interpreter.findings import Span
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.compiled.functions import Argument, Result, function_of
-from karta_interpreter.jq.syntax import Node, Span
+from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.traversal import children
 from karta_interpreter.suggestion import did_you_mean
 

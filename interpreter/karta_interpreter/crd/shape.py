@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from karta_interpreter.findings import Severity
-from karta_interpreter.jq.syntax import Span
+from karta_interpreter.findings import Severity, Span
 from karta_interpreter.k8s.values import JSON, Object
 from karta_interpreter.karta.scaffold.openapi import listed_texts
 

@@ -17,12 +17,12 @@ from karta_interpreter.errors import (
     QuerySyntaxError,
     QueryWriteError,
 )
-from karta_interpreter.findings import Finding, error, warning
+from karta_interpreter.findings import Finding, Span, error, warning
 from karta_interpreter.jq import Query, Verdict, examine, parse
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.analysis import Reason
 from karta_interpreter.jq.compiled.functions import GENERATORS, PICKERS, key_of
-from karta_interpreter.jq.syntax import Node, Span
+from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.printer import render
 from karta_interpreter.jq.syntax.traversal import children
 from karta_interpreter.k8s.edit import get, set_value

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from karta_interpreter.errors import LuaError
-from karta_interpreter.findings import Finding, Severity, error, warning
-from karta_interpreter.jq.syntax import Span
+from karta_interpreter.findings import Finding, Severity, Span, error, warning
 from karta_interpreter.k8s.values import JSON, Path, type_name
 from karta_interpreter.lua.machine.lint import Lint
 from karta_interpreter.lua.machine.worker import Job, run_job

@@ -14,11 +14,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from http import HTTPStatus
-from importlib import import_module
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from karta_interpreter import __version__
 from karta_interpreter.errors import ClusterError
 from karta_interpreter.k8s.edit import get
 from karta_interpreter.k8s.values import JSON, Object
@@ -291,7 +290,7 @@ async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient
     client = ApiClient(configuration)
     # Python takes client certificates from files only. They have been read: no private key stays behind in one.
     kube_config._cleanup_temp_files()  # noqa: SLF001 - there is no public way
-    client.user_agent = f"{MANAGER}/{__version__}"
+    client.user_agent = f"{MANAGER}/{metadata.version('karta-interpreter')}"
     return client, str(namespace or _NAMESPACE)
 
 

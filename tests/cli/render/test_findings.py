@@ -2,8 +2,7 @@ import click
 import pytest
 
 from karta_interpreter.cli.render import findings_text
-from karta_interpreter.findings import Finding, Severity
-from karta_interpreter.jq.syntax import Span
+from karta_interpreter.findings import Finding, Severity, Span
 
 
 def _text(finding: Finding) -> str:

@@ -6,12 +6,13 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from karta_interpreter.findings import Span
 from karta_interpreter.jq import syntax as ast
 from karta_interpreter.jq.compiled import costs
 from karta_interpreter.jq.compiled.costs import INPUT, Growth
 from karta_interpreter.jq.compiled.functions import Argument, function_of
 from karta_interpreter.jq.compiled.singles import Singles, repeats_pieces
-from karta_interpreter.jq.syntax import Node, Span
+from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.traversal import is_merge
 
 NOT_HERE: Final = "does not run in this process"

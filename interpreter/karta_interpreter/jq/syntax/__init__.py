@@ -6,13 +6,7 @@ Nodes are frozen and compare by structure: ``span``, the place in the source tex
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-
-class Span(Struct, frozen=True, gc=False):
-    """A half-open range of offsets into the text of an expression."""
-
-    start: int
-    end: int
-
+from karta_interpreter.findings import Span
 
 NOWHERE = Span(0, 0)
 

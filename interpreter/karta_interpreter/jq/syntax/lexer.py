@@ -11,7 +11,7 @@ from sys import intern
 from typing import NamedTuple
 
 from karta_interpreter.errors import QuerySyntaxError
-from karta_interpreter.jq.syntax import Span
+from karta_interpreter.findings import Span
 
 SIZE_LIMIT = 64 * 1024
 """The longest accepted expression, in bytes of UTF-8."""

@@ -25,8 +25,9 @@ from typing import Final, NoReturn, TypeVar
 from msgspec.structs import replace
 
 from karta_interpreter.errors import QuerySyntaxError
+from karta_interpreter.findings import Span
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.syntax import Node, Span
+from karta_interpreter.jq.syntax import Node
 from karta_interpreter.jq.syntax.lexer import Kind, Token, tokenize
 from karta_interpreter.jq.syntax.precedence import OPERATORS, UNCHAINED, Level, Step, optional_step
 from karta_interpreter.jq.syntax.traversal import is_deeper

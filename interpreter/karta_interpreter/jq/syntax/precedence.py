@@ -5,8 +5,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from karta_interpreter.findings import Span
 from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.syntax import Node, Span
+from karta_interpreter.jq.syntax import Node
 
 
 class Level(IntEnum):
