@@ -36,7 +36,7 @@ test: .venv/dev.stamp ## Run the tests (ROOM=karta: those of one room only)
 	$(PYTEST) --numprocesses auto --dist worksteal $(ROOM_TESTS)
 
 coverage: .venv/dev.stamp ## Run the tests and show the lines and branches that none of them reaches (ROOM=karta, as for test)
-	$(PYTEST) --numprocesses auto --dist worksteal --cov=karta_interpreter$(if $(wildcard interpreter/karta_interpreter/$(ROOM)/__init__.py),$(ROOM:%=.%)) --cov-report=term-missing $(ROOM_TESTS)
+	$(PYTEST) --numprocesses auto --dist worksteal --cov=karta_interpreter$(if $(wildcard interpreter/karta_interpreter/$(ROOM)/__init__.py),$(subst /,.,$(ROOM:%=/%))) --cov-report=term-missing $(ROOM_TESTS)
 
 check: .venv/dev.stamp ## Format, lint, types, layers, generated files
 	$(BIN)/ruff format --check .

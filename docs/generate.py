@@ -11,10 +11,10 @@ from pathlib import Path
 from deploy import write_kustomize, write_readme
 from docs import write_catalogue, write_definitions, write_licenses, write_reality, write_reference, write_rooms
 from karta_interpreter import __version__
+from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.render import to_json
-from karta_interpreter.k8s.yaml_writer import to_yaml
-from karta_interpreter.karta.annotation_records import ANNOTATIONS
-from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
+from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 
 ROOT = Path(__file__).parents[1]
 CRD = ROOT / "deploy" / "helm" / "karta-interpreter-control-plane" / "files" / "kartas.run.ai.yaml"

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from docs.write_catalogue import table
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.k8s.yaml_writer import to_yaml
-from karta_interpreter.karta.annotation_records import ANNOTATIONS, Annotation, NotExported
-from karta_interpreter.karta.annotations import PREFIX
-from karta_interpreter.karta.schema_export import REFERENCE, model_schema
-from karta_interpreter.operations import Operation
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.yaml_writer import to_yaml
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation, NotExported
+from karta_interpreter.definitions.karta.annotations import PREFIX
+from karta_interpreter.definitions.karta.schema_export import REFERENCE, model_schema
+from karta_interpreter.engine.operations import Operation
 
 DOCS = Path(__file__).parent
 WRITTEN_BY = "<!-- written by docs/write_definitions.py -->"
@@ -20,7 +20,7 @@ _ROOMS = {
     "Definitions": ("karta",),
     "Paths that the CRD does not have": ("crd", "cli/validate.py"),
     "Scripts and customizations": ("lua",),
-    "Several definitions": ("sources/snapshot.py", "admission.py", "registration/configuration.py"),
+    "Several definitions": ("definitions/sources/snapshot.py", "admission.py", "webhook/registration/configuration.py"),
 }
 _RULE = re.compile(r"[a-z]+(-[a-z]+)*")
 _ELSEWHERE = {

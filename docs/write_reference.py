@@ -8,12 +8,12 @@ from textwrap import dedent
 import click
 
 from docs.write_catalogue import table
+from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.cli.program import COMMANDS, NAME, program
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.lua.script import Script, Scripts
-from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.sources.snapshot import Entry, Snapshot
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.sources.snapshot import Entry, Snapshot
+from karta_interpreter.languages.lua.script import Script, Scripts
+from karta_interpreter.webhook.server.metrics import Metrics
 
 DOCS = Path(__file__).parent
 WRITTEN_BY = "<!-- written by docs/write_reference.py -->"

@@ -25,8 +25,9 @@ def pages() -> dict[Path, str]:
 def _rooms() -> list[str]:
     """Return the rooms in the order of the contract that import-linter checks."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
-    return [name.strip().removeprefix(f"{_PACKAGE}.") for layer in layers for name in layer.split("|")]
+    layers = settings["tool"]["importlinter"]["contracts"][1]["layers"]
+    names = [name.strip().removeprefix(f"{_PACKAGE}.") for layer in layers for name in layer.split("|")]
+    return [name.replace(".", "/") for name in names]
 
 
 def _files(room: str) -> list[Path]:
@@ -43,7 +44,8 @@ def _holds(room: str) -> str:
 
 def _imports(room: str) -> set[str]:
     names = {name for file in _files(room) for name in _imported(file)}
-    return {name.split(".")[1] for name in names if name.startswith(f"{_PACKAGE}.")} - {room, "__version__"}
+    prefixes = {each: f"{_PACKAGE}.{each.replace('/', '.')}." for each in _rooms()}
+    return {each for each, prefix in prefixes.items() for name in names if f"{name}.".startswith(prefix)} - {room}
 
 
 def _imported(file: Path) -> Iterator[str]:
@@ -54,7 +56,7 @@ def _imported(file: Path) -> Iterator[str]:
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             continue
         if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module if node.module != _PACKAGE else f"{_PACKAGE}.{node.names[0].name}"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         parts += ast.iter_child_nodes(node)

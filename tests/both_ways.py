@@ -5,13 +5,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.projection import Projection, Read, projection_reader
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import DEFAULT_OPTIONS, Call, Operation, Options, Results, interpret
-from karta_interpreter.operations.dispatch import projection_of
-from karta_interpreter.wire import Request, encode_results
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.projection import Projection, Read, projection_reader
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options, Results, interpret
+from karta_interpreter.engine.operations.dispatch import projection_of
+from karta_interpreter.webhook.wire import Request, encode_results
 
 T = TypeVar("T")
 

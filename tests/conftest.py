@@ -14,8 +14,8 @@ from _pytest.doctest import DoctestModule
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
-from karta_interpreter.jq import bounded
-from karta_interpreter.lua.machine import worker
+from karta_interpreter.languages.jq import bounded
+from karta_interpreter.languages.lua.machine import worker
 from tests.examples import EXAMPLES
 from tests.forking import forking, write_program
 from tests.waiting import Clock

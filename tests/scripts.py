@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.dependencies import merge_dependencies
-from karta_interpreter.lua.machine.worker import run_job, script_job
-from karta_interpreter.lua.script import Own, Script
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.lua.dependencies import merge_dependencies
+from karta_interpreter.languages.lua.machine.worker import run_job, script_job
+from karta_interpreter.languages.lua.script import Own, Script
 
 _SECOND = {"Retain": "observed", "ReviseReplica": "replicas", "AggregateStatus": "items"}
 """The second argument of the functions that have two."""

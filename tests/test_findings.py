@@ -1,9 +1,9 @@
 import click
 import pytest
 
+from karta_interpreter.base.findings import error, format_path, in_one_line, warning
+from karta_interpreter.base.k8s.values import Path
 from karta_interpreter.cli.render import findings_text
-from karta_interpreter.findings import error, format_path, in_one_line, warning
-from karta_interpreter.k8s.values import Path
 
 
 @pytest.mark.parametrize(

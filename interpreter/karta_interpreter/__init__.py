@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from karta_interpreter.errors import (
+    from karta_interpreter.base.errors import (
         ComponentNotFoundError,
         InstanceCountMismatchError,
         InterpreterError,
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
         WorkloadError,
         WriteVerificationError,
     )
-    from karta_interpreter.explain import Explanation, Fact, Layer, Place
-    from karta_interpreter.findings import DefinitionError, Finding, Severity
-    from karta_interpreter.k8s.gvk import GVK
-    from karta_interpreter.workload import (
+    from karta_interpreter.base.findings import DefinitionError, Finding, Severity
+    from karta_interpreter.base.k8s.gvk import GVK
+    from karta_interpreter.engine.explain import Explanation, Fact, Layer, Place
+    from karta_interpreter.engine.workload import (
         Attribution,
         Component,
         ComponentNode,
@@ -82,14 +82,14 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
-    "Explanation": "karta_interpreter.explain",
-    "Fact": "karta_interpreter.explain",
-    "GVK": "karta_interpreter.k8s.gvk",
-    "Layer": "karta_interpreter.explain",
-    "Place": "karta_interpreter.explain",
-    "DefinitionError": "karta_interpreter.findings",
-    "Finding": "karta_interpreter.findings",
-    "Severity": "karta_interpreter.findings",
+    "Explanation": "karta_interpreter.engine.explain",
+    "Fact": "karta_interpreter.engine.explain",
+    "GVK": "karta_interpreter.base.k8s.gvk",
+    "Layer": "karta_interpreter.engine.explain",
+    "Place": "karta_interpreter.engine.explain",
+    "DefinitionError": "karta_interpreter.base.findings",
+    "Finding": "karta_interpreter.base.findings",
+    "Severity": "karta_interpreter.base.findings",
 }
 
 if not TYPE_CHECKING:  # a type checker would take it as leave to import any name
@@ -97,7 +97,7 @@ if not TYPE_CHECKING:  # a type checker would take it as leave to import any nam
     def __getattr__(name: str) -> object:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        room = "karta_interpreter.errors" if name.endswith("Error") else "karta_interpreter.workload"
+        room = "karta_interpreter.base.errors" if name.endswith("Error") else "karta_interpreter.engine.workload"
         # Kept, so that this function is called once for each name.
         value = globals()[name] = getattr(import_module(_ELSEWHERE.get(name, room)), name)
         return value

@@ -6,9 +6,9 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from karta_interpreter.admission import mutate, read, validate
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.webhook.admission import mutate, read, validate
 
 Raw = dict[str, Any]
 Body = Callable[..., bytes]

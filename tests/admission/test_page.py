@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
-from karta_interpreter.admission import mutate, read, validate
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.webhook.admission import mutate, read, validate
 
 _DOCS = Path(__file__).parents[2] / "docs"
 _PAGE = (_DOCS / "admission.md").read_text(encoding="utf-8")

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.admission import Action, Review, allow, read, refuse
-from karta_interpreter.errors import RequestError
+from karta_interpreter.base.errors import RequestError
+from karta_interpreter.webhook.admission import Action, Review, allow, read, refuse
 
 REQUEST: dict[str, Any] = {
     "uid": "1",

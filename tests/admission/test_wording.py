@@ -1,8 +1,8 @@
 import pytest
 
-from karta_interpreter.admission import refusal, warnings_of
-from karta_interpreter.findings import Finding, error, warning
-from karta_interpreter.k8s.values import Path
+from karta_interpreter.base.findings import Finding, error, warning
+from karta_interpreter.base.k8s.values import Path
+from karta_interpreter.webhook.admission import refusal, warnings_of
 
 DEEP: Path = ("spec", "structureDefinition", "childComponents", 12, "scaleDefinition", "replicasPath")
 

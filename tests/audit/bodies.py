@@ -7,7 +7,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 
-from karta_interpreter.console.application import NOT_BUILT, STATIC
+from karta_interpreter.web.console.application import NOT_BUILT, STATIC
 from tests.audit.admission import PATHS
 from tests.audit.admission import review as reviewed
 from tests.audit.attack import Attack, Door, Target

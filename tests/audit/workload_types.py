@@ -7,7 +7,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, Final
 
-from karta_interpreter.console.workload_types.records import StoredType
+from karta_interpreter.web.types_api.records import StoredType
 from tests.audit.attack import Attack, Target
 from tests.audit.definitions import GROUP, definition, kind_of
 from tests.audit.found import Found

@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 
 import yaml
 
-from karta_interpreter.k8s.quantity import Quantity
+from karta_interpreter.base.k8s.quantity import Quantity
 from tests.benchmarks.report import number, table
 
 _VALUES: Final = Path(__file__).parents[2] / "deploy" / "helm" / "karta-interpreter" / "values.yaml"

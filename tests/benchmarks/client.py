@@ -9,9 +9,9 @@ from typing import Final, TypeVar
 
 import orjson
 
-from karta_interpreter.lua.customization import load_customizations
-from karta_interpreter.lua.machine.worker import WORKERS
-from karta_interpreter.lua.script import Scripts
+from karta_interpreter.languages.lua.customization import load_customizations
+from karta_interpreter.languages.lua.machine.worker import WORKERS
+from karta_interpreter.languages.lua.script import Scripts
 from tests.benchmarks.core import as_the_server_collects_garbage, microseconds
 from tests.benchmarks.field import Field, Peers
 from tests.benchmarks.program import Program

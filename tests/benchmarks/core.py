@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import orjson
 
-from karta_interpreter.jq import Query, take_outputs
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.projection import UNREAD, Projection, Read, projection_reader
-from karta_interpreter.sources.store import Store
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.projection import UNREAD, Projection, Read, projection_reader
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.languages.jq import Query, take_outputs
 from tests.benchmarks.field import Field
 from tests.benchmarks.program import Program
 from tests.benchmarks.report import Part, Plot, number, table

@@ -19,7 +19,7 @@ from threading import Thread
 
 import orjson
 
-from karta_interpreter.console.workload_types.records import StoredType
+from karta_interpreter.web.types_api.records import StoredType
 from tests.console.workload_types.types_server import TYPES, TypesClient, command_line, karta, workload_type
 from tests.server.processes import descendants
 

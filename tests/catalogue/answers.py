@@ -6,12 +6,12 @@ An argument "back" answers the cases in the reverse order.
 import hashlib
 import sys
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.operations import interpret
-from karta_interpreter.suites.suite import Case
-from karta_interpreter.wire import Request, encode_failure, encode_results
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.engine.operations import interpret
+from karta_interpreter.engine.suites.suite import Case
+from karta_interpreter.webhook.wire import Request, encode_failure, encode_results
 from tests.catalogue.entries import entries
 
 

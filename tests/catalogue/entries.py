@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import pytest
 
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import Loaded, load_documents
-from karta_interpreter.operations import Operation
-from karta_interpreter.suites.suite import Case, find_suites, load_suite
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import Loaded, load_documents
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.suites.suite import Case, find_suites, load_suite
 from tests.catalogue.knowledge import remember
 from tests.catalogue.shape import made
 from tests.examples import EXAMPLES

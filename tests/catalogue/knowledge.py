@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.reference_resolver import Known, resolved
-from karta_interpreter.suites.suite import Case
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
+from karta_interpreter.engine.suites.suite import Case
 
 _known: dict[str, Known] = {}
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.jq import Location
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.values import JSON, Object, Path
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.pods import pod_sets, scale_locations
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.values import JSON, Object, Path
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.evaluation.pods import pod_sets, scale_locations
+from karta_interpreter.languages.jq import Location
 from tests.catalogue.knowledge import knowing
 
 NO_COUNTS: Mapping[str, JSON] = {

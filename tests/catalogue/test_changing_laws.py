@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from karta_interpreter.errors import InterpretationError, QueryError
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.patch import diff
-from karta_interpreter.k8s.values import JSON, Object, Path
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.pods import pod_sets, scale_locations
-from karta_interpreter.operations import Call, Operation, StatusItem, interpret
-from karta_interpreter.operations.retain import RETAIN_REPLICAS, is_queued
+from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.patch import diff
+from karta_interpreter.base.k8s.values import JSON, Object, Path
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.evaluation.pods import pod_sets, scale_locations
+from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, is_queued
 from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
 from tests.examples import EXAMPLES

@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.pods import PodSet, pod_sets, scale_locations
-from karta_interpreter.sources.files import find_in_catalogue
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.sources.files import find_in_catalogue
+from karta_interpreter.engine.evaluation.pods import PodSet, pod_sets, scale_locations
 
 _TEMPLATE = {"spec": {"containers": [{"name": "main"}]}}
 _LARGEST = 2**31 - 1

@@ -3,8 +3,8 @@
 from itertools import takewhile
 from pathlib import Path
 
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import CORE, Loaded
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import CORE, Loaded
 
 
 def test_no_findings(loaded: Loaded) -> None:

@@ -3,18 +3,18 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.explain import Explanation, explain, outline
-from karta_interpreter.explain.reading import annotation_field
-from karta_interpreter.k8s.edit import remove
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.annotations import PREFIX, annotation_path
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.reference_resolver import Known, resolved
-from karta_interpreter.lua.reading import without_linting
-from karta_interpreter.operations import Operation, interpret
-from karta_interpreter.suites.suite import Case
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.edit import remove
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta.annotations import PREFIX, annotation_path
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
+from karta_interpreter.engine.explain import Explanation, explain, outline
+from karta_interpreter.engine.explain.reading import annotation_field
+from karta_interpreter.engine.operations import Operation, interpret
+from karta_interpreter.engine.suites.suite import Case
+from karta_interpreter.languages.lua.reading import without_linting
 from tests.explain.laws import check_laws
 
 _BOUNDED: Final = "it names the components with bounds, which may change without it"

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.fields import generation
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Operation, interpret
-from karta_interpreter.operations.interpret_status import observed_generation
-from karta_interpreter.suites.suite import Case
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.fields import generation
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Operation, interpret
+from karta_interpreter.engine.operations.interpret_status import observed_generation
+from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.knowledge import knowing
 
 _FEWEST: Mapping[Operation, int] = {

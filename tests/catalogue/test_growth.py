@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.values import JSON, Path
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.operations import Call, Operation, StatusItem, interpret
-from karta_interpreter.suites.suite import Case
-from karta_interpreter.wire import Request, encode_results
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.values import JSON, Path
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.engine.suites.suite import Case
+from karta_interpreter.webhook.wire import Request, encode_results
 from tests.counting import calls
 
 _SIZES = (8, 16, 48)

@@ -8,18 +8,18 @@ from itertools import permutations
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError, QueryError
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.patch import diff
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Definition, PodTemplate
-from karta_interpreter.karta.pods import pod_sets
-from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.karta.status import match_status
-from karta_interpreter.operations import Call, Operation, StatusItem, interpret
-from karta_interpreter.registration import operations_for
-from karta_interpreter.suites.suite import Case
+from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.patch import diff
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Definition, PodTemplate
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.engine.evaluation.pods import pod_sets
+from karta_interpreter.engine.evaluation.status import match_status
+from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.engine.suites.suite import Case
+from karta_interpreter.webhook.registration import operations_for
 from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
 

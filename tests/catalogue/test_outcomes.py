@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.status import Status, match_status
-from karta_interpreter.operations import Call, Operation, interpret
-from karta_interpreter.operations.call import StatusItem
-from karta_interpreter.suites.suite import Case
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.evaluation.status import Status, match_status
+from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.operations.call import StatusItem
+from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from karta_interpreter.k8s.projection import UNREAD
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Operation, StatusItem
-from karta_interpreter.operations.dispatch import projection_of
-from karta_interpreter.suites.suite import Case
+from karta_interpreter.base.k8s.projection import UNREAD
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, Operation, StatusItem
+from karta_interpreter.engine.operations.dispatch import projection_of
+from karta_interpreter.engine.suites.suite import Case
 from tests.both_ways import compare_answers, projection_decoder
 from tests.catalogue.entries import Entry, applies
 

@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, interpret
-from karta_interpreter.suites.suite import Case
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, interpret
+from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.knowledge import knowing
 from tests.examples import EXAMPLES
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.status import Status, match_status
-from karta_interpreter.karta.status_rules import Matcher
-from karta_interpreter.operations import Operation
-from karta_interpreter.suites.suite import Case
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.status_rules import Matcher
+from karta_interpreter.engine.evaluation.status import Status, match_status
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.statuses import STATUSES
 
 

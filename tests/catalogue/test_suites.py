@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Operation
-from karta_interpreter.suites import run
-from karta_interpreter.suites.suite import Case
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.suites import run
+from karta_interpreter.engine.suites.suite import Case
 
 
 def test_the_answers_are_the_expected_ones(definition: Definition, cases: Sequence[Case]) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.cli.serve import command as serve
-from karta_interpreter.k8s.edit import get
 
 Run = Callable[..., Result]
 

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from click.testing import Result
 
-from karta_interpreter.karta.loading import catalogue_files
-from karta_interpreter.sources.files import load_catalogue
+from karta_interpreter.definitions.karta.loading import catalogue_files
+from karta_interpreter.definitions.sources.files import load_catalogue
 
 _FULL = """\
 apiVersion: run.ai/v1alpha1

@@ -7,7 +7,7 @@ from click.testing import Result
 
 from karta_interpreter.cli.files import write_files
 from karta_interpreter.cli.program import Problem
-from karta_interpreter.karta.loading import load_documents
+from karta_interpreter.definitions.karta.loading import load_documents
 
 Run = Callable[..., Result]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from karta_interpreter.sources.files import load_catalogue
+from karta_interpreter.definitions.sources.files import load_catalogue
 
 Run = Callable[..., Result]
 

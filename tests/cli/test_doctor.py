@@ -12,10 +12,10 @@ import pytest
 import yaml
 from click.testing import Result
 
+from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.cli import doctor
-from karta_interpreter.doctor import Level, connection
-from karta_interpreter.doctor.result import Result as Finding
-from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.webhook.doctor import Level, connection
+from karta_interpreter.webhook.doctor.result import Result as Finding
 from tests.doctor.karmada import BREW, CONFIGURATIONS, KARTAS, Karmada, configuration, group, items, resources, rule
 from tests.server.process import Process, running
 from tests.waiting import HANG

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from click.testing import Result
 
-from karta_interpreter.errors import ClusterError
-from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.definitions.sources.api_server import ApiServer
 
 Run = Callable[..., Result]
 

@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import Result
 
+from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.cli.reports import github, junit, sarif
-from karta_interpreter.findings import Finding, Severity
 
 Run = Callable[..., Result]
 Karta = Callable[..., str]

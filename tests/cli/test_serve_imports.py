@@ -11,8 +11,8 @@ PROGRAM = """
 import asyncio, json, sys
 from pathlib import Path
 from karta_interpreter.cli import serve
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import Settings
 
 async def main():
     async with Server(Settings(port=0)):
@@ -27,17 +27,17 @@ asyncio.run(main())
 FOR_NOBODY = {
     "aiohttp.web": "routes, websockets and static files",
     "karta_interpreter.cli.interpret": "another command",
-    "karta_interpreter.console": "for `serve --console-port`",
-    "karta_interpreter.doctor": "the doctor's",
-    "karta_interpreter.karta.scaffold": "for authors",
-    "karta_interpreter.karta.schema_export": "for authors",
-    "karta_interpreter.suites": "for authors",
+    "karta_interpreter.web.console": "for `serve --console-port`",
+    "karta_interpreter.webhook.doctor": "the doctor's",
+    "karta_interpreter.definitions.openapi.draft": "for authors",
+    "karta_interpreter.definitions.karta.schema_export": "for authors",
+    "karta_interpreter.engine.suites": "for authors",
     "pydantic.v1": "the library of another age",
     "rich": "colours for people",
 }
 FOR_SOME = {
-    "karta_interpreter.registration": "for who has a control plane",
-    "karta_interpreter.sources.cluster": "for who has a control plane",
+    "karta_interpreter.webhook.registration": "for who has a control plane",
+    "karta_interpreter.definitions.sources.cluster": "for who has a control plane",
     "kubernetes_asyncio": "for who has a control plane",
     "watchfiles": "for who has folders",
 }
@@ -58,5 +58,5 @@ def test_a_server_imports_what_it_needs(tmp_path: Path) -> None:
         files[name] = str(tmp_path / name)
     modules = imported(files)
 
-    assert {"aiohttp", "karta_interpreter.server"} <= modules
+    assert {"aiohttp", "karta_interpreter.webhook.server"} <= modules
     assert modules.isdisjoint(FOR_NOBODY | FOR_SOME), modules & (FOR_NOBODY | FOR_SOME).keys()

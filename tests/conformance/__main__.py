@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from karta_interpreter.lua.machine import worker
+from karta_interpreter.languages.lua.machine import worker
 from tests.conformance import customizations, ours
 from tests.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.conformance.bundle import Bundled, load_bundle

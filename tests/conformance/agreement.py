@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.k8s.values import JSON
 from tests.conformance.comparison import same
 from tests.conformance.question import Outcome
 

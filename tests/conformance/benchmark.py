@@ -15,13 +15,13 @@ from pathlib import Path
 
 import orjson
 
-from karta_interpreter.errors import ExportError
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.sources.files import find_in_catalogue
+from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export.customization import script_of
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.lua.script import Script
-from karta_interpreter.operations import Operation
-from karta_interpreter.sources.files import find_in_catalogue
+from karta_interpreter.languages.lua.script import Script
 from tests.benchmarks.workload import as_stored, ray_cluster, request_body
 from tests.conformance import ours
 from tests.conformance.bundle import Bundled
@@ -44,7 +44,7 @@ _CLOCK_OF_PROCESS = 2  # CPUCLOCK_SCHED of Linux' include/linux/posix-timers.h
 def benchmark(peer: Peer, bundle: list[Bundled]) -> str:
     """Give a Markdown table of processor time per call; each figure is the median of interleaved rounds."""
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)  # as the server does (interpreter/karta_interpreter/server/process.py)
+    gc.set_threshold(50_000, 20, 100)  # as the server does (interpreter/karta_interpreter/webhook/server/process.py)
     (scripts,) = (bundled.scripts for bundled in bundle if bundled.gvk.kind == "RayCluster")
     rows = [
         _row(peer, scripts.of(operation), f"{size}{note}", make(length))

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.manifest import read_documents
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.customization import load_customizations
-from karta_interpreter.lua.operation import SLOTS
-from karta_interpreter.lua.script import Scripts
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.manifest import read_documents
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.lua.customization import load_customizations
+from karta_interpreter.languages.lua.operation import SLOTS
+from karta_interpreter.languages.lua.script import Scripts
 from tests.conformance.question import Question
 
 _FOLDER = "pkg/resourceinterpreter/default/thirdparty/resourcecustomizations"
@@ -59,7 +59,7 @@ def _load(file: Path) -> Iterator[Bundled]:
 
 
 def _cases(file: Path, scripts: Scripts) -> Iterator[Case]:
-    # Not karta_interpreter.suites: it refuses keys that it does not know, and two upstream files have such.
+    # Not karta_interpreter.engine.suites: it refuses keys that it does not know, and two upstream files have such.
     for document in read_documents(file.read_text(), str(file)):
         fields = document.value
         yield Case(fields["name"], str(file), document.line, _question(fields, scripts), fields.get("output") or {})

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import catalogue_files
-from karta_interpreter.operations import Call, Operation, StatusItem, interpret
-from karta_interpreter.sources.files import find_in_catalogue
-from karta_interpreter.suites.suite import find_suites, load_suite
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import catalogue_files
+from karta_interpreter.definitions.sources.files import find_in_catalogue
+from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.engine.suites.suite import find_suites, load_suite
 from tests.conformance.bundle import Bundled
 from tests.conformance.comparison import disagreement
 from tests.conformance.peer import Peer

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from zlib import crc32
 
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.operations import Call
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.engine.operations import Call
 from tests.conformance.mutation import mutate
 
 

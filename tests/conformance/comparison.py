@@ -9,8 +9,8 @@ import difflib
 import json
 from collections.abc import Callable, Iterator, Mapping
 
-from karta_interpreter.k8s.quantity import Quantity
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.k8s.quantity import Quantity
+from karta_interpreter.base.k8s.values import JSON
 
 EXCLUDE = "{{EXCLUDE}}"
 

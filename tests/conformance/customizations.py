@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
-from karta_interpreter.errors import ExportError, InterpretationError
+from karta_interpreter.base.errors import ExportError, InterpretationError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.suites.comparison import differences
 from karta_interpreter.export.customization import script_of
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.lua.script import Script
-from karta_interpreter.operations import Call, Operation, interpret
-from karta_interpreter.suites.comparison import differences
+from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import Entry, entries
 from tests.conformance import ours
 from tests.conformance.changed_calls import changed_calls, without_empty, without_nulls

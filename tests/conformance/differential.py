@@ -6,7 +6,7 @@ from functools import partial
 from itertools import islice
 from zlib import crc32
 
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.k8s.values import JSON
 from tests.conformance import ours
 from tests.conformance.agreement import agree
 from tests.conformance.bundle import Bundled, Case

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from karta_interpreter.k8s.manifest import read_documents
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.script import Script
+from karta_interpreter.base.k8s.manifest import read_documents
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.lua.script import Script
 from tests.conformance.question import Question
 
 _FOLDER = Path(__file__).parent

@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from karta_interpreter.k8s.manifest import read_documents
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.operations import Call, Operation
+from karta_interpreter.base.k8s.manifest import read_documents
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.engine.operations import Call, Operation
 from tests.conformance.changed_calls import each_value, with_exact_numbers, without_empty, without_nulls
 
 Differs: TypeAlias = Callable[[Call], str]

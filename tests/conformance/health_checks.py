@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.export.versions import by_kind
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Definition
 from tests.catalogue.entries import Entry, entries
 from tests.conformance.mutation import mutate
 

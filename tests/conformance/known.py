@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from karta_interpreter.k8s.manifest import read_documents
-from karta_interpreter.k8s.quantity import Quantity
+from karta_interpreter.base.k8s.manifest import read_documents
+from karta_interpreter.base.k8s.quantity import Quantity
 from tests.conformance.agreement import agree
 from tests.conformance.question import Outcome, Question
 

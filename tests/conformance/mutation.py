@@ -6,7 +6,7 @@ from copy import deepcopy
 from random import Random
 from typing import TypeAlias
 
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.k8s.values import JSON
 
 Container: TypeAlias = dict[str, JSON] | list[JSON]
 

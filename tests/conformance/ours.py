@@ -3,7 +3,7 @@
 from functools import partial
 from traceback import format_exception
 
-from karta_interpreter.errors import LuaError
+from karta_interpreter.base.errors import LuaError
 from tests.conformance.question import Outcome, Question
 from tests.scripts import answer
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.lua.script import Script
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.languages.lua.script import Script
 
 _SHOWN = 1500
 

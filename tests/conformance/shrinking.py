@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from karta_interpreter.k8s.values import JSON, Path
+from karta_interpreter.base.k8s.values import JSON, Path
 from tests.conformance.question import Question
 
 _PARTS = ("object", "observed", "items")

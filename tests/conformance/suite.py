@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from karta_interpreter.lua.operation import SLOTS
+from karta_interpreter.languages.lua.operation import SLOTS
 from tests.conformance.bundle import Bundled, Case
 from tests.conformance.comparison import disagreement
 from tests.conformance.question import Outcome

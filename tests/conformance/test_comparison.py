@@ -1,6 +1,6 @@
 import pytest
 
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.k8s.values import JSON
 from tests.conformance.comparison import EXCLUDE, disagreement
 
 EQUAL: dict[str, tuple[str, JSON, JSON]] = {

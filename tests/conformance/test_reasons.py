@@ -1,6 +1,6 @@
 import pytest
 
-from karta_interpreter.operations import Call, Operation, StatusItem
+from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from tests.conformance.catalogue import PAGE, Pair, complaints, read_reasons
 from tests.conformance.environment import environment_questions
 from tests.conformance.export_reasons import Reason

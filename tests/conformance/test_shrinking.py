@@ -1,4 +1,4 @@
-from karta_interpreter.lua.script import Script
+from karta_interpreter.languages.lua.script import Script
 from tests.conformance.question import Question
 from tests.conformance.shrinking import shrink
 

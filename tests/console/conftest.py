@@ -6,10 +6,10 @@ import pytest
 from aiohttp import ClientResponse
 from aiohttp.test_utils import TestClient, TestServer
 
-from karta_interpreter.console.application import Console, Served, Texts
-from karta_interpreter.console.questions import Questions
-from karta_interpreter.sources.files import load_catalogue
-from karta_interpreter.sources.snapshot import Snapshot, combine
+from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.definitions.sources.snapshot import Snapshot, combine
+from karta_interpreter.web.console.application import Console, Served, Texts
+from karta_interpreter.web.console.questions import Questions
 from tests.waiting import HANG
 
 Ask = Callable[..., Awaitable[Any]]

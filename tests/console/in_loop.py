@@ -9,10 +9,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 
-from karta_interpreter.console import web_server
-from karta_interpreter.server import web_process
-from karta_interpreter.server.server import Shared
-from karta_interpreter.server.settings import Settings
+from karta_interpreter.web import web_server
+from karta_interpreter.webhook.server import web_process
+from karta_interpreter.webhook.server.server import Shared
+from karta_interpreter.webhook.server.settings import Settings
 
 
 class InLoop:

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import yaml
 
-from karta_interpreter.console.answers import ORDER, Question, answer
-from karta_interpreter.console.catalogue import examples, text_of
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.operations import Call, Operation, StatusItem, interpret
-from karta_interpreter.sources.snapshot import Entry, Snapshot
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.sources.snapshot import Entry, Snapshot
+from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.web.console.answers import ORDER, Question, answer
+from karta_interpreter.web.console.catalogue import examples, text_of
 from tests.examples import EXAMPLES
 
 KARTA = """\

@@ -11,11 +11,11 @@ import pytest
 from aiohttp import ClientResponse
 from aiohttp.test_utils import TestClient, TestServer
 
-from karta_interpreter.console.application import Console, Served, state
-from karta_interpreter.console.questions import QuestionError
-from karta_interpreter.errors import ServeError
-from karta_interpreter.karta.loading import load_documents
-from karta_interpreter.sources.snapshot import Entry, Layer, Quarantined, Snapshot, combine
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.definitions.karta.loading import load_documents
+from karta_interpreter.definitions.sources.snapshot import Entry, Layer, Quarantined, Snapshot, combine
+from karta_interpreter.web.console.application import Console, Served, state
+from karta_interpreter.web.console.questions import QuestionError
 from tests.console.conftest import Ask
 from tests.console.test_answers import KARTA, OBJECT
 

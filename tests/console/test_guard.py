@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from aiohttp.test_utils import TestClient
 
-from karta_interpreter.console.application import Console
+from karta_interpreter.web.console.application import Console
 
 REJECTED = [
     pytest.param({}, {"Authorization": ""}, 401, id="no token"),

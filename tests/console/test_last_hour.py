@@ -1,8 +1,8 @@
 """Calls, errors and latencies of the last hour, from the counters of a server."""
 
-from karta_interpreter.console.last_hour import INTERVAL, LastHour
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.server.metrics import CallMetrics, Totals
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.web.last_hour import INTERVAL, LastHour
+from karta_interpreter.webhook.server.metrics import CallMetrics, Totals
 
 JOB = GVK("batch", "v1", "Job")
 REPLICA = "InterpretReplica"

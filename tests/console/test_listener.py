@@ -10,15 +10,15 @@ import aiohttp
 import pytest
 from click.testing import CliRunner, Result
 
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.cli import console as command_module
 from karta_interpreter.cli.program import program
-from karta_interpreter.console import application
-from karta_interpreter.console.application import NOT_BUILT, Served, listening
-from karta_interpreter.errors import ServeError
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
-from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.web.console import application
+from karta_interpreter.web.console.application import NOT_BUILT, Served, listening
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import Settings
 from tests.console.in_loop import in_loop
 from tests.console.test_answers import KARTA, OBJECT
 from tests.waiting import HANG

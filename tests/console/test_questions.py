@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from karta_interpreter.console.questions import QuestionError, Questions
-from karta_interpreter.sandbox.awaiting import Exchange
+from karta_interpreter.base.sandbox.awaiting import Exchange
+from karta_interpreter.web.console.questions import QuestionError, Questions
 from tests.console.test_answers import KARTA, OBJECT
 from tests.waiting import until
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karta_interpreter.console.texts import TextError, read_items, read_object, read_objects
+from karta_interpreter.web.console.texts import TextError, read_items, read_object, read_objects
 
 WRONG = [
     pytest.param("a: [", 2, id="no YAML: where it ends"),

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from karta_interpreter.console.application import STATIC
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
+from karta_interpreter.web.console.application import STATIC
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import Settings
 from tests.console.in_loop import in_loop
 from tests.console.workload_types.types_server import (
     TYPES,

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.crd import check
-from karta_interpreter.k8s import edit
-from karta_interpreter.karta.schema import read_karta
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.definitions.karta.schema import read_karta
+from karta_interpreter.definitions.openapi.check import check
 
 _POD_SPEC = {
     "type": "object",

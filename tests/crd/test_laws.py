@@ -4,12 +4,12 @@ from typing import Any
 
 from hypothesis import given
 
-from karta_interpreter.crd import check
-from karta_interpreter.findings import Severity
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.model import Karta
-from karta_interpreter.karta.scaffold import draft
-from karta_interpreter.karta.schema import read_karta
+from karta_interpreter.base.findings import Severity
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.model import Karta
+from karta_interpreter.definitions.karta.schema import read_karta
+from karta_interpreter.definitions.openapi.check import check
+from karta_interpreter.definitions.openapi.draft import draft
 from tests.karta.scaffold.test_draft import fields
 from tests.karta.scaffold.test_laws import JUNK, SCHEMAS, kind
 

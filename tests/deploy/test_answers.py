@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.server.tls import SelfSignedCertificates
+from karta_interpreter.webhook.server.tls import SelfSignedCertificates
 from tests.deploy.rendered import DEPLOY, ROOT
 from tests.server.process import Process, running
 from tests.waiting import HANG

@@ -6,9 +6,9 @@ import click
 import pytest
 
 from deploy.write_kustomize import is_hook, template
+from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.cli.doctor import command as doctor
 from karta_interpreter.cli.serve import command as serve
-from karta_interpreter.k8s.quantity import Quantity
 from tests.deploy import rendered
 from tests.deploy.rendered import Resource
 

@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.status import Status
-from karta_interpreter.operations.interpret_health import healthy_statuses
-from karta_interpreter.sources.files import load_catalogue
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.engine.evaluation.status import Status
+from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 
 _PAGE = Path(__file__).parents[2] / "docs" / "health.md"
 

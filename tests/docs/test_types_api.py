@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.console.workload_types.models import STATUSES
+from karta_interpreter.web.types_api.models import STATUSES
 from tests.console.workload_types.types_server import TOKEN, running
 from tests.waiting import HANG
 

@@ -1,6 +1,6 @@
 import pytest
 
-from karta_interpreter.doctor import connection
+from karta_interpreter.webhook.doctor import connection
 from tests.waiting import HANG
 
 

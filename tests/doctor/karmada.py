@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from karta_interpreter.doctor.webhooks import Customization, Webhook, read_webhooks
-from karta_interpreter.errors import ClusterError
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.operations import Operation
-from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.doctor.webhooks import Customization, Webhook, read_webhooks
 
 Raw = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from karta_interpreter.wire import encode_failure, encode_status
+from karta_interpreter.webhook.wire import encode_failure, encode_status
 
 HOST = "127.0.0.1"
 Answer = Callable[[bytes, bytes], tuple[int, bytes]]

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.doctor.connection import Address, address_of
-from karta_interpreter.doctor.result import Level, Result
-from karta_interpreter.doctor.webhooks import Client
-from karta_interpreter.registration.configuration import Service
+from karta_interpreter.webhook.doctor.connection import Address, address_of
+from karta_interpreter.webhook.doctor.result import Level, Result
+from karta_interpreter.webhook.doctor.webhooks import Client
+from karta_interpreter.webhook.registration.configuration import Service
 
 NAME = "karta-interpreter.karmada-system.svc"
 REFERENCE = Service("karmada-system", "karta-interpreter", 8443, "/interpret")

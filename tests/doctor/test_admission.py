@@ -1,7 +1,7 @@
 import pytest
 
-from karta_interpreter.doctor.result import Level
-from karta_interpreter.doctor.webhooks import judge_admission, read_webhooks
+from karta_interpreter.webhook.doctor.result import Level
+from karta_interpreter.webhook.doctor.webhooks import judge_admission, read_webhooks
 from tests.doctor.karmada import BREW, Raw, configuration, rule
 
 REGISTERED = {"caBundle": "cmVnaXN0ZXJlZA=="}

@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from karta_interpreter.doctor.certificate import (
+from karta_interpreter.webhook.doctor.certificate import (
     judge_certificate,
     judge_dates,
     judge_names,
     judge_trust,
     read_bundle,
 )
-from karta_interpreter.doctor.result import Level, Result
+from karta_interpreter.webhook.doctor.result import Level, Result
 from tests.doctor.authority import DAY, Authority
 
 HOUR = timedelta(hours=1)

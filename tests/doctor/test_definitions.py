@@ -1,9 +1,9 @@
 import pytest
 
-from karta_interpreter.doctor.kinds import judge_clusters, judge_coverage, judge_kartas, read_stored
-from karta_interpreter.doctor.result import Level
-from karta_interpreter.doctor.webhooks import Client
-from karta_interpreter.registration.configuration import Service
+from karta_interpreter.webhook.doctor.kinds import judge_clusters, judge_coverage, judge_kartas, read_stored
+from karta_interpreter.webhook.doctor.result import Level
+from karta_interpreter.webhook.doctor.webhooks import Client
+from karta_interpreter.webhook.registration.configuration import Service
 from tests.doctor.karmada import BREW, JOB, Raw, karta
 
 READY = {"Validated": ("True", ""), "CRDExists": ("True", ""), "Ready": ("True", "")}

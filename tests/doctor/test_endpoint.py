@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.doctor import connection
-from karta_interpreter.doctor.connection import Address
-from karta_interpreter.doctor.endpoint import examine_endpoint, judge_connection, judge_exchange, judge_tls
-from karta_interpreter.doctor.result import Level, Result
-from karta_interpreter.operations import Operation
-from karta_interpreter.wire import decode, encode_failure
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.doctor import connection
+from karta_interpreter.webhook.doctor.connection import Address
+from karta_interpreter.webhook.doctor.endpoint import examine_endpoint, judge_connection, judge_exchange, judge_tls
+from karta_interpreter.webhook.doctor.result import Level, Result
+from karta_interpreter.webhook.wire import decode, encode_failure
 from tests.doctor.authority import DAY, Authority
 from tests.doctor.karmada import BREW, JOB
 from tests.doctor.servers import HOST, Answer, interpreter, serving

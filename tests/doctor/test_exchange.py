@@ -1,12 +1,12 @@
 import orjson
 import pytest
 
-from karta_interpreter.doctor.connection import Reply
-from karta_interpreter.doctor.endpoint import UNDEFINED, call_body, is_defined, judge_call, judge_readiness
-from karta_interpreter.doctor.result import Level
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.operations import Operation
-from karta_interpreter.wire import decode, encode_failure, encode_status
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.doctor.connection import Reply
+from karta_interpreter.webhook.doctor.endpoint import UNDEFINED, call_body, is_defined, judge_call, judge_readiness
+from karta_interpreter.webhook.doctor.result import Level
+from karta_interpreter.webhook.wire import decode, encode_failure, encode_status
 from tests.doctor.karmada import JOB
 
 GOOD = encode_failure("doctor", 404, "no definition")

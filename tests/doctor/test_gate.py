@@ -1,9 +1,9 @@
 import pytest
 
-from karta_interpreter.doctor.result import Level
-from karta_interpreter.doctor.webhooks import judge_gate
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.operations import Operation
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.doctor.result import Level
+from karta_interpreter.webhook.doctor.webhooks import judge_gate
 from tests.doctor.karmada import BREW, JOB, RAY, hooks, lua, rule
 
 COMPONENT, REVISE = ("InterpretComponent",), ("ReviseReplica",)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.doctor import connection, endpoint
-from karta_interpreter.doctor.connection import Address
-from karta_interpreter.doctor.endpoint import examine_endpoint
-from karta_interpreter.doctor.result import Level, Result
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.operations import Operation
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.doctor import connection, endpoint
+from karta_interpreter.webhook.doctor.connection import Address
+from karta_interpreter.webhook.doctor.endpoint import examine_endpoint
+from karta_interpreter.webhook.doctor.result import Level, Result
 from tests.doctor.authority import Authority
 from tests.doctor.servers import HOST, Handle, handling, interpreter, serving
 from tests.waiting import PAUSE

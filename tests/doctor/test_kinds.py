@@ -2,10 +2,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from karta_interpreter.doctor.kinds import Served, judge_kinds, served
-from karta_interpreter.doctor.result import Level
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.operations import Operation
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.doctor.kinds import Served, judge_kinds, served
+from karta_interpreter.webhook.doctor.result import Level
 from tests.doctor.karmada import BREW, JOB, Raw, resources
 
 HEALTH, AGGREGATE = (Operation.INTERPRET_HEALTH,), (Operation.AGGREGATE_STATUS,)

@@ -1,9 +1,9 @@
 import pytest
 
-from karta_interpreter.doctor.result import Level
-from karta_interpreter.doctor.webhooks import judge_precedence, read_customization
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.operations import Operation
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.doctor.result import Level
+from karta_interpreter.webhook.doctor.webhooks import judge_precedence, read_customization
 from tests.doctor.karmada import BREW, JOB, Raw, hooks, lua, rule
 
 OURS = hooks(rule(JOB, ("Retain", "InterpretHealth")))

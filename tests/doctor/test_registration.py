@@ -1,8 +1,8 @@
 import pytest
 
-from karta_interpreter.doctor.result import Level
-from karta_interpreter.doctor.webhooks import judge_registration, judge_rules, judge_timeouts
-from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.webhook.doctor.result import Level
+from karta_interpreter.webhook.doctor.webhooks import judge_registration, judge_rules, judge_timeouts
 from tests.doctor.karmada import BREW, JOB, hooks, rule
 
 

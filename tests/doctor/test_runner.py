@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.doctor import Level, Result, examine
-from karta_interpreter.errors import ClusterError
-from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.webhook.doctor import Level, Result, examine
 from tests.doctor.authority import Authority
 from tests.doctor.karmada import (
     ADMISSION,

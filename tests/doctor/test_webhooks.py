@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.doctor.webhooks import Client, Rule, in_order, kinds_of, read_webhooks
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.operations import Operation
-from karta_interpreter.registration.configuration import Service
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.doctor.webhooks import Client, Rule, in_order, kinds_of, read_webhooks
+from karta_interpreter.webhook.registration.configuration import Service
 from tests.doctor.karmada import BREW, JOB, configuration, hooks, rule
 
 ANY = ("*",)

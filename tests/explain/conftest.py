@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition
 
 Define = Callable[..., Definition]
 

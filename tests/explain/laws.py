@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.explain import Explanation, Fact, Place, explain
-from karta_interpreter.k8s.edit import get, remove, set_value
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta import Definition, Reader, match_status
-from karta_interpreter.operations import Call, Operation, interpret
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.edit import get, remove, set_value
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta import Definition, Reader
+from karta_interpreter.engine.evaluation.status import match_status
+from karta_interpreter.engine.explain import Explanation, Fact, Place, explain
+from karta_interpreter.engine.operations import Call, Operation, interpret
 
 _NOTHING = object()
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from karta_interpreter import Explanation, Karta, WorkloadError
-from karta_interpreter.explain import Place, explain, outline
-from karta_interpreter.operations import Call, Operation, StatusItem
+from karta_interpreter.engine.explain import Place, explain, outline
+from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from tests.explain.conftest import Define, pods, train
 from tests.explain.laws import check_laws
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.explain import explain, warnings_about
-from karta_interpreter.findings import Severity
-from karta_interpreter.operations import Call, Operation
+from karta_interpreter.base.findings import Severity
+from karta_interpreter.engine.explain import explain, warnings_about
+from karta_interpreter.engine.operations import Call, Operation
 from tests.explain.conftest import Define, pods, train
 
 HOT = {"name": "hot", "replicas": 2, "template": pods()}

@@ -5,11 +5,11 @@ from typing import Any, Final
 
 import yaml
 
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.export.customization import script_of
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.lua.script import Script
-from karta_interpreter.operations import Call, Operation, StatusItem
+from karta_interpreter.languages.lua.script import Script
 from tests.conformance.customizations import Pair
 
 _STATUS: Final = """

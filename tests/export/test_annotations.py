@@ -8,18 +8,18 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from karta_interpreter.errors import ExportError, InterpretationError
+from karta_interpreter.base.errors import ExportError, InterpretationError
+from karta_interpreter.base.k8s.edit import set_value
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation, NotExported
+from karta_interpreter.definitions.karta.annotations import Annotations, annotation_path
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, StatusItem, interpret
+from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.export import customization
 from karta_interpreter.export.customization import script_of
-from karta_interpreter.k8s.edit import set_value
-from karta_interpreter.karta.annotation_records import ANNOTATIONS, Annotation, NotExported
-from karta_interpreter.karta.annotations import Annotations, annotation_path
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.lua.operation import SLOTS
-from karta_interpreter.lua.script import Script
-from karta_interpreter.operations import DEFAULT_OPTIONS, Call, Operation, StatusItem, interpret
-from karta_interpreter.operations.dispatch import own_answer
+from karta_interpreter.languages.lua.operation import SLOTS
+from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import entries
 from tests.conformance.customizations import Pair, Tally, compare_ours
 

@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 from lupa import lua52
 
-from karta_interpreter.errors import ExportError
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
 
 PHASES = {
     "phaseDefinition": {"path": ".status.phase"},

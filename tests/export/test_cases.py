@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 import yaml
 
-from karta_interpreter.errors import ExportError
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.export.script import Script as Compiler
-from karta_interpreter.jq import Query
-from karta_interpreter.jq.compiled.values import order_key
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.lua.script import Script
+from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq.compiled.values import order_key
+from karta_interpreter.languages.lua.script import Script
 from tests.export.forms import FLEET
 from tests.jq.cases import CASES, Case
 from tests.scripts import answer

@@ -1,8 +1,8 @@
 import pytest
 
-from karta_interpreter.errors import ExportError
+from karta_interpreter.base.errors import ExportError
 from karta_interpreter.export.cel import cel
-from karta_interpreter.jq.syntax.parser import parse
+from karta_interpreter.languages.jq.syntax.parser import parse
 
 CONDITIONS = "status.?conditions.orValue([])"
 

@@ -3,15 +3,15 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import ExportError, LuaError
+from karta_interpreter.base.errors import ExportError, LuaError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.annotations import AggregateRule
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.openapi.draft import CustomKind, draft
+from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.export.customization import customization, script_of
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.annotations import AggregateRule
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.scaffold import CustomKind, draft
-from karta_interpreter.lua.script import Script
-from karta_interpreter.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import Entry, entries
 from tests.conformance import ours
 from tests.conformance.customizations import Pair, Tally, compare_ours, difference, exported

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import ExportError
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.export.flux_health import flux_health
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
 
 PHASE = {"phaseDefinition": {"path": ".status.phase"}}
 CONDITIONS = {"conditionsDefinition": {"path": ".status.conditions"}}

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError, LuaRunError
+from karta_interpreter.base.errors import InterpretationError, LuaRunError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.export.customization import script_of
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.lua.script import Script
-from karta_interpreter.operations import Call, Operation, interpret
+from karta_interpreter.languages.lua.script import Script
 from tests.scripts import answer
 
 _RULES = r"""

@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import ExportError
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition, load_documents
+from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.export import script as scripts
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.export.library import used
 from karta_interpreter.export.lua_text import negated
 from karta_interpreter.export.writer import flattened
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition, load_documents
-from karta_interpreter.lua.script import Script
-from karta_interpreter.operations import Call, Operation, interpret
+from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import entries
 from tests.scripts import answer
 

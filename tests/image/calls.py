@@ -5,11 +5,11 @@ import json
 import ssl
 from collections.abc import Iterator
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.operations import Operation, interpret
-from karta_interpreter.sources.files import load_catalogue
-from karta_interpreter.suites.suite import Case, find_suites, load_suite
-from karta_interpreter.wire import decode, encode_failure, encode_results
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.engine.operations import Operation, interpret
+from karta_interpreter.engine.suites.suite import Case, find_suites, load_suite
+from karta_interpreter.webhook.wire import decode, encode_failure, encode_results
 from tests.image.building import ROOT
 from tests.waiting import HANG
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.operations import Operation
+from karta_interpreter.engine.operations import Operation
 from tests.benchmarks.workload import body_about, bounded
 from tests.e2e.rig.processes import free_port
 from tests.image.building import Image

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.k8s.values import JSON
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,9 @@
 
 from hypothesis import strategies as st
 
-from karta_interpreter.jq.compiled.functions import FUNCTIONS, Argument, Function
-from karta_interpreter.jq.syntax import (
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq.compiled.functions import FUNCTIONS, Argument, Function
+from karta_interpreter.languages.jq.syntax import (
     Alternative,
     Array,
     Binary,
@@ -23,7 +24,6 @@ from karta_interpreter.jq.syntax import (
     Text,
     Try,
 )
-from karta_interpreter.k8s.values import JSON
 
 NAMES = ["a", "b", "replicas", "value", "key", "é", "b-c"]
 TEXTS = ["", "a", "b", "ab", "a,b", "worker-0", "É\U0001f600", "12", "-3", "1.5e1", '\x7f\n"\\', "null"]

@@ -11,12 +11,12 @@ from typing import Any
 import jq
 from hypothesis import reject
 
-from karta_interpreter.jq.compiled.compiler import RUNTIME, Module, PythonCode
-from karta_interpreter.jq.compiled.values import to_json
-from karta_interpreter.jq.syntax import Binary, Call, Entry, Index, Negate, Node, Object, Pipe, Try
-from karta_interpreter.jq.syntax.printer import render
-from karta_interpreter.jq.syntax.traversal import is_merge
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq.compiled.compiler import RUNTIME, Module, PythonCode
+from karta_interpreter.languages.jq.compiled.values import to_json
+from karta_interpreter.languages.jq.syntax import Binary, Call, Entry, Index, Negate, Node, Object, Pipe, Try
+from karta_interpreter.languages.jq.syntax.printer import render
+from karta_interpreter.languages.jq.syntax.traversal import is_merge
 
 _REFUSE = 'error("differs")'
 _PRELUDE = f"""

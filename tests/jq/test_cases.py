@@ -7,13 +7,24 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq import Query, parse
-from karta_interpreter.jq.compiled.functions import FUNCTIONS, key_of
-from karta_interpreter.jq.compiled.values import order_key
-from karta_interpreter.jq.syntax import Alternative, Array, Call, Comma, Identity, Index, Literal, Node, Pipe, Try
-from karta_interpreter.jq.syntax.traversal import parts_of
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.errors import QueryEvaluationError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq import Query, parse
+from karta_interpreter.languages.jq.compiled.functions import FUNCTIONS, key_of
+from karta_interpreter.languages.jq.compiled.values import order_key
+from karta_interpreter.languages.jq.syntax import (
+    Alternative,
+    Array,
+    Call,
+    Comma,
+    Identity,
+    Index,
+    Literal,
+    Node,
+    Pipe,
+    Try,
+)
+from karta_interpreter.languages.jq.syntax.traversal import parts_of
 from tests.jq.cases import CASES, Case, every_case
 from tests.jq.oracle import libjq_program
 

@@ -7,7 +7,7 @@ import jq
 import pytest
 from hypothesis import given
 
-from karta_interpreter.errors import (
+from karta_interpreter.base.errors import (
     QueryEvaluationError,
     QueryLimitError,
     QueryReferenceError,
@@ -15,13 +15,13 @@ from karta_interpreter.errors import (
     QuerySyntaxError,
     QueryWriteError,
 )
-from karta_interpreter.jq import Query, Unresolved, Verdict
-from karta_interpreter.jq.compiled.values import to_json
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.printer import render
-from karta_interpreter.k8s.values import JSON, Path
-from karta_interpreter.sandbox import close_pools
-from karta_interpreter.sandbox.deadline import deadline
+from karta_interpreter.base.k8s.values import JSON, Path
+from karta_interpreter.base.sandbox import close_pools
+from karta_interpreter.base.sandbox.deadline import deadline
+from karta_interpreter.languages.jq import Query, Unresolved, Verdict
+from karta_interpreter.languages.jq.compiled.values import to_json
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.printer import render
 from tests.jq.expressions import objects, plain_expressions
 
 RAY = """.spec.workerGroupSpecs[]

@@ -4,9 +4,9 @@ import copy
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.values import JSON, Path
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.values import JSON, Path
 
 DOCUMENT: dict[str, JSON] = {
     "spec": {"replicas": 3, "paused": None, "list": [{"name": "a"}, {"name": "b"}]},

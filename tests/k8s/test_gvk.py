@@ -2,9 +2,9 @@
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON
 
 
 @pytest.mark.parametrize(

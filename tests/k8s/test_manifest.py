@@ -8,9 +8,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.errors import ManifestError
-from karta_interpreter.k8s.manifest import read_documents, read_objects
-from karta_interpreter.k8s.values import JSON, Path
+from karta_interpreter.base.errors import ManifestError
+from karta_interpreter.base.k8s.manifest import read_documents, read_objects
+from karta_interpreter.base.k8s.values import JSON, Path
 
 MANIFEST = """\
 # A job

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.k8s.fields import annotation, generation, label, namespace
+from karta_interpreter.base.k8s.fields import annotation, generation, label, namespace
 
 WHOLE = {"metadata": {"namespace": "ml", "generation": 3, "labels": {"a": "b"}, "annotations": {"c": "d"}}}
 

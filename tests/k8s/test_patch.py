@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.k8s.patch import changes, diff
-from karta_interpreter.k8s.values import JSON, NOTHING
+from karta_interpreter.base.k8s.patch import changes, diff
+from karta_interpreter.base.k8s.values import JSON, NOTHING
 
 KEYS = st.sampled_from(["a", "b", "0", "-", "", "a/b", "m~n", "~1", "é"])
 SCALARS = st.sampled_from([None, True, False, 0, 1, 2, 0.5, "", "x"])

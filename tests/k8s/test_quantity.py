@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.errors import QuantityError
-from karta_interpreter.k8s.quantity import Quantity
+from karta_interpreter.base.errors import QuantityError
+from karta_interpreter.base.k8s.quantity import Quantity
 
 
 @pytest.mark.parametrize(

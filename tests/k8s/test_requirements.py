@@ -4,10 +4,10 @@ import copy
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s import requirements as subject
-from karta_interpreter.k8s.requirements import REQUIREMENTS_READ, Counting, PodRequirements, merge_requirements
-from karta_interpreter.k8s.values import JSON, Object
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import requirements as subject
+from karta_interpreter.base.k8s.requirements import REQUIREMENTS_READ, Counting, PodRequirements, merge_requirements
+from karta_interpreter.base.k8s.values import JSON, Object
 from tests.both_ways import read_template
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

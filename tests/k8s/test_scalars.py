@@ -2,8 +2,8 @@
 
 import pytest
 
-from karta_interpreter.k8s.assembly import resolve
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.k8s.assembly import resolve
+from karta_interpreter.base.k8s.values import JSON
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 import yaml
 
-from karta_interpreter.k8s.manifest import read_documents
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.k8s.yaml_writer import to_authored_yaml, to_ordered_yaml, to_yaml
+from karta_interpreter.base.k8s.manifest import read_documents
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml, to_ordered_yaml, to_yaml
 
 # What `sigs.k8s.io/yaml` writes: block style, lists not indented, double quotes for what would read as another type,
 # single quotes for what plain text may not begin with, and no anchors.

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from karta_interpreter.findings import Finding
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition, load_documents
+from karta_interpreter.base.findings import Finding
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition, load_documents
 
 BREW = """
 # One pod template: like a Deployment, with a state instead of conditions.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karta_interpreter.karta.loading import load_documents
+from karta_interpreter.definitions.karta.loading import load_documents
 
 MARK = "¤"
 """Stands in front of what a finding is about."""

@@ -11,14 +11,14 @@ import yaml
 
 from docs.generate import AUTHORING, authoring
 from karta_interpreter import __version__
-from karta_interpreter.findings import Finding
-from karta_interpreter.jq import Query
-from karta_interpreter.k8s import edit
-from karta_interpreter.karta import annotation_records
-from karta_interpreter.karta.annotation_records import ANNOTATIONS, NAMES, Annotation
-from karta_interpreter.karta.annotations import PREFIX, Annotations
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
+from karta_interpreter.base.findings import Finding
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.definitions.karta import annotation_records
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, NAMES, Annotation
+from karta_interpreter.definitions.karta.annotations import PREFIX, Annotations
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
+from karta_interpreter.languages.jq import Query
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]

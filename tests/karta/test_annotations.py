@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.findings import Finding, Severity
-from karta_interpreter.k8s import edit
-from karta_interpreter.karta.annotations import (
+from karta_interpreter.base.findings import Finding, Severity
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.definitions.karta.annotations import (
     AggregateRule,
     Annotations,
     ExtraDependency,
@@ -13,8 +13,8 @@ from karta_interpreter.karta.annotations import (
     MorePods,
     Retained,
 )
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.status import Status
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.engine.evaluation.status import Status
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]

@@ -2,16 +2,16 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.jq import Query
-from karta_interpreter.jq import query as jq_query
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.definition import Definition, Fragments, PodSpec, PodTemplate
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.status_rules import Status
-from karta_interpreter.lua.operation import Operation
-from karta_interpreter.lua.script import Script, Scripts
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta.definition import Definition, Fragments, PodSpec, PodTemplate
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.karta.status_rules import Status
+from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq import query as jq_query
+from karta_interpreter.languages.lua.operation import Operation
+from karta_interpreter.languages.lua.script import Script, Scripts
 
 Raw = dict[str, Any]
 

@@ -1,10 +1,10 @@
 import pytest
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.jq import Query
-from karta_interpreter.karta.definition import Component
-from karta_interpreter.karta.evaluation import aligned, evaluate
-from karta_interpreter.sandbox.deadline import deadline
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.sandbox.deadline import deadline
+from karta_interpreter.definitions.karta.definition import Component
+from karta_interpreter.engine.evaluation.evaluation import aligned, evaluate
+from karta_interpreter.languages.jq import Query
 
 PART = Component("toy", "part")
 PARTS = Component("toy", "part", instance_ids=Query.compile(".ids[]"))

@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.findings import Finding, Severity, Span, format_path
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.values import Path
-from karta_interpreter.karta.expressions import check_expression
-from karta_interpreter.karta.schema_types import PodQuery
+from karta_interpreter.base.findings import Finding, Severity, Span, format_path
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.values import Path
+from karta_interpreter.definitions.karta.expressions import check_expression
+from karta_interpreter.definitions.karta.schema_types import PodQuery
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.jq.analysis import examine
-from karta_interpreter.karta.loading import load_documents
+from karta_interpreter.definitions.karta.loading import load_documents
+from karta_interpreter.languages.jq.analysis import examine
 from tests.counting import calls
 
 _SIZES = (4, 8, 16, 48)  # the first one imports and compiles, and does not count

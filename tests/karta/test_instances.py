@@ -1,9 +1,9 @@
 import pytest
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.jq import Query
-from karta_interpreter.karta.definition import Component
-from karta_interpreter.karta.evaluation import instance_ids
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.karta.definition import Component
+from karta_interpreter.engine.evaluation.evaluation import instance_ids
+from karta_interpreter.languages.jq import Query
 
 
 def component(path: str | None) -> Component:

@@ -3,10 +3,10 @@ from typing import Any
 import pytest
 import yaml
 
-from karta_interpreter.findings import DefinitionError, Severity
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.loading import load_definition, load_documents
+from karta_interpreter.base.findings import DefinitionError, Severity
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.loading import load_definition, load_documents
 
 Raw = dict[str, Any]
 

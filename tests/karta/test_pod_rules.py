@@ -2,12 +2,12 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import QuerySyntaxError
-from karta_interpreter.k8s import edit
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.model import GangScheduling, PodSelector
-from karta_interpreter.karta.schema_types import PodQuery
+from karta_interpreter.base.errors import QuerySyntaxError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.karta.model import GangScheduling, PodSelector
+from karta_interpreter.definitions.karta.schema_types import PodQuery
 
 Raw = dict[str, Any]
 

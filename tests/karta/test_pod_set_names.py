@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.karta.pods import LONGEST, unique_names
+from karta_interpreter.engine.evaluation.pods import LONGEST, unique_names
 
 TEXT = st.text(st.characters(codec="ascii", categories=["L", "Nd", "Pd"]), min_size=1, max_size=40)
 

@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s import edit
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.pods import PodSet, leaves_count_unset, pod_sets, scale_locations
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.engine.evaluation.pods import PodSet, leaves_count_unset, pod_sets, scale_locations
 
 Raw = dict[str, Any]
 

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError, QueryReferenceError
-from karta_interpreter.findings import Finding
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition, pack_known, unpack_known
-from karta_interpreter.karta.pods import pod_sets
-from karta_interpreter.karta.reference_resolver import Known, Reader, known_to, resolved
+from karta_interpreter.base.errors import InterpretationError, QueryReferenceError
+from karta_interpreter.base.findings import Finding
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition, pack_known, unpack_known
+from karta_interpreter.definitions.karta.reference_resolver import Known, Reader, known_to, resolved
+from karta_interpreter.engine.evaluation.pods import pod_sets
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]

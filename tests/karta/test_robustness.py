@@ -9,10 +9,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.findings import Severity
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.values import JSON, Path
-from karta_interpreter.karta.loading import load_documents
+from karta_interpreter.base.findings import Severity
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.values import JSON, Path
+from karta_interpreter.definitions.karta.loading import load_documents
 
 TOY = yaml.safe_load(
     """

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.jq import Query
-from karta_interpreter.karta.definition import Component
-from karta_interpreter.karta.scale import Scale, scales
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.karta.definition import Component
+from karta_interpreter.engine.evaluation.scale import Scale, scales
+from karta_interpreter.languages.jq import Query
 
 SINGLE = ("",)
 

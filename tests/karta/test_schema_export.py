@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from karta_interpreter import __version__
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.values import Path as Place
-from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.values import Path as Place
+from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 
 ROOT = Path(__file__).parents[2]
 CRD: dict[str, Any] = custom_resource_definition()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]

@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition, pack, pack_known, unpack, unpack_known
-from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.lua.script import Script, Scripts
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition, pack, pack_known, unpack, unpack_known
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.languages.lua.script import Script, Scripts
 
 SCRIPTS = Scripts(
     (

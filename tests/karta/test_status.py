@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s import edit
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.status import Condition, Status, match_status
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.engine.evaluation.status import Condition, Status, match_status
 
 Raw = dict[str, Any]
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.findings import Finding, Severity, format_path
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.values import JSON, Path
+from karta_interpreter.base.findings import Finding, Severity, format_path
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.values import JSON, Path
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import LuaRunError, LuaSyntaxError
-from karta_interpreter.lua.operation import SLOTS
-from karta_interpreter.lua.script import Script
+from karta_interpreter.base.errors import LuaRunError, LuaSyntaxError
+from karta_interpreter.languages.lua.operation import SLOTS
+from karta_interpreter.languages.lua.script import Script
 from tests.scripts import answer
 
 _JOB: Any = {

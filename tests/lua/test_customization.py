@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from karta_interpreter.findings import Finding, format_path
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.lua.customization import LoadedCustomization, load_customizations
+from karta_interpreter.base.findings import Finding, format_path
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.languages.lua.customization import LoadedCustomization, load_customizations
 
 _HEAD = """\
 apiVersion: config.karmada.io/v1alpha1

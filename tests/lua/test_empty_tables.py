@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.lua.empty_tables import restore_empty_tables
+from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 
 _NESTED: Any = {"spec": {"template": {"volumes": [{"name": "a", "emptyDir": {}}]}, "list": []}}
 

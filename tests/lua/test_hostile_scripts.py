@@ -2,9 +2,9 @@
 
 import pytest
 
-from karta_interpreter.errors import LuaRunError
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.reading import Reading, read_scripts
+from karta_interpreter.base.errors import LuaRunError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.lua.reading import Reading, read_scripts
 from tests.lua.machine import machine
 
 LONG = "local s = '{}' for i = 1, 15 do s = s .. s end "

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.errors import LuaRunError
-from karta_interpreter.k8s.quantity import Quantity
-from karta_interpreter.lua.machine.kube import KUBE
+from karta_interpreter.base.errors import LuaRunError
+from karta_interpreter.base.k8s.quantity import Quantity
+from karta_interpreter.languages.lua.machine.kube import KUBE
 
 _SYNTAX = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 

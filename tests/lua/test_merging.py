@@ -2,10 +2,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from karta_interpreter.findings import Finding, Severity
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.lua.customization import LoadedCustomization, merge
-from karta_interpreter.lua.script import Script, Scripts
+from karta_interpreter.base.findings import Finding, Severity
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.languages.lua.customization import LoadedCustomization, merge
+from karta_interpreter.languages.lua.script import Script, Scripts
 
 _JOB, _POD = GVK("batch", "v1", "Job"), GVK("", "v1", "Pod")
 

@@ -1,8 +1,8 @@
 """The tables of operations have each of them."""
 
 from karta_interpreter.cli import calls
-from karta_interpreter.console import answers
-from karta_interpreter.lua.operation import SLOTS, Operation, Results, by_operation
+from karta_interpreter.languages.lua.operation import SLOTS, Operation, Results, by_operation
+from karta_interpreter.web.console import answers
 
 
 def test_table_has_part_of_each_operation() -> None:

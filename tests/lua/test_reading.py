@@ -1,7 +1,7 @@
 import pytest
 
-from karta_interpreter.findings import format_path
-from karta_interpreter.lua.reading import read_scripts
+from karta_interpreter.base.findings import format_path
+from karta_interpreter.languages.lua.reading import read_scripts
 
 _PATH = ("metadata", "annotations", "karta-interpreter.io/lua")
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import LuaRunError
-from karta_interpreter.lua.results import FUNCTION, read_results
+from karta_interpreter.base.errors import LuaRunError
+from karta_interpreter.languages.lua.results import FUNCTION, read_results
 
 _MISSING_KIND = "json unmarshal obj failed: Object 'Kind' is missing in"
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError, LuaLimitError, LuaRunError, LuaSyntaxError
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.machine import worker
-from karta_interpreter.lua.machine.worker import WORKERS
-from karta_interpreter.lua.script import Own, Script
-from karta_interpreter.sandbox.deadline import deadline
+from karta_interpreter.base.errors import InterpretationError, LuaLimitError, LuaRunError, LuaSyntaxError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.sandbox.deadline import deadline
+from karta_interpreter.languages.lua.machine import worker
+from karta_interpreter.languages.lua.machine.worker import WORKERS
+from karta_interpreter.languages.lua.script import Own, Script
 from tests.scripts import answer
 from tests.waiting import HANG
 
@@ -325,8 +325,8 @@ def test_importing_starts_nothing_and_leaving_stops_everything() -> None:
     program = """
 import sys
 from tests.scripts import answer
-from karta_interpreter.lua.machine.worker import WORKERS
-from karta_interpreter.lua.script import Script
+from karta_interpreter.languages.lua.machine.worker import WORKERS
+from karta_interpreter.languages.lua.script import Script
 assert not WORKERS.processes
 script = Script("InterpretHealth", "function InterpretHealth() return true end", "x")
 assert answer([script], object={}) == {"healthy": True}

@@ -5,8 +5,8 @@ import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from karta_interpreter.k8s.manifest import read_documents
-from karta_interpreter.lua.source_map import Lines, split_lines
+from karta_interpreter.base.k8s.manifest import read_documents
+from karta_interpreter.languages.lua.source_map import Lines, split_lines
 
 _SCRIPT = ("script",)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from karta_interpreter.k8s.values import MOST_REPLICAS
-from karta_interpreter.operations import apportion
-from karta_interpreter.operations.apportion import ScaleTarget, limits, share
+from karta_interpreter.base.k8s.values import MOST_REPLICAS
+from karta_interpreter.engine.operations import apportion
+from karta_interpreter.engine.operations.apportion import ScaleTarget, limits, share
 
 
 def target(units: int, *, step: int = 1, least: int = 0, most: int = MOST_REPLICAS) -> ScaleTarget:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.operations import Call, Operation, interpret
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.engine.operations import Call, Operation, interpret
 from tests.operations.conftest import Define, component
 
 LONGEST = 253

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Operation, StatusItem
-from karta_interpreter.operations.aggregate import aggregate_status
-from karta_interpreter.sources.files import find_in_catalogue
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.sources.files import find_in_catalogue
+from karta_interpreter.engine.operations import Call, Operation, StatusItem
+from karta_interpreter.engine.operations.aggregate import aggregate_status
 from tests.both_ways import ask
 from tests.operations.job_rules import complaints
 

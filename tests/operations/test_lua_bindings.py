@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import LuaRunError
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.lua.script import Script, Scripts
-from karta_interpreter.operations import Call, Operation, Options
-from karta_interpreter.operations.interpretation import own_functions
+from karta_interpreter.base.errors import LuaRunError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, Operation, Options
+from karta_interpreter.engine.operations.interpretation import own_functions
+from karta_interpreter.languages.lua.script import Script, Scripts
 from tests.operations.conftest import Define, component, template
 
 WORKER = component("worker", ".spec.template", ".spec.replicas // 1")

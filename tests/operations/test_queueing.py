@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Operation
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, Operation
 from tests.both_ways import ask
 from tests.operations.conftest import Define, component, template
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.requirements import Counting
-from karta_interpreter.k8s.values import MOST_REPLICAS
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import DEFAULT_OPTIONS, Call, Operation, Options
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.requirements import Counting
+from karta_interpreter.base.k8s.values import MOST_REPLICAS
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options
 from tests import both_ways
 from tests.operations.conftest import Define, component, template
 

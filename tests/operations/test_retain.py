@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.pods import scale_locations
-from karta_interpreter.operations import Call, Operation, interpret
-from karta_interpreter.operations.retain import retain_steps
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.evaluation.pods import scale_locations
+from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.operations.retain import retain_steps
 from tests.both_ways import ask
 from tests.operations.conftest import Define, component, template
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.lua.machine import worker
-from karta_interpreter.lua.operation import SLOTS
-from karta_interpreter.lua.script import Script, Scripts
-from karta_interpreter.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.languages.lua.machine import worker
+from karta_interpreter.languages.lua.operation import SLOTS
+from karta_interpreter.languages.lua.script import Script, Scripts
 from tests.operations.conftest import Define, component, template
 
 TRAIN = GVK("example.io", "v1", "Train")

@@ -3,7 +3,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from karta_interpreter.sources.files import load_catalogue
+from karta_interpreter.definitions.sources.files import load_catalogue
 
 _CHECKOUT = Path(__file__).parents[2]
 
@@ -27,7 +27,7 @@ def test_an_installed_package_finds_its_catalogue(wheel: Path, tmp_path: Path) -
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     code = (
-        "from karta_interpreter.sources.files import load_catalogue\n"
+        "from karta_interpreter.definitions.sources.files import load_catalogue\n"
         "print(*sorted(entry.definition.name for entry in load_catalogue().entries), sep='\\n')"
     )
 

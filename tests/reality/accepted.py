@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from karta_interpreter.k8s.manifest import read_documents
+from karta_interpreter.base.k8s.manifest import read_documents
 from tests.reality.findings import Outcome
 
 FILE = Path(__file__).with_name("accepted.yaml")

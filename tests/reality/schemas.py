@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from karta_interpreter.crd import check
-from karta_interpreter.findings import Severity
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.scaffold import CustomKind
-from karta_interpreter.karta.schema import read_karta
-from karta_interpreter.sources.files import find_in_catalogue
+from karta_interpreter.base.findings import Severity
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.schema import read_karta
+from karta_interpreter.definitions.openapi.check import check
+from karta_interpreter.definitions.openapi.draft import CustomKind
+from karta_interpreter.definitions.sources.files import find_in_catalogue
 from tests.e2e.rig.api import Object
 from tests.reality.controller import Controller, Kind
 from tests.reality.findings import Finding, Outcome

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from karta_interpreter.errors import ManifestError
+from karta_interpreter.base.errors import ManifestError
 from tests.reality.accepted import FILE, Accepted, judge, read_accepted
 from tests.reality.case import Case, read_cases
 from tests.reality.controllers import CONTROLLERS, shares_module

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.api_server import ApiServer
 from tests.registration.control_plane import running
 from tests.registration.definitions import TOY
 from tests.registration.rig import Rig
@@ -24,4 +24,4 @@ async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waiting for more changes takes a moment only."""
-    monkeypatch.setattr("karta_interpreter.registration.registrar._DEBOUNCE", 0.05)
+    monkeypatch.setattr("karta_interpreter.webhook.registration.registrar._DEBOUNCE", 0.05)

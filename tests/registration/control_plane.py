@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from karta_interpreter.registration.admission_ca import PATHS
+from karta_interpreter.webhook.registration.admission_ca import PATHS
 from tests.sources.scripted_api import listening
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

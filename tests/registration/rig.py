@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.registration import Endpoint
-from karta_interpreter.registration.registrar import Registrar, Registration
-from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.store import Store
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.webhook.registration import Endpoint
+from karta_interpreter.webhook.registration.registrar import Registrar, Registration
 from tests.registration.control_plane import ControlPlane
 from tests.registration.definitions import karta, replicas
 

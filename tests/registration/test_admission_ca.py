@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.registration.admission_ca import PATHS, AdmissionCA
-from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.webhook.registration.admission_ca import PATHS, AdmissionCA
 from tests.registration.control_plane import ControlPlane, running
 from tests.registration.rig import NAME
 from tests.server.logs import capture_logs

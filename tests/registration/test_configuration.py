@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.findings import error
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.registration import Endpoint, Served, left_out, webhook_configuration
-from karta_interpreter.sources.files import load_catalogue
-from karta_interpreter.sources.snapshot import Quarantined, Snapshot, combine
+from karta_interpreter.base.findings import error
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.definitions.sources.snapshot import Quarantined, Snapshot, combine
+from karta_interpreter.webhook.registration import Endpoint, Served, left_out, webhook_configuration
 from tests.registration.admission_rules import objections
 from tests.registration.definitions import TOY, Scale, define, replicas, snapshot_of
 

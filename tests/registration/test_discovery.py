@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.registration.operations import Served, find_served, served_kinds, served_versions
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.webhook.registration.operations import Served, find_served, served_kinds, served_versions
 
 JOB = GVK("batch", "v1", "Job")
 DEPLOYMENT = GVK("apps", "v1", "Deployment")

@@ -78,7 +78,7 @@ async def test_an_error_of_this_program_is_logged_and_outlived(
     async with rig.registrar():
         await until(lambda: rig.plane.applied)
         with monkeypatch.context() as patch:
-            patch.setattr("karta_interpreter.registration.registrar.left_out", fail)
+            patch.setattr("karta_interpreter.webhook.registration.registrar.left_out", fail)
             rig.define(DOLL)
             await until(lambda: "ZeroDivisionError" in caplog.text)
         await clock.advance(MINUTE)

@@ -7,9 +7,9 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from karta_interpreter.errors import ServeError
-from karta_interpreter.registration import Endpoint
-from karta_interpreter.registration.configuration import certificates
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.webhook.registration import Endpoint
+from karta_interpreter.webhook.registration.configuration import certificates
 from tests.server.pairs import chain_pem, key_pem, new_key
 
 KEY = new_key()

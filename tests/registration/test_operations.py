@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.lua.script import Script, Scripts
-from karta_interpreter.registration import Served, operations_for
-from karta_interpreter.registration.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.languages.lua.script import Script, Scripts
+from karta_interpreter.webhook.registration import Served, operations_for
+from karta_interpreter.webhook.registration.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
 from tests.registration.definitions import TOY, Scale, define, names, replicas
 
 ONE = {"worker": replicas(".spec.worker.count // 1")}

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from karta_interpreter.registration import Endpoint
-from karta_interpreter.sources.store import Store
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.webhook.registration import Endpoint
 from tests.registration.admission_rules import objections
 from tests.registration.control_plane import CONFIGURATIONS, CRDS
 from tests.registration.definitions import TOY, karta, replicas

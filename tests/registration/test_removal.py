@@ -1,7 +1,7 @@
 import pytest
 
-from karta_interpreter.errors import ClusterError
-from karta_interpreter.registration.registrar import is_registered, unregister
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.webhook.registration.registrar import is_registered, unregister
 from tests.registration.control_plane import CONFIGURATIONS
 from tests.registration.rig import NAME, Rig
 

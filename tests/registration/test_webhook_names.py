@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.registration.configuration import webhook_names
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.webhook.registration.configuration import webhook_names
 
 _TEXT = st.text(alphabet="aAbB09-._*é", max_size=80)
 _KINDS = st.lists(st.builds(GVK, _TEXT, _TEXT, _TEXT), max_size=6, unique=True)

@@ -2,7 +2,7 @@
 
 import threading
 
-from karta_interpreter.sandbox.deadline import deadline, remaining
+from karta_interpreter.base.sandbox.deadline import deadline, remaining
 
 
 def test_without_a_deadline_there_is_always_as_much() -> None:

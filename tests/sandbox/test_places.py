@@ -2,7 +2,7 @@
 
 import pytest
 
-from karta_interpreter.sandbox.pool import Place, Places
+from karta_interpreter.base.sandbox.pool import Place, Places
 
 
 class Office:

@@ -14,9 +14,9 @@ from typing import cast
 
 import pytest
 
-from karta_interpreter.errors import SandboxError, StopCause
-from karta_interpreter.sandbox import Pool, Process, Program
-from karta_interpreter.sandbox.awaiting import AsyncPool
+from karta_interpreter.base.errors import SandboxError, StopCause
+from karta_interpreter.base.sandbox import Pool, Process, Program
+from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from tests.waiting import turns
 
 ECHO = str(Path(__file__).parent / "echo.py")
@@ -186,8 +186,8 @@ def test_an_idle_process_ends_after_its_time() -> None:
 
 def test_only_processes_that_are_idle_for_long_enough_expire(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("karta_interpreter.sandbox.pool.time.monotonic", lambda: now[0])
-    monkeypatch.setattr("karta_interpreter.sandbox.pool.threading.Timer", Timer)
+    monkeypatch.setattr("karta_interpreter.base.sandbox.pool.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("karta_interpreter.base.sandbox.pool.threading.Timer", Timer)
     pool = Pool(fake, size=3, idle_seconds=30)
     with pool.process("a", 1) as (first, _), pool.process("b", 1) as (second, _), pool.process("c", 1) as (third, _):
         pass
@@ -225,7 +225,7 @@ class Timer:
 
 def test_processes_start_with_their_first_request_and_end_with_this_process() -> None:
     program = f"""
-from karta_interpreter.sandbox import Pool, Process, Program
+from karta_interpreter.base.sandbox import Pool, Process, Program
 pool = Pool(lambda: Process(Program({ECHO!r}, {2**30})), 1)
 assert not pool.processes
 with pool.process("a", 9): pass

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.errors import SandboxError, StopCause
-from karta_interpreter.sandbox import Process, Program
-from karta_interpreter.sandbox import process as process_module
+from karta_interpreter.base.errors import SandboxError, StopCause
+from karta_interpreter.base.sandbox import Process, Program
+from karta_interpreter.base.sandbox import process as process_module
 
 ECHO = str(Path(__file__).parent / "echo.py")
 MEMORY = 512 * 2**20
@@ -95,7 +95,7 @@ def test_memory_of_process_follows_that_of_container(
 NESTED = f"""
 import resource
 from pathlib import Path
-from karta_interpreter.sandbox import Process, Program
+from karta_interpreter.base.sandbox import Process, Program
 
 resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
 process = Process(Program({ECHO!r}, {2 * MEMORY}))
@@ -231,8 +231,8 @@ def test_a_program_finds_the_packages_of_this_process_or_none(packages: bool, tm
 def test_a_process_ends_when_its_parent_is_killed() -> None:
     program = f"""
 import os, signal
-from karta_interpreter.sandbox import Process, Program
-from karta_interpreter.sandbox import process as process_module
+from karta_interpreter.base.sandbox import Process, Program
+from karta_interpreter.base.sandbox import process as process_module
 print(Process(Program({ECHO!r}, {MEMORY})).pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """

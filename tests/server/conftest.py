@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
-from karta_interpreter.server.isolated_calls import IsolatedCalls
+from karta_interpreter.webhook.server.isolated_calls import IsolatedCalls
 from tests.server.client import Client, as_karmada, as_others
 from tests.server.process import Process, running
 

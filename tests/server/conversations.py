@@ -11,7 +11,7 @@ from itertools import chain, islice, pairwise
 from itertools import count as count_up
 from typing import Any
 
-from karta_interpreter.operations import Call
+from karta_interpreter.engine.operations import Call
 from tests.catalogue.entries import entries
 from tests.catalogue.test_robustness import places, spoilt
 from tests.server.client import post

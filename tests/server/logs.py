@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from karta_interpreter.server.log import NAME
+from karta_interpreter.webhook.server.log import NAME
 
 
 class _Listener(logging.Handler):

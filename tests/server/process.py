@@ -21,9 +21,9 @@ KARTAS = Path(__file__).parent / "testdata" / "kartas"
 PROGRAM = """
 import json, sys
 from pathlib import Path
-from karta_interpreter.lua.machine import worker
+from karta_interpreter.languages.lua.machine import worker
 
-from karta_interpreter.server import Settings, isolated_calls, isolated_child, run
+from karta_interpreter.webhook.server import Settings, isolated_calls, isolated_child, run
 
 options = json.loads(sys.argv[1])
 worker.SECONDS = isolated_calls.SECONDS = options.pop("script_seconds", worker.SECONDS)

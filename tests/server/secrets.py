@@ -6,8 +6,8 @@ from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from karta_interpreter.errors import ClusterError
-from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.definitions.sources.api_server import ApiServer
 
 PATH = "/api/v1/namespaces/karmada-system/secrets/karta-interpreter-tls"
 LABEL = {"app.kubernetes.io/managed-by": "karta-interpreter"}

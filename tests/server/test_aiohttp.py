@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.server import connection, fast_lane
-from karta_interpreter.server.connection import _KEEP_ALIVE as KEEP_ALIVE
-from karta_interpreter.server.fast_lane import FastLane
+from karta_interpreter.webhook.server import connection, fast_lane
+from karta_interpreter.webhook.server.connection import _KEEP_ALIVE as KEEP_ALIVE
+from karta_interpreter.webhook.server.fast_lane import FastLane
 from tests.server.client import as_others, post, question
 from tests.server.wire import Bench
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.jq.bounded import child as bounded
-from karta_interpreter.lua.machine import worker
-from karta_interpreter.sandbox import Program, process
-from karta_interpreter.sandbox.process import container_memory
-from karta_interpreter.server import bodies, isolated_child
-from karta_interpreter.server.bodies import Bodies, most_bytes
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import MIB, Settings
+from karta_interpreter.base.sandbox import Program, process
+from karta_interpreter.base.sandbox.process import container_memory
+from karta_interpreter.languages.jq.bounded import child as bounded
+from karta_interpreter.languages.lua.machine import worker
+from karta_interpreter.webhook.server import bodies, isolated_child
+from karta_interpreter.webhook.server.bodies import Bodies, most_bytes
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import MIB, Settings
 from tests.server.client import Client, as_karmada, as_others, post, question
 from tests.server.process import KARTAS
 from tests.waiting import HANG, Clock, until

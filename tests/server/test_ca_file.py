@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.errors import ServeError
-from karta_interpreter.server.control_plane import CaFile
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.webhook.server.control_plane import CaFile
 from tests.server.pairs import chain_pem, key_pem, new_key
 
 KEY = new_key()

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.jq import Query
-from karta_interpreter.server import calls
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
+from karta_interpreter.languages.jq import Query
+from karta_interpreter.webhook.server import calls
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import Settings
 from tests.server.client import Answer, Client, get, post, question
 from tests.server.process import KARTAS, Process, running
 from tests.waiting import HANG, until

@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from karta_interpreter.errors import ServeError
-from karta_interpreter.server.certificate import Authority, Certificate, check_pair
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.webhook.server.certificate import Authority, Certificate, check_pair
 from tests.server.pairs import Key, chain_pem, key_pem, new_key, with_unknown_curve
 
 SOURCES = {"chain": "tls.crt", "key": "tls.key"}

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from karta_interpreter.errors import ServeError
-from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.server.tls import CertificateFiles, Tls
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.server.tls import CertificateFiles, Tls
 from tests.server.pairs import Key, chain_pem, key_pem, new_key
 
 KEY = new_key()

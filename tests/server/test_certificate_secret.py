@@ -13,11 +13,11 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from cryptography import x509
 
-from karta_interpreter.errors import ClusterError, ServeError
-from karta_interpreter.server.ca_rotation import Rotation, read_keyring
-from karta_interpreter.server.certificate import Certificate
-from karta_interpreter.server.certificate_secret import SecretCertificates
-from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.base.errors import ClusterError, ServeError
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.webhook.server.ca_rotation import Rotation, read_keyring
+from karta_interpreter.webhook.server.certificate import Certificate
+from karta_interpreter.webhook.server.certificate_secret import SecretCertificates
 from tests.server.logs import capture_logs
 from tests.server.secrets import LABEL, PATH, START, Clock, Secrets
 from tests.sources.scripted_api import write_kubeconfig

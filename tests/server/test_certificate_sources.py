@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import ServeError
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
-from karta_interpreter.server.tls import SelfSignedCertificates
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import Settings
+from karta_interpreter.webhook.server.tls import SelfSignedCertificates
 from tests.registration.control_plane import ControlPlane
 from tests.registration.control_plane import running as running_control_plane
 from tests.server.client import Client, get, trusting
@@ -28,7 +28,7 @@ SECRET = "karmada-system/karta-interpreter-tls"  # noqa: S105 - a name
 def api(monkeypatch: pytest.MonkeyPatch) -> Secrets:
     """The host cluster of all servers that a test starts."""
     secrets = Secrets()
-    monkeypatch.setattr("karta_interpreter.server.tls.ApiServer", SimpleNamespace(of=lambda: secrets))
+    monkeypatch.setattr("karta_interpreter.webhook.server.tls.ApiServer", SimpleNamespace(of=lambda: secrets))
     return secrets
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from karta_interpreter.server.connection import _KEEP_ALIVE as KEEP_ALIVE
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
+from karta_interpreter.webhook.server.connection import _KEEP_ALIVE as KEEP_ALIVE
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import Settings
 from tests.server.client import Client, get, post, question
 from tests.server.process import KARTAS
 from tests.waiting import Clock, turns

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import ServeError
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import Settings
 from tests.registration.control_plane import CONFIGURATIONS, ControlPlane
 from tests.registration.control_plane import running as running_control_plane
 from tests.registration.definitions import karta, replicas

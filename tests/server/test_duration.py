@@ -2,7 +2,7 @@ from urllib.parse import quote
 
 import pytest
 
-from karta_interpreter.server.application import timeout_of
+from karta_interpreter.webhook.server.application import timeout_of
 
 
 @pytest.mark.parametrize(

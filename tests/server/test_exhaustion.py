@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import RequestError, ServeError
-from karta_interpreter.server.certificate import Certificate, CertificateSource, check_pair
-from karta_interpreter.server.isolated_calls import IsolatedCalls
-from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.server.tls import Tls
+from karta_interpreter.base.errors import RequestError, ServeError
+from karta_interpreter.webhook.server.certificate import Certificate, CertificateSource, check_pair
+from karta_interpreter.webhook.server.isolated_calls import IsolatedCalls
+from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.server.tls import Tls
 from tests.server.logs import capture_logs
 from tests.server.pairs import chain_pem, key_pem, new_key
 from tests.waiting import HANG

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.server.load import Load
+from karta_interpreter.webhook.server.load import Load
 from tests.server.client import as_others, get, post, question
 from tests.server.wire import BODY_LIMIT, Bench, Outcome
 from tests.waiting import HANG, Clock, until

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import ServeError
-from karta_interpreter.server.health import Readiness
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
-from karta_interpreter.sources.store import Store
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.webhook.server.health import Readiness
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import Settings
 from tests.server.process import KARTAS
 from tests.waiting import HANG
 

@@ -11,8 +11,8 @@ from math import inf
 
 import pytest
 
-from karta_interpreter.server.interruption import InterruptedWork, Interruption
-from karta_interpreter.server.process import _on_signals
+from karta_interpreter.webhook.server.interruption import InterruptedWork, Interruption
+from karta_interpreter.webhook.server.process import _on_signals
 from tests.waiting import turns
 
 

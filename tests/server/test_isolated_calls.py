@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.server.lanes import is_large_body
-from karta_interpreter.server.settings import MIB
+from karta_interpreter.webhook.server.lanes import is_large_body
+from karta_interpreter.webhook.server.settings import MIB
 from tests.server.client import Answer, Client, get, post, question
 from tests.server.process import Process, running
 from tests.waiting import HANG

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError, RequestError
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_documents
-from karta_interpreter.operations import Options, interpret
-from karta_interpreter.server import isolated_child
-from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared, pack_for_child
-from karta_interpreter.wire import Request, decode, encode_results
+from karta_interpreter.base.errors import InterpretationError, RequestError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_documents
+from karta_interpreter.engine.operations import Options, interpret
+from karta_interpreter.webhook.server import isolated_child
+from karta_interpreter.webhook.server.isolated_calls import IsolatedCalls, Prepared, pack_for_child
+from karta_interpreter.webhook.wire import Request, decode, encode_results
 from tests.server.client import question
 from tests.server.process import KARTAS
 from tests.server.processes import is_there

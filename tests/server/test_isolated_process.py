@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError, RequestError
-from karta_interpreter.karta.loading import pack, unpack
-from karta_interpreter.server import isolated_child
-from karta_interpreter.server.isolated_calls import IsolatedCalls, Prepared
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import MIB, Settings
-from karta_interpreter.sources.files import load_catalogue
-from karta_interpreter.wire import Request
+from karta_interpreter.base.errors import InterpretationError, RequestError
+from karta_interpreter.definitions.karta.loading import pack, unpack
+from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.webhook.server import isolated_child
+from karta_interpreter.webhook.server.isolated_calls import IsolatedCalls, Prepared
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import MIB, Settings
+from karta_interpreter.webhook.wire import Request
 from tests.server.client import Answer, Client, post, question
 from tests.server.process import KARTAS
 from tests.waiting import HANG, until

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Component, Definition, Reference
-from karta_interpreter.lua.script import Script, Scripts
-from karta_interpreter.operations import Call, Operation
-from karta_interpreter.server.lanes import Lane, lane_of
-from karta_interpreter.wire import Request
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Component, Definition, Reference
+from karta_interpreter.engine.operations import Call, Operation
+from karta_interpreter.languages.lua.script import Script, Scripts
+from karta_interpreter.webhook.server.lanes import Lane, lane_of
+from karta_interpreter.webhook.wire import Request
 
 MILL = GVK("mill.example.org", "v1", "GrainMill")
 CALL = Request("u", MILL, operation_name="InterpretHealth", call=Call(Operation.INTERPRET_HEALTH, {}))

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import ServeError
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import MIB, Settings
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import MIB, Settings
 from tests.server.client import get, post, question
 from tests.server.pairs import chain_pem, key_pem, new_key
 from tests.server.process import KARTAS, PROGRAM, running
@@ -90,7 +90,7 @@ async def test_a_second_signal_ends_the_server_at_once() -> None:
 # SIGTERM comes while the event loop takes notice of a signal of the timer.
 COINCIDENCE = """
 import os, signal
-from karta_interpreter.server.interruption import Interruption
+from karta_interpreter.webhook.server.interruption import Interruption
 
 signal.setitimer = lambda *_: None
 Interruption._look = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
@@ -163,7 +163,7 @@ def test_a_port_in_use_is_named_with_what_to_do() -> None:
         port = taken.getsockname()[1]
         complaint = failing(port=port)
     assert complaint == (
-        f"karta_interpreter.errors.ServeError: cannot listen on 127.0.0.1 port {port}: "
+        f"karta_interpreter.base.errors.ServeError: cannot listen on 127.0.0.1 port {port}: "
         "another process listens there: stop it, or choose another port"
     )
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import ServeError
-from karta_interpreter.server import listener
-from karta_interpreter.server.listener import Connections
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.webhook.server import listener
+from karta_interpreter.webhook.server.listener import Connections
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import Settings
 from tests.server.client import Answer, Client, get, post, question, trusting
 from tests.server.logs import capture_logs
 from tests.server.process import KARTAS

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import RequestError
-from karta_interpreter.server.isolated_calls import IsolatedCalls
-from karta_interpreter.server.load import TURN_SECONDS, Load
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
-from karta_interpreter.wire import decode, encode_results
+from karta_interpreter.base.errors import RequestError
+from karta_interpreter.webhook.server.isolated_calls import IsolatedCalls
+from karta_interpreter.webhook.server.load import TURN_SECONDS, Load
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import Settings
+from karta_interpreter.webhook.wire import decode, encode_results
 from tests.server.client import Answer, Client, as_karmada, as_others, get, post, question
 from tests.server.process import KARTAS
 from tests.server.test_application import is_status

@@ -4,12 +4,12 @@ from itertools import product
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.lua.script import Script, Scripts
-from karta_interpreter.operations import Operation
-from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.sources.snapshot import Entry, Snapshot
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.sources.snapshot import Entry, Snapshot
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.languages.lua.script import Script, Scripts
+from karta_interpreter.webhook.server.metrics import Metrics
 from tests.server.client import Answer, Client, get, post, question
 
 MILL = GVK("mill.example.org", "v1", "GrainMill")

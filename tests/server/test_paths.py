@@ -12,18 +12,18 @@ from itertools import pairwise
 
 import pytest
 
-from karta_interpreter.errors import RequestError
-from karta_interpreter.operations import Options
-from karta_interpreter.server.application import Application
-from karta_interpreter.server.calls import Calls
-from karta_interpreter.server.connection import Connection
-from karta_interpreter.server.health import Readiness
-from karta_interpreter.server.listener import Connections
-from karta_interpreter.server.log import NAME
-from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.server.settings import Settings
-from karta_interpreter.sources.store import Store
-from karta_interpreter.wire import FastDecoder, decode
+from karta_interpreter.base.errors import RequestError
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import Options
+from karta_interpreter.webhook.server.application import Application
+from karta_interpreter.webhook.server.calls import Calls
+from karta_interpreter.webhook.server.connection import Connection
+from karta_interpreter.webhook.server.health import Readiness
+from karta_interpreter.webhook.server.listener import Connections
+from karta_interpreter.webhook.server.log import NAME
+from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.server.settings import Settings
+from karta_interpreter.webhook.wire import FastDecoder, decode
 from tests.server.client import as_others, post
 from tests.server.conversations import ABOUT_ONE_OBJECT, Spoken, bodies, conversations, suite_cases
 from tests.server.wire import Wire

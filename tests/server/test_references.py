@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.operations import Options
-from karta_interpreter.server.calls import Calls
-from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.server.settings import MIB
-from karta_interpreter.sources.files import find_in_catalogue
-from karta_interpreter.sources.snapshot import Snapshot
-from karta_interpreter.sources.store import Store
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.sources.files import find_in_catalogue
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import Options
+from karta_interpreter.webhook.server.calls import Calls
+from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.server.settings import MIB
 from tests.waiting import HANG
 
 TRAINJOB = GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import Settings
 from tests.server.client import Client, post, question
 from tests.server.process import KARTAS
 from tests.waiting import HANG

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from karta_interpreter.admission import mutate, read, validate
-from karta_interpreter.errors import RequestError
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.server import application, isolated_child
-from karta_interpreter.server.isolated_calls import IsolatedCalls
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
+from karta_interpreter.base.errors import RequestError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.webhook.admission import mutate, read, validate
+from karta_interpreter.webhook.server import application, isolated_child
+from karta_interpreter.webhook.server.isolated_calls import IsolatedCalls
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import Settings
 from tests.server.client import Client, get, post, question
 from tests.server.process import KARTAS
 from tests.waiting import HANG, until

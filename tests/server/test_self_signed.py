@@ -4,8 +4,8 @@ import pytest
 from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store
 
-from karta_interpreter.errors import ServeError
-from karta_interpreter.server.tls import SelfSignedCertificates
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.webhook.server.tls import SelfSignedCertificates
 
 NAME = "interpreter.karmada-system.svc"
 

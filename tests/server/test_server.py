@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.operations import Operation
-from karta_interpreter.server import listener
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.server import listener
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import Settings
 from tests.server.client import Client, get, post, question, trusting
 from tests.server.logs import capture_logs
 from tests.server.process import KARTAS

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import RequestError
-from karta_interpreter.operations import Options, Results, interpret
-from karta_interpreter.server import calls, slow_calls
-from karta_interpreter.server.calls import Calls
-from karta_interpreter.server.interruption import InterruptedWork
-from karta_interpreter.server.isolated_calls import IsolatedCalls
-from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.sources.store import Store
-from karta_interpreter.wire import Request, decode
+from karta_interpreter.base.errors import RequestError
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import Options, Results, interpret
+from karta_interpreter.webhook.server import calls, slow_calls
+from karta_interpreter.webhook.server.calls import Calls
+from karta_interpreter.webhook.server.interruption import InterruptedWork
+from karta_interpreter.webhook.server.isolated_calls import IsolatedCalls
+from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.wire import Request, decode
 from tests.audit.definitions import GROUP, with_children
 from tests.server.client import question
 from tests.waiting import HANG

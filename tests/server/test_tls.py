@@ -11,10 +11,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from karta_interpreter.errors import ServeError
-from karta_interpreter.server import listener
-from karta_interpreter.server.server import Server
-from karta_interpreter.server.settings import Settings
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.webhook.server import listener
+from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.settings import Settings
 from tests.server.client import Answer, Client, get, post, question, trusting
 from tests.server.logs import capture_logs
 from tests.server.pairs import Key, chain_pem, key_pem, new_key

@@ -5,15 +5,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from karta_interpreter.operations import Options
-from karta_interpreter.server.application import Application
-from karta_interpreter.server.calls import Calls
-from karta_interpreter.server.health import Readiness
-from karta_interpreter.server.listener import Connections
-from karta_interpreter.server.load import Load
-from karta_interpreter.server.metrics import Metrics
-from karta_interpreter.server.settings import Settings
-from karta_interpreter.sources.store import Store
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import Options
+from karta_interpreter.webhook.server.application import Application
+from karta_interpreter.webhook.server.calls import Calls
+from karta_interpreter.webhook.server.health import Readiness
+from karta_interpreter.webhook.server.listener import Connections
+from karta_interpreter.webhook.server.load import Load
+from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.server.settings import Settings
 from tests.server.process import KARTAS
 
 BODY_LIMIT = 2000

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.cluster import Cluster
-from karta_interpreter.sources.informer import Pace
-from karta_interpreter.sources.snapshot import Snapshot
-from karta_interpreter.sources.store import Store
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.cluster import Cluster
+from karta_interpreter.definitions.sources.informer import Pace
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.definitions.sources.store import Store
 from tests.sources.scripted_api import ScriptedApi, serving, write_kubeconfig
 from tests.waiting import HANG
 

@@ -5,8 +5,15 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import ClusterError
-from karta_interpreter.sources.api_errors import Request, read_event, read_object, rejected, unreachable, unusable
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.definitions.sources.api_errors import (
+    Request,
+    read_event,
+    read_object,
+    rejected,
+    unreachable,
+    unusable,
+)
 
 
 def _request(path: str = "/apis/run.ai/v1alpha1/kartas", *verbs: str) -> Request:

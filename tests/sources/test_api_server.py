@@ -14,11 +14,11 @@ import pytest
 import yaml
 from aiohttp import web
 
-from karta_interpreter.errors import ClusterError
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.sources import api_server
-from karta_interpreter.sources.api_errors import Request, read_object
-from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.sources import api_server
+from karta_interpreter.definitions.sources.api_errors import Request, read_object
+from karta_interpreter.definitions.sources.api_server import ApiServer
 from tests.sources.pair import Pair
 from tests.sources.scripted_api import KARTAS, Handler, ScriptedApi, never, serving, status, stream, write_kubeconfig
 from tests.waiting import turns
@@ -449,7 +449,8 @@ def test_without_a_kubeconfig_the_usual_places_are_taken(tmp_path: Path, monkeyp
 
 
 def test_the_client_library_is_loaded_only_when_it_is_used() -> None:
-    code = "import sys, karta_interpreter.sources.store; print({'kubernetes_asyncio', 'aiohttp'} & {*sys.modules})"
+    loaded = "{'kubernetes_asyncio', 'aiohttp'} & {*sys.modules}"
+    code = f"import sys, karta_interpreter.definitions.sources.store; print({loaded})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "set()"

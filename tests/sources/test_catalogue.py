@@ -1,11 +1,11 @@
 import pytest
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.loading import CORE, catalogue_files, load_documents
-from karta_interpreter.lua import reading
-from karta_interpreter.lua.machine.worker import Job
-from karta_interpreter.sources.files import find_in_catalogue, load_catalogue
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta.loading import CORE, catalogue_files, load_documents
+from karta_interpreter.definitions.sources.files import find_in_catalogue, load_catalogue
+from karta_interpreter.languages.lua import reading
+from karta_interpreter.languages.lua.machine.worker import Job
 
 
 def test_every_definition_stands_in_the_folder_of_its_kind() -> None:

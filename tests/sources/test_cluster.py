@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta import loading
-from karta_interpreter.sources.cluster_karta import ClusterKarta
-from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta import loading
+from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
+from karta_interpreter.definitions.sources.snapshot import Snapshot
 from tests.sources.running import expressions, quarantined, running_cluster
 from tests.sources.scripted_api import (
     KARTAS,

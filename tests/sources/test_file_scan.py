@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.sources.file_scan import changes, list_files
+from karta_interpreter.definitions.sources.file_scan import changes, list_files
 from tests.waiting import HANG
 
 

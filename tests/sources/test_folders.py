@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.sources.files import MAX_BYTES, DefinitionFile, Folder, layer_of
-from karta_interpreter.sources.snapshot import combine
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.sources.files import MAX_BYTES, DefinitionFile, Folder, layer_of
+from karta_interpreter.definitions.sources.snapshot import combine
 
 Karta = Callable[..., str]
 Kind = Callable[[str], GVK]

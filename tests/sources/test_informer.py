@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from karta_interpreter.errors import ClusterError
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.sources.informer import Informer, Pace
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.sources.informer import Informer, Pace
 from tests.sources.running import FAST, expressions, quarantined, running_cluster
 from tests.sources.scripted_api import (
     KARTAS,
@@ -273,7 +273,7 @@ class _Noted(Pace):
 async def test_watches_that_break_one_after_the_other(
     monkeypatch: pytest.MonkeyPatch, events: Sequence[Object], lasting: float, failures: list[int]
 ) -> None:
-    monkeypatch.setattr("karta_interpreter.sources.informer._LASTING", lasting)
+    monkeypatch.setattr("karta_interpreter.definitions.sources.informer._LASTING", lasting)
     _Noted.failures = []
     api: Any = _BreakingApi(events)
     following = asyncio.create_task(Informer(api, KARTAS, dict, _Noted()).follow(lambda: None))

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.sources.snapshot import Selection
-from karta_interpreter.sources.store import Store
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.sources.snapshot import Selection
+from karta_interpreter.definitions.sources.store import Store
 from tests.sources.test_overrides import customization
 
 DEPLOYMENT, STATEFUL_SET = GVK("apps", "v1", "Deployment"), GVK("apps", "v1", "StatefulSet")

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.sources import api_server
-from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.kubernetes_client import ApiClient, Configuration, kube_config
+from karta_interpreter.definitions.sources import api_server
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.kubernetes_client import ApiClient, Configuration, kube_config
 from tests.forking import ask, forking
 from tests.sources.scripted_api import KARTAS, ScriptedApi, serving, write_kubeconfig
 
-OURS = "from karta_interpreter.sources.kubernetes_client import ApiClient, Configuration, kube_config"
+OURS = "from karta_interpreter.definitions.sources.kubernetes_client import ApiClient, Configuration, kube_config"
 SHOW = "import sys; print(*(name for name in sys.modules if name.startswith('kubernetes_asyncio')))"
 
 

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.lua.operation import SLOTS
-from karta_interpreter.sources.files import MAX_BYTES, Folder, OverrideFile, overrides_of
-from karta_interpreter.sources.snapshot import Overrides
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.sources.files import MAX_BYTES, Folder, OverrideFile, overrides_of
+from karta_interpreter.definitions.sources.snapshot import Overrides
+from karta_interpreter.languages.lua.operation import SLOTS
 
 Kind = Callable[[str], GVK]
 

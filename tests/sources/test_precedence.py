@@ -2,11 +2,11 @@ from collections.abc import Callable
 
 import pytest
 
-from karta_interpreter.findings import error
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Component, Definition
-from karta_interpreter.lua.script import Script, Scripts
-from karta_interpreter.sources.snapshot import Entry, Layer, Overrides, Quarantined, combine
+from karta_interpreter.base.findings import error
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.definitions.sources.snapshot import Entry, Layer, Overrides, Quarantined, combine
+from karta_interpreter.languages.lua.script import Script, Scripts
 
 
 def _entry(kind: str, origin: str) -> Entry:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.errors import QueryReferenceError
-from karta_interpreter.k8s.gvk import GVK
+from karta_interpreter.base.errors import QueryReferenceError
+from karta_interpreter.base.k8s.gvk import GVK
 from tests.sources.running import FAST, RunningCluster, running_cluster
 from tests.sources.scripted_api import ScriptedApi, status
 from tests.waiting import HANG

@@ -4,9 +4,9 @@ from typing import cast
 
 import pytest
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Component, Definition
-from karta_interpreter.sources.snapshot import Entry, Snapshot
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.definitions.sources.snapshot import Entry, Snapshot
 
 
 def _entry(gvk: GVK) -> Entry:

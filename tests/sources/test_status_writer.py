@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from karta_interpreter.errors import ClusterError
-from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.cluster_karta import ClusterKarta
-from karta_interpreter.sources.informer import Pace
-from karta_interpreter.sources.status_writer import StatusWriter
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
+from karta_interpreter.definitions.sources.informer import Pace
+from karta_interpreter.definitions.sources.status_writer import StatusWriter
 from tests.sources.scripted_api import (
     EVENTS,
     KARTAS,

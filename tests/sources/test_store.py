@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.lua.script import Scripts
-from karta_interpreter.sources import file_scan
-from karta_interpreter.sources import store as store_module
-from karta_interpreter.sources.snapshot import Snapshot, combine
-from karta_interpreter.sources.store import Store
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.sources import file_scan
+from karta_interpreter.definitions.sources import store as store_module
+from karta_interpreter.definitions.sources.snapshot import Snapshot, combine
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.languages.lua.script import Scripts
 from tests.waiting import HANG
 
 Karta = Callable[..., str]
@@ -263,7 +263,7 @@ async def test_a_reload_that_fails_keeps_the_snapshot_and_is_logged(
                 loop.call_soon_threadsafe(failed.set)
                 raise ZeroDivisionError
 
-            patch.setattr("karta_interpreter.sources.store.combine", fail)
+            patch.setattr("karta_interpreter.definitions.sources.store.combine", fail)
             (folder / "b.yaml").write_text(karta("B"))
             async with asyncio.timeout(HANG):
                 await failed.wait()

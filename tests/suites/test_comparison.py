@@ -2,8 +2,8 @@
 
 import pytest
 
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.suites.comparison import EXCLUDE, compared, differences, result_in_words_of
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.engine.suites.comparison import EXCLUDE, compared, differences, result_in_words_of
 
 _GPU = {"nodeClaim": {"nodeSelector": {"gpu": "a100"}}, "resourceRequest": {"cpu": "1"}}
 

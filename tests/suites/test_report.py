@@ -2,10 +2,10 @@
 
 import pytest
 
-from karta_interpreter.errors import SuiteError
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.suites import Outcome, Report, Totals
-from karta_interpreter.suites.suite import read_suite
+from karta_interpreter.base.errors import SuiteError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.engine.suites import Outcome, Report, Totals
+from karta_interpreter.engine.suites.suite import read_suite
 
 _CASE = "{name: %s, operation: InterpretStatus, observedObj: {apiVersion: %s, kind: Brew}}"
 

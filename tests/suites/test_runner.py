@@ -3,10 +3,10 @@
 import pytest
 import yaml
 
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.suites import Outcome, run
-from karta_interpreter.suites.suite import read_suite
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.engine.suites import Outcome, run
+from karta_interpreter.engine.suites.suite import read_suite
 
 _KARTA = """
 apiVersion: run.ai/v1alpha1

@@ -5,10 +5,10 @@ from textwrap import dedent
 
 import pytest
 
-from karta_interpreter.errors import SuiteError
-from karta_interpreter.operations import Operation, StatusItem
-from karta_interpreter.suites.output import with_outputs
-from karta_interpreter.suites.suite import Case, find_suites, load_suite, read_suite, scan_suite
+from karta_interpreter.base.errors import SuiteError
+from karta_interpreter.engine.operations import Operation, StatusItem
+from karta_interpreter.engine.suites.output import with_outputs
+from karta_interpreter.engine.suites.suite import Case, find_suites, load_suite, read_suite, scan_suite
 
 _JOB = "{apiVersion: batch/v1, kind: Job}"
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.errors import InterpretationError, RequestError
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Operation, Options, interpret
-from karta_interpreter.operations.interpretation import has_scripts_alone
-from karta_interpreter.wire import FastDecoder, Request, decode, encode_results
+from karta_interpreter.base.errors import InterpretationError, RequestError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Operation, Options, interpret
+from karta_interpreter.engine.operations.interpretation import has_scripts_alone
+from karta_interpreter.webhook.wire import FastDecoder, Request, decode, encode_results
 from tests.catalogue.entries import entries
 from tests.examples import EXAMPLES
 

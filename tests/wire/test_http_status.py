@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from karta_interpreter.wire import encode_status
+from karta_interpreter.webhook.wire import encode_status
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.errors import RequestError
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.operations import Call, Operation, StatusItem
-from karta_interpreter.wire import decode
+from karta_interpreter.base.errors import RequestError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.engine.operations import Call, Operation, StatusItem
+from karta_interpreter.webhook.wire import decode
 
 TESTDATA = Path(__file__).parent / "testdata"
 MILL = GVK("mill.example.org", "v1alpha2", "GrainMill")
@@ -215,7 +215,7 @@ def test_a_body_is_unreadable_or_a_call_or_a_problem_and_nothing_else(body: byte
 STARVING = """
 import resource
 from pathlib import Path
-from karta_interpreter.wire import decode
+from karta_interpreter.webhook.wire import decode
 
 body = b"[" + b"1," * 2**22 + b"1]"
 size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.operations import Call, Operation, Results
-from karta_interpreter.wire import Request, encode_failure, encode_results
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.engine.operations import Call, Operation, Results
+from karta_interpreter.webhook.wire import Request, encode_failure, encode_results
 from tests.wire.karmada import RejectedError, receive
 
 MILL: dict[str, Any] = {

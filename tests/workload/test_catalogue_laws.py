@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter import GVK, Karta, Workload, WorkloadError
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.karta.loading import CORE, catalogue_files
-from karta_interpreter.karta.pods import pod_sets
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.karta.loading import CORE, catalogue_files
+from karta_interpreter.engine.evaluation.pods import pod_sets
 from tests.catalogue.entries import entries
 
 

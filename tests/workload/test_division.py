@@ -1,9 +1,9 @@
 import pytest
 
-from karta_interpreter.karta.definition import Component
-from karta_interpreter.karta.model import PodSelector
-from karta_interpreter.karta.schema_types import PodQuery
-from karta_interpreter.workload.gang.groups import divides, divides_components
+from karta_interpreter.definitions.karta.definition import Component
+from karta_interpreter.definitions.karta.model import PodSelector
+from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.engine.workload.gang.groups import divides, divides_components
 
 POD = {
     "metadata": {

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter import WorkloadError
-from karta_interpreter.workload.document import check_directives, check_json
+from karta_interpreter.engine.workload.document import check_directives, check_json
 
 
 def nested(levels: int) -> Any:

@@ -8,10 +8,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.errors import WorkloadError
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.model import Topology
-from karta_interpreter.workload.gang.groups import PodGroup, SubGroup, pod_groups
+from karta_interpreter.base.errors import WorkloadError
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.karta.model import Topology
+from karta_interpreter.engine.workload.gang.groups import PodGroup, SubGroup, pod_groups
 
 Raw = dict[str, Any]
 

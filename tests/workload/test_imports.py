@@ -6,13 +6,13 @@ import pytest
 import karta_interpreter
 
 HEAVY = ("aiohttp", "click", "jq", "kubernetes_asyncio", "lupa")
-OPERATIONS = "karta_interpreter.operations"
+OPERATIONS = "karta_interpreter.engine.operations"
 OURS = (
     "karta_interpreter.cli",
-    "karta_interpreter.server",
-    "karta_interpreter.sources",
+    "karta_interpreter.webhook.server",
+    "karta_interpreter.definitions.sources",
     OPERATIONS,
-    "karta_interpreter.lua.machine.runtime",
+    "karta_interpreter.languages.lua.machine.runtime",
 )
 
 

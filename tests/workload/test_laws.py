@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter import Karta, PodChanges, Workload
-from karta_interpreter.workload.merging import fields_of, merge
+from karta_interpreter.engine.workload.merging import fields_of, merge
 
 TEXT = st.text("abxyz", min_size=1, max_size=3)
 LEAF = st.none() | st.booleans() | st.integers(0, 9) | TEXT

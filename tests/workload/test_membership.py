@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import WorkloadError
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Component, Definition
-from karta_interpreter.karta.model import GangScheduling, PodGroupMember
-from karta_interpreter.workload.gang.groups import EffectiveMember, effective_member
+from karta_interpreter.base.errors import WorkloadError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.definitions.karta.model import GangScheduling, PodGroupMember
+from karta_interpreter.engine.workload.gang.groups import EffectiveMember, effective_member
 
 POD = {"metadata": {"name": "ship-0", "labels": {"flag": "red"}}}
 RED, BLUE = (f'.metadata.labels.flag == "{flag}"' for flag in ("red", "blue"))

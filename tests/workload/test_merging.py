@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.workload.merging import merge, patch
+from karta_interpreter.engine.workload.merging import merge, patch
 
 
 @pytest.mark.parametrize(

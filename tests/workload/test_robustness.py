@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter import Component, FragmentedPodSpec, PodChanges, Workload, WorkloadError
-from karta_interpreter.k8s.edit import set_value
+from karta_interpreter.base.k8s.edit import set_value
 
 JUNK: tuple[Any, ...] = (None, True, -1, 2**31, 1.5, "x", [], {}, [None], [{"name": []}], {"a": {"b": 1}})
 POD = {"containers": [{"name": "main", "image": "a", "env": [{"name": "x"}]}], "schedulerName": "s"}

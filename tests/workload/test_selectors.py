@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import WorkloadError
-from karta_interpreter.jq import Query
-from karta_interpreter.karta.definition import Component
-from karta_interpreter.karta.model import PodSelector
-from karta_interpreter.karta.schema_types import PodQuery
-from karta_interpreter.workload.gang.attribution import (
+from karta_interpreter.base.errors import WorkloadError
+from karta_interpreter.definitions.karta.definition import Component
+from karta_interpreter.definitions.karta.model import PodSelector
+from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.engine.workload.gang.attribution import (
     extract_group_keys,
     extract_replica_key,
     instance_of,
     matches_component_type,
     passes_filters,
 )
+from karta_interpreter.languages.jq import Query
 
 POD = {
     "metadata": {

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import ComponentNotFoundError, WorkloadError
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.workload.gang.subtree import minimum_members, subtree_scale
+from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.engine.workload.gang.subtree import minimum_members, subtree_scale
 
 Raw = dict[str, Any]
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter import GVK, Karta, Status, Workload, WorkloadError, WorkloadTree
-from karta_interpreter.workload import PodNode
+from karta_interpreter.engine.workload import PodNode
 
 Make = Callable[..., Workload]
 

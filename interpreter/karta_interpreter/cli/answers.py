@@ -8,12 +8,12 @@ from typing import Final
 
 import click
 
+from karta_interpreter.base.findings import count, format_path
+from karta_interpreter.base.k8s import patch
+from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, Path
 from karta_interpreter.cli.calls import Outcome
 from karta_interpreter.cli.render import full_name, table
-from karta_interpreter.findings import count, format_path
-from karta_interpreter.k8s import patch
-from karta_interpreter.k8s.values import JSON, NOTHING, Object, Path
-from karta_interpreter.operations import Results, by_operation
+from karta_interpreter.engine.operations import Results, by_operation
 
 _MAX_WIDTH = 60
 _WIDTH = 78

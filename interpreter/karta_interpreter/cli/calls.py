@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import click
 
+from karta_interpreter.base.errors import InterpretationError, LuaError
+from karta_interpreter.base.findings import escaped
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.program import UsageProblem
-from karta_interpreter.errors import InterpretationError, LuaError
-from karta_interpreter.findings import escaped
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.reference_resolver import Known, resolved
-from karta_interpreter.karta.status import match_status
-from karta_interpreter.operations import (
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
+from karta_interpreter.engine.evaluation.status import match_status
+from karta_interpreter.engine.operations import (
     DEFAULT_OPTIONS,
     Call,
     Operation,
@@ -24,7 +24,7 @@ from karta_interpreter.operations import (
     StatusItem,
     interpret,
 )
-from karta_interpreter.operations.interpret_health import is_stale
+from karta_interpreter.engine.operations.interpret_health import is_stale
 
 _NO_OBJECT = 'give the object: FILE or --observed-file FILE (or --desired-file), "-" for stdin'
 _WITHOUT = {

@@ -7,12 +7,12 @@ from typing import Unpack
 
 import click
 
+from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.cli.definitions import Sources, chosen, definitions_named, load_sources, sources
 from karta_interpreter.cli.options import complete_kinds, output
 from karta_interpreter.cli.render import table, to_json, written
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.registration.description import describe, summarize
-from karta_interpreter.sources.snapshot import Entry
+from karta_interpreter.definitions.sources.snapshot import Entry
+from karta_interpreter.webhook.registration.description import describe, summarize
 
 
 @click.group("catalogue")

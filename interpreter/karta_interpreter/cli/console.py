@@ -6,15 +6,15 @@ from threading import Thread
 
 import click
 
+from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.cli.definitions import snapshot_of
 from karta_interpreter.cli.files import check_stdin, read_object, read_texts
 from karta_interpreter.cli.options import Number, definitions, file_option
 from karta_interpreter.cli.program import UsageProblem
-from karta_interpreter.console.application import Served, Texts, run
-from karta_interpreter.console.catalogue import text_of, to_text
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.sources.files import load_catalogue
-from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.web.console.application import Served, Texts, run
+from karta_interpreter.web.console.catalogue import text_of, to_text
 
 _PORT = 8448
 

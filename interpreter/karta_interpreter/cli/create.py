@@ -6,6 +6,13 @@ from pathlib import Path
 
 import click
 
+from karta_interpreter.base.findings import count, escaped
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.manifest import read_documents
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.yaml_writer import WIDTH, to_authored_yaml
+from karta_interpreter.base.suggestion import did_you_mean
 from karta_interpreter.cli.calls import Arguments, ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
 from karta_interpreter.cli.diff_input import MEMBERS
@@ -22,17 +29,10 @@ from karta_interpreter.cli.options import (
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
 from karta_interpreter.cli.validate import contradictions
-from karta_interpreter.findings import count, escaped
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.manifest import read_documents
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.k8s.yaml_writer import WIDTH, to_authored_yaml
-from karta_interpreter.karta.loading import load_documents
-from karta_interpreter.karta.scaffold import CustomKind, Draft, draft
-from karta_interpreter.operations import LIVE, Call, Operation, StatusItem
-from karta_interpreter.suggestion import did_you_mean
-from karta_interpreter.suites.suite import OBJECT_KEYS, OBJECTS
+from karta_interpreter.definitions.karta.loading import load_documents
+from karta_interpreter.definitions.openapi.draft import CustomKind, Draft, draft
+from karta_interpreter.engine.operations import LIVE, Call, Operation, StatusItem
+from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS
 
 
 @click.group("create")

@@ -9,20 +9,35 @@ from typing import TypedDict
 
 import click
 
+from karta_interpreter.base.findings import Finding, Severity
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.suggestion import did_you_mean
 from karta_interpreter.cli.files import STDIN, check_path, check_stdin, is_url, read_stream, read_texts
 from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
-from karta_interpreter.findings import Finding, Severity
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import catalogue_kinds
-from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE
-from karta_interpreter.lua.customization import KIND, LoadedCustomization, load_customizations, merge
-from karta_interpreter.sources.files import DefinitionFile, Folder, decode, find_in_catalogue, layer_of, load_catalogue
-from karta_interpreter.sources.snapshot import EVERYTHING, Entry, Layer, Overrides, Selection, Snapshot, combine
-from karta_interpreter.sources.store import Store
-from karta_interpreter.suggestion import did_you_mean
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import catalogue_kinds
+from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE
+from karta_interpreter.definitions.sources.files import (
+    DefinitionFile,
+    Folder,
+    decode,
+    find_in_catalogue,
+    layer_of,
+    load_catalogue,
+)
+from karta_interpreter.definitions.sources.snapshot import (
+    EVERYTHING,
+    Entry,
+    Layer,
+    Overrides,
+    Selection,
+    Snapshot,
+    combine,
+)
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.languages.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 
 DEFINITIONS = (KARTA[1], RESOURCE_INTERFACE[1], KIND)
 """The kinds of definitions and customizations, which are no workloads."""

@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 import click
 
+from karta_interpreter.base.findings import count, format_path
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, NOTHING, Object, field_path
 from karta_interpreter.cli.calls import Outcome, ask
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.diff_input import Question, Side, read_questions, side_of
@@ -25,11 +28,8 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, written
-from karta_interpreter.findings import count, format_path
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, MOST_REPLICAS, NOTHING, Object, field_path
-from karta_interpreter.operations import Call, Operation, Options
-from karta_interpreter.suites.comparison import Difference, compare
+from karta_interpreter.engine.operations import Call, Operation, Options
+from karta_interpreter.engine.suites.comparison import Difference, compare
 
 _EXAMPLES = """\b
 Examples:

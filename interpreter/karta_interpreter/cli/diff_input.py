@@ -10,20 +10,20 @@ from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from karta_interpreter.base.errors import InterpretationError, SuiteError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.manifest import read_objects
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.suggestion import did_you_mean
 from karta_interpreter.cli.definitions import DEFINITIONS, Interpreter, NoDefinition, interpreter_for
 from karta_interpreter.cli.files import STDIN, is_url, manifest_errors, read_texts
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name
-from karta_interpreter.errors import InterpretationError, SuiteError
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.manifest import read_objects
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.loading import CORE
-from karta_interpreter.operations import Call, Operation, StatusItem
-from karta_interpreter.sources.files import load_catalogue
-from karta_interpreter.suggestion import did_you_mean
-from karta_interpreter.suites.suite import find_suites, read_suite
+from karta_interpreter.definitions.karta.loading import CORE
+from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.engine.operations import Call, Operation, StatusItem
+from karta_interpreter.engine.suites.suite import find_suites, read_suite
 
 MEMBERS = ("member1", "member2")
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import click
 
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, written
-from karta_interpreter.doctor import Level, Result, examine
-from karta_interpreter.errors import ServeError
-from karta_interpreter.findings import count
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.registration.configuration import KIND, NAME, parts_of_url
-from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.webhook.doctor import Level, Result, examine
+from karta_interpreter.webhook.registration.configuration import KIND, NAME, parts_of_url
 
 _PAUSE_SECONDS = 2.0
 

@@ -12,6 +12,9 @@ from typing import Final
 
 import click
 
+from karta_interpreter.base.findings import escaped
+from karta_interpreter.base.k8s.values import JSON, Object, field_path
+from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import short
 from karta_interpreter.cli.calls import Arguments, calls_for, operation_named, print_line
@@ -27,14 +30,11 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, written
-from karta_interpreter.explain import Explanation, Fact, Layer, Place, explain, outline
-from karta_interpreter.findings import escaped
-from karta_interpreter.k8s.values import JSON, Object, field_path
-from karta_interpreter.k8s.yaml_writer import to_yaml
-from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.karta.schema import KARTA, RESOURCE_INTERFACE
-from karta_interpreter.operations import CHANGED, Call, Operation, Options
-from karta_interpreter.sources.files import ORIGIN
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE
+from karta_interpreter.definitions.sources.files import ORIGIN
+from karta_interpreter.engine.explain import Explanation, Fact, Layer, Place, explain, outline
+from karta_interpreter.engine.operations import CHANGED, Call, Operation, Options
 
 STRICT = "Exit with 3 when a path matched nothing."
 _STRICT_CODE = 3  # 1 is a failure, 2 wrong usage

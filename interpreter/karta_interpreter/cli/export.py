@@ -6,19 +6,19 @@ from typing import Unpack
 import click
 
 from karta_interpreter import __version__
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.definitions import Sources, load_sources, sources
 from karta_interpreter.cli.export_definitions import argocd_health_command, customization_command, flux_health_command
 from karta_interpreter.cli.files import read_crds
 from karta_interpreter.cli.options import FILE, Number, ObjectName, inputs, kind_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, to_json, written
-from karta_interpreter.errors import ServeError
-from karta_interpreter.findings import count
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.k8s.yaml_writer import to_yaml
-from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
-from karta_interpreter.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration
-from karta_interpreter.sources.snapshot import Selection
+from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
+from karta_interpreter.definitions.sources.snapshot import Selection
+from karta_interpreter.webhook.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration
 
 
 @click.group("export")

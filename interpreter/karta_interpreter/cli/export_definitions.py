@@ -7,25 +7,25 @@ from typing import TypedDict, Unpack
 
 import click
 
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.findings import count, escaped
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.calls import operation_named
 from karta_interpreter.cli.definitions import definitions_named
 from karta_interpreter.cli.files import write_files
 from karta_interpreter.cli.options import Command, complete_kinds, inputs, operation_option, output, output_dir_option
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import table, to_json, watched, written
-from karta_interpreter.errors import ExportError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
 from karta_interpreter.export.built_in import ARGO_CD, FLUX, Tool
 from karta_interpreter.export.customization import Exported, customization
 from karta_interpreter.export.flux_health import flux_health
 from karta_interpreter.export.versions import Check, by_kind
-from karta_interpreter.findings import count, escaped
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.k8s.yaml_writer import to_yaml
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Operation
-from karta_interpreter.registration.operations import operations_for
+from karta_interpreter.webhook.registration.operations import operations_for
 
 _UNSAFE = "Karmada would write counts that it cannot read, as that script cannot be exported"
 

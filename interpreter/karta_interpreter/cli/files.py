@@ -16,19 +16,19 @@ from urllib.request import urlopen
 
 import click
 
+from karta_interpreter.base.errors import InterpretationError, ManifestError
+from karta_interpreter.base.k8s import edit, manifest
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.manifest import Document, read_documents
+from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.cli.options import control_plane
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name
-from karta_interpreter.errors import InterpretationError, ManifestError
-from karta_interpreter.k8s import edit, manifest
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.manifest import Document, read_documents
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.operations import StatusItem
-from karta_interpreter.registration.operations import CRD
-from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.file_scan import list_files
-from karta_interpreter.sources.files import decode
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.file_scan import list_files
+from karta_interpreter.definitions.sources.files import decode
+from karta_interpreter.engine.operations import StatusItem
+from karta_interpreter.webhook.registration.operations import CRD
 
 STDIN = "-"
 _Read = TypeVar("_Read")

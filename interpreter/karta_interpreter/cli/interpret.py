@@ -6,6 +6,9 @@ from typing import Final, Unpack
 
 import click
 
+from karta_interpreter.base.findings import Severity, escaped
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
 from karta_interpreter.cli.calls import ORDER, Arguments, Outcome, ask, calls_for
@@ -25,15 +28,12 @@ from karta_interpreter.cli.files import (
 from karta_interpreter.cli.options import definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, written
-from karta_interpreter.explain import Fact, warnings_about
-from karta_interpreter.findings import Severity, escaped
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.k8s.yaml_writer import to_yaml
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.reference_resolver import Known, resolved
-from karta_interpreter.lua.customization import LoadedCustomization
-from karta_interpreter.operations import Call, Operation, Options
-from karta_interpreter.sources.snapshot import Entry
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
+from karta_interpreter.definitions.sources.snapshot import Entry
+from karta_interpreter.engine.explain import Fact, warnings_about
+from karta_interpreter.engine.operations import Call, Operation, Options
+from karta_interpreter.languages.lua.customization import LoadedCustomization
 
 _EXAMPLES = """\b
 Examples:

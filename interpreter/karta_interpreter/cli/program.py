@@ -10,9 +10,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from karta_interpreter import __version__
-from karta_interpreter.errors import InterpreterError
-from karta_interpreter.findings import escaped
-from karta_interpreter.suggestion import did_you_mean
+from karta_interpreter.base.errors import InterpreterError
+from karta_interpreter.base.findings import escaped
+from karta_interpreter.base.suggestion import did_you_mean
 
 NAME = "karta-interpreter"
 PLUGIN = "kubectl karta"

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import click
 import orjson
 
+from karta_interpreter.base.k8s.values import JSON, Object, field_path
 from karta_interpreter.cli.answers import changes, short
 from karta_interpreter.cli.files import read_object
 from karta_interpreter.cli.options import LATER, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, table, written
-from karta_interpreter.jq import Location, Query, Verdict
-from karta_interpreter.k8s.values import JSON, Object, field_path
-from karta_interpreter.karta.expressions import check_expression
+from karta_interpreter.definitions.karta.expressions import check_expression
+from karta_interpreter.languages.jq import Location, Query, Verdict
 
 _MEANINGS = {
     Verdict.PLAIN: "the server answers it at once",

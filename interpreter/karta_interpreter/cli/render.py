@@ -8,10 +8,10 @@ from typing import TypeVar
 
 import click
 
-from karta_interpreter.findings import Finding, Severity, Span, escaped, format_path
-from karta_interpreter.k8s.edit import get
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.k8s.yaml_writer import to_yaml
+from karta_interpreter.base.findings import Finding, Severity, Span, escaped, format_path
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s.yaml_writer import to_yaml
 
 _GAP = "  "
 _STYLE = re.compile(r"(\x1b\[(?:[01]|3[0-7]|22)m)")

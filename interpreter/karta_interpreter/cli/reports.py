@@ -7,9 +7,9 @@ from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from karta_interpreter import __version__
+from karta_interpreter.base.findings import Finding, Severity, count, escaped, format_path
+from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.cli.render import to_json
-from karta_interpreter.findings import Finding, Severity, count, escaped, format_path
-from karta_interpreter.k8s.values import Object
 
 _SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

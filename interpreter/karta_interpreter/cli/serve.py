@@ -13,6 +13,11 @@ from typing import Any, cast
 
 import click
 
+from karta_interpreter.base.errors import InterpreterError
+from karta_interpreter.base.findings import Finding, count, escaped
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.suggestion import closest
 from karta_interpreter.cli.options import (
     COUNTING,
     FILE,
@@ -27,17 +32,12 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import findings_text, one_line, table
-from karta_interpreter.errors import InterpreterError
-from karta_interpreter.findings import Finding, count, escaped
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.operations import Operation
-from karta_interpreter.server import Settings, Started, run
-from karta_interpreter.server.log import flush_log, has_terminal, log, print_text
-from karta_interpreter.server.server import Extension
-from karta_interpreter.sources.snapshot import Snapshot
-from karta_interpreter.suggestion import closest
-from karta_interpreter.wire.request import context_of
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.server import Settings, Started, run
+from karta_interpreter.webhook.server.log import flush_log, has_terminal, log, print_text
+from karta_interpreter.webhook.server.server import Extension
+from karta_interpreter.webhook.wire.request import context_of
 
 _MOST_ROWS = 60  # of each table at the start: a server may have thousands of kinds, and as many findings
 _DEFAULT = Settings()
@@ -170,9 +170,9 @@ def serve(**settings: object) -> None:
 def _extensions(settings: Settings) -> Iterator[Extension]:
     if settings.types_api or settings.console_port is not None:
         # Imported only with their settings: other servers need none of it.
-        from karta_interpreter.server.web_process import web_process  # noqa: PLC0415 - see above
+        from karta_interpreter.webhook.server.web_process import web_process  # noqa: PLC0415 - see above
 
-        yield partial(web_process, module="karta_interpreter.console.web_server")
+        yield partial(web_process, module="karta_interpreter.web.web_server")
 
 
 def _introduce(started: Started, settings: Settings) -> None:

@@ -10,6 +10,11 @@ from xml.etree import ElementTree as ET
 
 import click
 
+from karta_interpreter.base.errors import InterpretationError, SuiteError
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.explain import explanations_text, warnings_text
@@ -18,18 +23,13 @@ from karta_interpreter.cli.options import answer_options, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, watched, written
 from karta_interpreter.cli.reports import xml_element, xml_text
-from karta_interpreter.errors import InterpretationError, SuiteError
-from karta_interpreter.explain import explain
-from karta_interpreter.findings import count
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.k8s.yaml_writer import to_yaml
-from karta_interpreter.karta.reference_resolver import Known
-from karta_interpreter.operations import Options
-from karta_interpreter.suites import Outcome, Report, Totals, by_kind, judge
-from karta_interpreter.suites.comparison import compared
-from karta_interpreter.suites.output import answer_of, with_outputs
-from karta_interpreter.suites.suite import Case, find_suites, home_of, scan_suite
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.engine.explain import explain
+from karta_interpreter.engine.operations import Options
+from karta_interpreter.engine.suites import Outcome, Report, Totals, by_kind, judge
+from karta_interpreter.engine.suites.comparison import compared
+from karta_interpreter.engine.suites.output import answer_of, with_outputs
+from karta_interpreter.engine.suites.suite import Case, find_suites, home_of, scan_suite
 
 _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 _INDENT = "  "

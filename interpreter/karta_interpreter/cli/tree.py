@@ -6,6 +6,9 @@ from typing import Unpack
 
 import click
 
+from karta_interpreter.base.findings import count, escaped
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.cli import options
 from karta_interpreter.cli.definitions import interpreter_for, kinds_of
 from karta_interpreter.cli.explain import warnings_text
@@ -13,14 +16,11 @@ from karta_interpreter.cli.files import Connection, check_stdin, file_given, liv
 from karta_interpreter.cli.options import NO_WORKLOAD, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, table, written
-from karta_interpreter.explain import NO_PODS, Fact, warnings_about
-from karta_interpreter.findings import count, escaped
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.scale import Scale
-from karta_interpreter.workload import Karta, Workload, WorkloadTree
-from karta_interpreter.workload.gang.attribution import pod_name
-from karta_interpreter.workload.tree import ComponentNode, InstanceNode, PodNode
+from karta_interpreter.engine.evaluation.scale import Scale
+from karta_interpreter.engine.explain import NO_PODS, Fact, warnings_about
+from karta_interpreter.engine.workload import Karta, Workload, WorkloadTree
+from karta_interpreter.engine.workload.gang.attribution import pod_name
+from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode, PodNode
 
 _INDENT = "  "
 _BRANCHES = (("├── ", "│   "), ("└── ", "    "))

@@ -7,10 +7,10 @@ import click
 
 from karta_interpreter.cli.options import ObjectName, control_plane
 from karta_interpreter.cli.program import Problem
-from karta_interpreter.registration import NAME
-from karta_interpreter.registration.configuration import KIND
-from karta_interpreter.registration.registrar import is_registered, unregister
-from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.webhook.registration import NAME
+from karta_interpreter.webhook.registration.configuration import KIND
+from karta_interpreter.webhook.registration.registrar import is_registered, unregister
 
 _SETTLED_SECONDS = 2.0
 """A server that registers itself has created its object again by then."""

@@ -7,32 +7,32 @@ from pathlib import Path
 
 import click
 
+from karta_interpreter.base.errors import ManifestError
+from karta_interpreter.base.findings import DefinitionError, Finding, Severity, count, error, warning
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.manifest import read_objects
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.suggestion import closest
 from karta_interpreter.cli.definitions import DefinitionFiles, read_definition_files
 from karta_interpreter.cli.files import check_stdin, read_crds
 from karta_interpreter.cli.options import LATER, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, in_order, written
 from karta_interpreter.cli.reports import FORMATS
-from karta_interpreter.crd import check
-from karta_interpreter.errors import ManifestError
-from karta_interpreter.findings import DefinitionError, Finding, Severity, count, error, warning
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.manifest import read_objects
-from karta_interpreter.k8s.values import Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import KINDS
-from karta_interpreter.karta.model import Karta
-from karta_interpreter.karta.scaffold import CustomKind
-from karta_interpreter.karta.schema import gvk_of, read_karta
-from karta_interpreter.karta.schema_types import ROOT_KIND
-from karta_interpreter.lua.customization import merge
-from karta_interpreter.lua.source_map import Place, split_lines
-from karta_interpreter.registration.registrar import CRDS
-from karta_interpreter.sources.api_server import ApiServer
-from karta_interpreter.sources.files import UNREADABLE, decode
-from karta_interpreter.sources.snapshot import Quarantined, combine
-from karta_interpreter.suggestion import closest
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import KINDS
+from karta_interpreter.definitions.karta.model import Karta
+from karta_interpreter.definitions.karta.schema import gvk_of, read_karta
+from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
+from karta_interpreter.definitions.openapi.check import check
+from karta_interpreter.definitions.openapi.draft import CustomKind
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.files import UNREADABLE, decode
+from karta_interpreter.definitions.sources.snapshot import Quarantined, combine
+from karta_interpreter.languages.lua.customization import merge
+from karta_interpreter.languages.lua.source_map import Place, split_lines
+from karta_interpreter.webhook.registration.registrar import CRDS
 
 
 @click.command("validate")

@@ -3,19 +3,19 @@
 from collections.abc import Callable, Container, Mapping
 from typing import Final, TypeAlias
 
-from karta_interpreter.errors import ExportError
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta.annotations import ADDING_UP, OF_A_CLUSTER, AggregateRule, PathPattern
+from karta_interpreter.definitions.karta.definition import SuspendAction
+from karta_interpreter.definitions.karta.status_rules import FAILING, TRANSITIONAL, Status, StatusRules
+from karta_interpreter.engine.evaluation.status import status_match_reads
+from karta_interpreter.engine.operations.aggregate.member_status import STATUSES_WORST_FIRST
+from karta_interpreter.engine.operations.aggregate.merge import UNTIL_THE_END
 from karta_interpreter.export.lua_text import key_text, quoted
 from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.questions import matched_status
 from karta_interpreter.export.script import Script, lua_value
-from karta_interpreter.k8s.projection import Projection
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.annotations import ADDING_UP, OF_A_CLUSTER, AggregateRule, PathPattern
-from karta_interpreter.karta.definition import SuspendAction
-from karta_interpreter.karta.status import status_match_reads
-from karta_interpreter.karta.status_rules import FAILING, TRANSITIONAL, Status, StatusRules
-from karta_interpreter.operations.aggregate.member_status import STATUSES_WORST_FIRST
-from karta_interpreter.operations.aggregate.merge import UNTIL_THE_END
 
 _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
     AggregateRule.SUM: "added",

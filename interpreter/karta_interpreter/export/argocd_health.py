@@ -7,21 +7,21 @@ with ``useOpenLibs`` alone (``util/lua`` of Argo CD). The script reads the globa
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from karta_interpreter.errors import ExportError
-from karta_interpreter.export.library import words_of
-from karta_interpreter.export.lua_text import quoted
-from karta_interpreter.export.questions import matched_status
-from karta_interpreter.export.script import Script, lua_value
-from karta_interpreter.export.versions import checks_by_version
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.status_rules import (
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.status_rules import (
     FAILING,
     ConditionMatcher,
     ConditionsRule,
     Status,
     StatusRules,
 )
+from karta_interpreter.export.library import words_of
+from karta_interpreter.export.lua_text import quoted
+from karta_interpreter.export.questions import matched_status
+from karta_interpreter.export.script import Script, lua_value
+from karta_interpreter.export.versions import checks_by_version
 
 _SUSPENDED = (Status.SUSPENDED, Status.SUSPENDING)
 _AT_WORK = (Status.RUNNING, Status.COMPLETED)

@@ -12,9 +12,9 @@ from karta_interpreter.export.traits import (
     singular_name,
 )
 from karta_interpreter.export.writer import Sink, Value
-from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.precedence import split_path
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.precedence import split_path
 
 
 class Branches(Emitter):

@@ -8,7 +8,7 @@ as an optional (``status.?phase.orValue(null)``), and fails when the first field
 from collections.abc import Callable
 from typing import NamedTuple
 
-from karta_interpreter.errors import ExportError
+from karta_interpreter.base.errors import ExportError
 from karta_interpreter.export.cel_text import (
     CHOICE,
     COMPARISON,
@@ -22,9 +22,9 @@ from karta_interpreter.export.cel_text import (
     optional_field,
     truth,
 )
-from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.printer import render
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.printer import render
 
 OBJECT = ""
 """The input that is the object itself, whose fields are variables of CEL."""
@@ -37,7 +37,7 @@ _QUANTIFIERS = {"any": "exists", "all": "all"}
 def cel(node: Node, given: str = OBJECT) -> Cel:
     """Return the value of an expression for an input in CEL; raises ExportError for one that has no such text.
 
-    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> cel(parse('.status.conditions | any(.[]?; .type == "Ready")')).text
     "status.?conditions.orValue([]).exists(e, e.?type.orValue(null) == 'Ready')"
     """

@@ -4,7 +4,7 @@ import json
 import re
 from typing import NamedTuple
 
-from karta_interpreter.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax import Node
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = "as break const continue else false for function if import in let loop namespace null package return true var"

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from karta_interpreter import __version__
-from karta_interpreter.errors import ExportError
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, NotExported
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export import aggregation, questions, retention, revision
 from karta_interpreter.export.comments import Comment, comments_of, document_of
 from karta_interpreter.export.script import LARGEST, Script, check_size
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.annotation_records import ANNOTATIONS, NotExported
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.lua.customization import KIND
-from karta_interpreter.lua.operation import OWN_FUNCTIONS, SLOTS, by_operation
-from karta_interpreter.operations import Operation
+from karta_interpreter.languages.lua.customization import KIND
+from karta_interpreter.languages.lua.operation import OWN_FUNCTIONS, SLOTS, by_operation
 
 
 class Writer(NamedTuple):

@@ -22,11 +22,11 @@ from karta_interpreter.export.traits import (
     unsupported,
 )
 from karta_interpreter.export.writer import Sink, Use, Value
-from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.compiled.singles import Singles, repeats_pieces
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.precedence import split_path
-from karta_interpreter.jq.syntax.traversal import is_merge, terms_of
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.precedence import split_path
+from karta_interpreter.languages.jq.syntax.traversal import is_merge, terms_of
 
 _NIL: Final = Value("nil")
 _ARITHMETIC: Final = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo"}

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from karta_interpreter.errors import ExportError
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.export.comments import Comment
 from karta_interpreter.export.fields import field_of
 from karta_interpreter.export.functions import Functions
@@ -15,10 +16,9 @@ from karta_interpreter.export.results import Results, results_of
 from karta_interpreter.export.shared import is_large, name_of, repeated
 from karta_interpreter.export.traits import is_boolean
 from karta_interpreter.export.writer import Sink, Value, flattened
-from karta_interpreter.jq import Query
-from karta_interpreter.jq.compiled.singles import Singles
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.karta.definition import Definition
+from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq.compiled.singles import Singles
+from karta_interpreter.languages.jq.syntax import Node
 
 # Names that functions of the script must not have: those of its own variables and of Karmada's entry points.
 _RESERVED = frozenset(

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from karta_interpreter.findings import format_path
-from karta_interpreter.k8s.values import JSON, Path
+from karta_interpreter.base.findings import format_path
+from karta_interpreter.base.k8s.values import JSON, Path
 
 
 def field_of(manifest: JSON, text: str) -> str:

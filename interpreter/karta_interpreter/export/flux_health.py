@@ -7,16 +7,10 @@ Flux reads them in the order inProgress, failed, current; what is none of them i
 from collections.abc import Collection, Mapping
 from json import loads
 
-from karta_interpreter.errors import ExportError
-from karta_interpreter.export.cel import OBJECT, cel
-from karta_interpreter.export.cel_text import COMPARISON, NOT, OR, Cel, joined, literal, negation, optional_field, truth
-from karta_interpreter.export.versions import checks_by_version
-from karta_interpreter.jq import Query
-from karta_interpreter.jq.compiled.values import to_text
-from karta_interpreter.jq.syntax import Literal
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.status_rules import (
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.status_rules import (
     FAILING,
     ConditionMatcher,
     ConditionsRule,
@@ -24,6 +18,12 @@ from karta_interpreter.karta.status_rules import (
     Status,
     StatusRules,
 )
+from karta_interpreter.export.cel import OBJECT, cel
+from karta_interpreter.export.cel_text import COMPARISON, NOT, OR, Cel, joined, literal, negation, optional_field, truth
+from karta_interpreter.export.versions import checks_by_version
+from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq.compiled.values import to_text
+from karta_interpreter.languages.jq.syntax import Literal
 
 _CURRENT = (Status.RUNNING, Status.COMPLETED, Status.SUSPENDED)
 

@@ -8,9 +8,9 @@ from karta_interpreter.export.lua_text import bare, negated, quoted
 from karta_interpreter.export.patterns import lua_pattern
 from karta_interpreter.export.traits import literal, unsupported
 from karta_interpreter.export.writer import Sink, Value
-from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.traversal import terms_of
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.traversal import terms_of
 
 _OF_INPUT: Final = {
     "add": "total",

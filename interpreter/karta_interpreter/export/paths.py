@@ -4,15 +4,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.export.lua_text import quoted
 from karta_interpreter.export.traits import literal
-from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.compiled.reads import mark_all, project
-from karta_interpreter.jq.compiled.singles import Singles
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.printer import render
-from karta_interpreter.jq.syntax.traversal import children, terms_of, variables_in
-from karta_interpreter.k8s.projection import Projection
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.compiled.reads import mark_all, project
+from karta_interpreter.languages.jq.compiled.singles import Singles
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.printer import render
+from karta_interpreter.languages.jq.syntax.traversal import children, terms_of, variables_in
 
 _KEY: Final = re.compile(r"[A-Za-z_][\w-]*")
 
@@ -63,7 +63,7 @@ class Path(NamedTuple):
 def paths_of(node: Node) -> list[Path] | None:
     """Return the paths that an expression consists of; None where it has anything else.
 
-    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> paths_of(parse(".spec | .jobs[].name, .replicas // 1"))
     [Path(steps=('spec', 'jobs', None, 'name'), default=''), Path(steps=('spec', 'replicas'), default='1')]
     >>> paths_of(parse(".a + .b"))
@@ -113,7 +113,7 @@ def guarded_paths(node: Node, *, may_be_null: bool = False) -> list[Guarded] | N
 
     ``may_be_null``: outputs that are null by a condition are left out, too.
 
-    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> [(each.condition, [*map(str, each.paths[0].steps)]) for each in guarded_paths(parse(".a | select(.on) | .b"))]
     [('.a | .on', ['a', 'b'])]
     >>> guarded_paths(parse(".a[] | select(.on)"))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from karta_interpreter.export.lua_text import quoted
 from karta_interpreter.export.traits import hint_of, inside, is_place, is_present, joined_path
 from karta_interpreter.export.writer import Sink, Value, Writer
-from karta_interpreter.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax import Node
 
 
 class Places(Writer):

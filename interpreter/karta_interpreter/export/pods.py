@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from karta_interpreter.definitions.karta.definition import Component, PodSpec, PodTemplate
 from karta_interpreter.export.lua_text import laid_out, quoted, table_of
 from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.script import Script
 from karta_interpreter.export.traits import is_present, joined_path
-from karta_interpreter.jq import Query
-from karta_interpreter.karta.definition import Component, PodSpec, PodTemplate
+from karta_interpreter.languages.jq import Query
 
 
 class Pods(NamedTuple):

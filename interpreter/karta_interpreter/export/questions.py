@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 from json import loads
 
-from karta_interpreter.errors import ExportError
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.definitions.karta.annotations import ExtraDependency, MadeClaims, MorePods
+from karta_interpreter.definitions.karta.status_rules import FAILING, ConditionsRule, Matcher, Status, StatusRules
+from karta_interpreter.engine.evaluation.pods import LONGEST
+from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.export.lua_text import bare, is_key, negated, quoted
 from karta_interpreter.export.pods import Pods, each_component, has_one
 from karta_interpreter.export.script import Script
 from karta_interpreter.export.traits import has_empty, literal
-from karta_interpreter.jq import Query
-from karta_interpreter.jq.compiled.values import to_text
-from karta_interpreter.karta.annotations import ExtraDependency, MadeClaims, MorePods
-from karta_interpreter.karta.pods import LONGEST
-from karta_interpreter.karta.status_rules import FAILING, ConditionsRule, Matcher, Status, StatusRules
-from karta_interpreter.operations.interpret_health import healthy_statuses
+from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq.compiled.values import to_text
 
 
 def replica(script: Script) -> None:

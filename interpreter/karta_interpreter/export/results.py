@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from karta_interpreter.export.traits import is_present
-from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.traversal import is_merge, parts_of, terms_of
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.traversal import is_merge, parts_of, terms_of
 
 _AMOUNTS: Final = ("requests", "limits")
 """The fields of an object in which a null means 0."""
@@ -23,7 +23,7 @@ class Results(NamedTuple):
 def results_of(node: Node, *, is_count: bool) -> Results:
     """Return the parts of an expression that become its result; a count is a number, a text of digits or an error.
 
-    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> len(results_of(parse("{a: {b: .c}} | {d: ., e: {f: .g}}"), is_count=False).objects)
     2
     >>> len(results_of(parse("[.a // 1, .b // 1] | max"), is_count=True).counts)

@@ -6,17 +6,17 @@ lists and at computed places it has the functions that match the elements of the
 
 from collections.abc import Iterable, Mapping
 
-from karta_interpreter.errors import ExportError
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta.annotations import Respelled, Retained, Unset
+from karta_interpreter.definitions.karta.definition import Definition, PodTemplate
 from karta_interpreter.export.lua_text import key_text, laid_out, negated, quoted, table_of
 from karta_interpreter.export.paths import Guarded, guarded_paths, plain_path
 from karta_interpreter.export.pods import bounds_of, has_lone_count, has_plain_count, lone_component, lone_pod_sets
 from karta_interpreter.export.script import Script, lua_value
 from karta_interpreter.export.traits import has_empty, hint_of
-from karta_interpreter.jq import Query
-from karta_interpreter.jq.compiled.reads import sources
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.annotations import Respelled, Retained, Unset
-from karta_interpreter.karta.definition import Definition, PodTemplate
+from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq.compiled.reads import sources
 
 
 def retain(script: Script) -> None:

@@ -6,6 +6,8 @@ others it has the functions that follow from which places counts are read, and s
 
 from collections.abc import Iterator, Sequence
 
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.definitions.karta.definition import Component, Definition, PodSpec, PodTemplate
 from karta_interpreter.export.lua_text import laid_out, quoted, table_of
 from karta_interpreter.export.paths import Path, is_read, plain_path
 from karta_interpreter.export.pods import (
@@ -17,10 +19,8 @@ from karta_interpreter.export.pods import (
     lone_pod_sets,
 )
 from karta_interpreter.export.script import Script
-from karta_interpreter.jq import take_outputs
-from karta_interpreter.jq.compiled.reads import project
-from karta_interpreter.k8s.projection import Projection
-from karta_interpreter.karta.definition import Component, Definition, PodSpec, PodTemplate
+from karta_interpreter.languages.jq import take_outputs
+from karta_interpreter.languages.jq.compiled.reads import project
 
 
 def revise(script: Script) -> None:

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from functools import partial
 
-from karta_interpreter.errors import ExportError
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta.definition import Component, Definition, Fragments, PodSpec, PodTemplate
 from karta_interpreter.export.comments import Comment
 from karta_interpreter.export.expressions import Expressions
 from karta_interpreter.export.library import used, words_of
 from karta_interpreter.export.lua_text import quoted
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec, PodTemplate
 
 LARGEST = 64 * 1024
 """The bytes of a script, above which it is not exported, as Karmada compiles it at each call."""

@@ -6,9 +6,9 @@ from itertools import islice
 from typing import Final
 
 from karta_interpreter.export.traits import hint_of, is_boolean
-from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.traversal import children, parts_of
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.traversal import children, parts_of
 
 _LEAST: Final = 3
 """The constructs of a part that is worth a function of its own."""
@@ -45,7 +45,7 @@ def is_large(node: Node) -> bool:
 def name_of(node: Node, otherwise: str) -> str:
     """Return a name for the function of a part.
 
-    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> name_of(parse('.kind == "Job" or .kind == "RayJob"'), "pods")
     'is Job or RayJob'
     """

@@ -2,16 +2,16 @@
 
 from typing import Final
 
-from karta_interpreter.errors import ExportError
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.export.lua_text import bare, quoted
 from karta_interpreter.export.writer import Value
-from karta_interpreter.jq import syntax as ast
-from karta_interpreter.jq.compiled.functions import Result, result_of
-from karta_interpreter.jq.compiled.singles import Singles
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.printer import render
-from karta_interpreter.jq.syntax.traversal import terms_of
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.compiled.functions import Result, result_of
+from karta_interpreter.languages.jq.compiled.singles import Singles
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.printer import render
+from karta_interpreter.languages.jq.syntax.traversal import terms_of
 
 _LARGEST: Final = 2**53  # all numbers of Lua are float64
 _ORDERS_OF_JQ: Final = ("<", ">", "<=", ">=")
@@ -116,7 +116,7 @@ def comparison(operator: str, node: ast.Binary, left: str, right: str) -> str:
 def numbers_of(node: Node | None) -> list[Node]:
     """Return the elements of a list of literal numbers and differences, which with others cannot be compared.
 
-    >>> from karta_interpreter.jq.syntax.parser import parse
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> len(numbers_of(parse("0, .a - .b"))), numbers_of(parse("0, .a"))
     (2, [])
     """

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from karta_interpreter.errors import ExportError
-from karta_interpreter.karta.definition import Definition
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.definitions.karta.definition import Definition
 
 Check = TypeVar("Check")
 

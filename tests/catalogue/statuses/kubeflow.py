@@ -1,7 +1,7 @@
 """Kubeflow's training jobs, of both generations, and notebooks."""
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.status import Status
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.engine.evaluation.status import Status
 from tests.catalogue.statuses.states import (
     COMPLETED,
     DEGRADED,

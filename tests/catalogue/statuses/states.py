@@ -2,8 +2,8 @@
 
 from typing import TypeAlias
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.status import Status
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.engine.evaluation.status import Status
 
 States: TypeAlias = dict[GVK, dict[str, set[Status]]]
 """For each kind, from the name of a case for InterpretHealth to the statuses that its object has."""

@@ -6,7 +6,7 @@ import yaml
 from click.testing import Result
 
 from karta_interpreter import __version__
-from karta_interpreter.karta.schema_export import custom_resource_definition, json_schema
+from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 
 Run = Callable[..., Result]
 

@@ -1,10 +1,10 @@
 import click
 import pytest
 
+from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.cli.answers import outcomes_table
 from karta_interpreter.cli.calls import Outcome
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.operations import Call, Operation, Results
+from karta_interpreter.engine.operations import Call, Operation, Results
 
 _OBJECT = {"spec": {"replicas": 1}, "status": {}}
 

@@ -1,7 +1,7 @@
 import pytest
 
+from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.cli.answers import changes
-from karta_interpreter.k8s.values import JSON
 
 
 @pytest.mark.parametrize(

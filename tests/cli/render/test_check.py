@@ -1,5 +1,5 @@
 from karta_interpreter.cli.interpret import check_text
-from karta_interpreter.lua.customization import load_customizations
+from karta_interpreter.languages.lua.customization import load_customizations
 
 _TEXT = """\
 apiVersion: config.karmada.io/v1alpha1

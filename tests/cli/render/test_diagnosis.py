@@ -2,7 +2,7 @@ import click
 import pytest
 
 from karta_interpreter.cli.doctor import results_table, summary
-from karta_interpreter.doctor import Level, Result
+from karta_interpreter.webhook.doctor import Level, Result
 
 RESULTS = [
     Result(Level.OK, "tls", "fine"),

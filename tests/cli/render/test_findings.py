@@ -1,8 +1,8 @@
 import click
 import pytest
 
+from karta_interpreter.base.findings import Finding, Severity, Span
 from karta_interpreter.cli.render import findings_text
-from karta_interpreter.findings import Finding, Severity, Span
 
 
 def _text(finding: Finding) -> str:

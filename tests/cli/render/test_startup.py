@@ -3,14 +3,14 @@ import shlex
 import click
 import pytest
 
+from karta_interpreter.base.findings import Finding, Severity
+from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.cli.serve import curl, startup_text
-from karta_interpreter.findings import Finding, Severity
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.definition import Component, Definition
-from karta_interpreter.lua.script import Script, Scripts
-from karta_interpreter.operations import Operation
-from karta_interpreter.sources.snapshot import Entry, Quarantined, Snapshot
-from karta_interpreter.wire import decode
+from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.definitions.sources.snapshot import Entry, Quarantined, Snapshot
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.languages.lua.script import Script, Scripts
+from karta_interpreter.webhook.wire import decode
 
 _DEPLOYMENT = GVK("apps", "v1", "Deployment")
 _POD = GVK("", "v1", "Pod")

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.operations import Call, Operation, StatusItem, interpret
-from karta_interpreter.operations.interpret_status import BOOKKEEPING
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING
 from tests.catalogue.entries import Entry, entries
 from tests.catalogue.knowledge import knowing
 from tests.conformance.bundle import Bundled

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.k8s import edit
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Definition, PodTemplate
-from karta_interpreter.operations import Call, Operation, Results, StatusItem, interpret
-from karta_interpreter.operations.interpret_status import BOOKKEEPING, observed_generation
-from karta_interpreter.suites.suite import Case
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Definition, PodTemplate
+from karta_interpreter.engine.operations import Call, Operation, Results, StatusItem, interpret
+from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, observed_generation
+from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.entries import Entry
 from tests.catalogue.knowledge import knowing
 

@@ -5,12 +5,12 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from karta_interpreter.errors import ExportError, InterpretationError
+from karta_interpreter.base.errors import ExportError, InterpretationError
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.evaluation.status import Status, match_status
+from karta_interpreter.engine.operations.interpret_health import interpret_health, is_stale
 from karta_interpreter.export.argocd_health import argocd_health
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.status import Status, match_status
-from karta_interpreter.operations.interpret_health import interpret_health, is_stale
 from tests.conformance.health_checks import Tally, kinds, objects_of
 
 _TROUBLE = {Status.FAILED, Status.DEGRADED}

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from karta_interpreter.k8s.manifest import read_documents
-from karta_interpreter.k8s.values import Object
+from karta_interpreter.base.k8s.manifest import read_documents
+from karta_interpreter.base.k8s.values import Object
 from tests.catalogue.entries import entries
 from tests.conformance.gitops.aggregates import Aggregate, aggregates
 

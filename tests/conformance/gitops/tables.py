@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.k8s.values import Object
 from tests.conformance.gitops.health import ask
 from tests.conformance.health_checks import kinds
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TypeAlias
 
-from karta_interpreter.errors import InterpreterError
-from karta_interpreter.jq import Query
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.schema_types import PodQuery
+from karta_interpreter.base.errors import InterpreterError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.languages.jq import Query
 from tests.conformance.gojq.peer import Gojq, Outcome
 from tests.conformance.gojq.readings import Reading, program
 

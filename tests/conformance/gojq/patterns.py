@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from functools import partial
 from random import Random
 
-from karta_interpreter.errors import QueryRefusedError
-from karta_interpreter.jq import Query
+from karta_interpreter.base.errors import QueryRefusedError
+from karta_interpreter.languages.jq import Query
 from tests.conformance.gojq.asking import FAILED, Answer, answer
 from tests.conformance.gojq.peer import Gojq
 from tests.conformance.gojq.tally import Tally

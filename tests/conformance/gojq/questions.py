@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from karta_interpreter import Component, Workload
-from karta_interpreter.jq import Query
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.karta.definition import Fragments, PodSpec, PodTemplate
-from karta_interpreter.karta.schema_types import PodQuery
-from karta_interpreter.workload.extraction import PIECES
-from karta_interpreter.workload.gang.attribution import extract_group_keys
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Fragments, PodSpec, PodTemplate
+from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.engine.workload.extraction import PIECES
+from karta_interpreter.engine.workload.gang.attribution import extract_group_keys
+from karta_interpreter.languages.jq import Query
 from tests.conformance.gojq import rules
 from tests.conformance.gojq.asking import Answer, Ask
 from tests.conformance.gojq.peer import Gojq

@@ -8,11 +8,11 @@ from typing import Any
 
 from msgspec.structs import fields, replace
 
-from karta_interpreter.jq import Query, parse
-from karta_interpreter.jq.syntax import Binary, Call, Entry, Index, Iterate, Literal, Node, Pipe, Text
-from karta_interpreter.jq.syntax.printer import render
-from karta_interpreter.jq.syntax.traversal import parts_of
-from karta_interpreter.karta.schema_types import PodQuery
+from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.languages.jq import Query, parse
+from karta_interpreter.languages.jq.syntax import Binary, Call, Entry, Index, Iterate, Literal, Node, Pipe, Text
+from karta_interpreter.languages.jq.syntax.printer import render
+from karta_interpreter.languages.jq.syntax.traversal import parts_of
 
 
 class Reading(StrEnum):

@@ -8,11 +8,18 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from karta_interpreter.jq import Query
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.karta.definition import Component, Definition, Fragments, PodSpec, PodTemplate, SuspendAction
-from karta_interpreter.karta.schema_types import PodQuery
-from karta_interpreter.karta.status_rules import ConditionsRule, Matcher
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta.definition import (
+    Component,
+    Definition,
+    Fragments,
+    PodSpec,
+    PodTemplate,
+    SuspendAction,
+)
+from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.definitions.karta.status_rules import ConditionsRule, Matcher
+from karta_interpreter.languages.jq import Query
 from tests.conformance.gojq.asking import Answer, Ask, NoAnswerError
 from tests.conformance.gojq.readings import Reading, program
 

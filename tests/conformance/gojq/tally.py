@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.k8s.values import JSON
 from tests.conformance.gojq.asking import FAILED, Answer, answer, same
 from tests.conformance.gojq.readings import SEVERAL, Reading
 

@@ -7,7 +7,7 @@ from typing import Any
 import jq
 import pytest
 
-from karta_interpreter.jq import Query
+from karta_interpreter.languages.jq import Query
 from tests.conformance.gojq.readings import Reading, program
 
 FAILS = object()

@@ -7,7 +7,7 @@ import jq
 import pytest
 
 from karta_interpreter import Karta
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.k8s.values import JSON
 from tests.conformance.gojq import rules
 from tests.conformance.gojq.asking import FAILED, Answer, Ask, answer
 from tests.conformance.gojq.peer import Gojq, Outcome

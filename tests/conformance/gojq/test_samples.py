@@ -3,7 +3,7 @@ from itertools import islice
 
 import pytest
 
-from karta_interpreter.karta.schema_types import PodQuery
+from karta_interpreter.definitions.karta.schema_types import PodQuery
 from tests.conformance.gojq.asking import FAILED, same
 from tests.conformance.gojq.readings import Reading
 from tests.conformance.gojq.samples import Sample, pod_queries, queries

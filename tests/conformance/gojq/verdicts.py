@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import jq
 
-from karta_interpreter.errors import QueryError
-from karta_interpreter.jq import Query
+from karta_interpreter.base.errors import QueryError
+from karta_interpreter.languages.jq import Query
 from tests.conformance.gojq.peer import Gojq, Reading
 from tests.conformance.gojq.tally import Tally
 

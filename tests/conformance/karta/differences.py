@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from karta_interpreter.k8s.edit import get
-from karta_interpreter.k8s.quantity import Quantity
-from karta_interpreter.k8s.values import JSON, Object
-from karta_interpreter.workload.gang.attribution import go_text
-from karta_interpreter.workload.merging import fields_of
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.quantity import Quantity
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.engine.workload.gang.attribution import go_text
+from karta_interpreter.engine.workload.merging import fields_of
 from tests.conformance.karta.facts import Fact
 
 _NULL_ITERATED = re.compile(r"cannot iterate over: null$")

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.console.application import STATIC
+from karta_interpreter.web.console.application import STATIC
 from tests.waiting import HANG
 
 ROOT = Path(__file__).parents[3]

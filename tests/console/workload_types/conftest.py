@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from karta_interpreter.console.workload_types import api
-from karta_interpreter.console.workload_types.judge import Judge
+from karta_interpreter.web.types_api import api
+from karta_interpreter.web.types_api.judge import Judge
 from tests.console.workload_types.types_server import TypesServer, running
 from tests.waiting import HANG
 

@@ -5,11 +5,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from karta_interpreter.console.workload_types.access import ClusterAccess, TokenFile
-from karta_interpreter.console.workload_types.edge import ClientLimits
-from karta_interpreter.console.workload_types.models import ApiError
-from karta_interpreter.errors import ServeError
-from karta_interpreter.sources.api_server import ApiServer
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.web.types_api.access import ClusterAccess, TokenFile
+from karta_interpreter.web.types_api.edge import ClientLimits
+from karta_interpreter.web.types_api.models import ApiError
 from tests.console.workload_types.karta_api import ACCESS_REVIEWS, USER_REVIEWS, KartaApi
 from tests.console.workload_types.types_server import TOKEN, TYPES, TypesServer, in_thread, workload_type
 from tests.sources.scripted_api import serving, status, write_kubeconfig

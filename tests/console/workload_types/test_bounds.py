@@ -13,14 +13,14 @@ import pytest
 from aiohttp.test_utils import make_mocked_request
 from aiohttp.web_response import Response
 
-from karta_interpreter.console.workload_types import view
-from karta_interpreter.console.workload_types.edge import Asked, ClientLimits, Edge, Route
-from karta_interpreter.console.workload_types.listing import MOST_BYTES, MOST_CONDITIONS, Listing
-from karta_interpreter.console.workload_types.models import ApiError, WorkloadType, WorkloadTypes
-from karta_interpreter.console.workload_types.records import Record
-from karta_interpreter.console.workload_types.view import Row, View
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.sources.snapshot import Snapshot
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.web.types_api import view
+from karta_interpreter.web.types_api.edge import Asked, ClientLimits, Edge, Route
+from karta_interpreter.web.types_api.listing import MOST_BYTES, MOST_CONDITIONS, Listing
+from karta_interpreter.web.types_api.models import ApiError, WorkloadType, WorkloadTypes
+from karta_interpreter.web.types_api.records import Record
+from karta_interpreter.web.types_api.view import Row, View
 from tests.console.workload_types.types_server import TYPES, TypesServer, in_thread, karta, workload, workload_type
 
 MANY = 300

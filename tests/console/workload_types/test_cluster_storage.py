@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from karta_interpreter.console.workload_types.records import CATEGORY, ID, PRIORITY, REVISION
-from karta_interpreter.sources.cluster import Cluster
-from karta_interpreter.sources.cluster_karta import ClusterKarta
+from karta_interpreter.definitions.sources.cluster import Cluster
+from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
+from karta_interpreter.web.types_api.records import CATEGORY, ID, PRIORITY, REVISION
 from tests.console.workload_types.karta_api import KartaApi
 from tests.console.workload_types.types_server import (
     TOKEN,

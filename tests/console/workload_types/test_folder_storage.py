@@ -13,11 +13,11 @@ from typing import Any
 import orjson
 import pytest
 
-from karta_interpreter.console.workload_types import folder_storage
-from karta_interpreter.console.workload_types.folder_storage import FolderStorage
-from karta_interpreter.console.workload_types.models import ApiError
-from karta_interpreter.console.workload_types.records import StoredType
-from karta_interpreter.sources.store import Store
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.web.types_api import folder_storage
+from karta_interpreter.web.types_api.folder_storage import FolderStorage
+from karta_interpreter.web.types_api.models import ApiError
+from karta_interpreter.web.types_api.records import StoredType
 from tests.console.workload_types.types_server import TYPES, in_thread, karta, running, workload_type
 from tests.server.forked import forked
 from tests.waiting import HANG
@@ -25,7 +25,7 @@ from tests.waiting import HANG
 KILLED = """
 import itertools, json, os, signal, sys
 from pathlib import Path
-from karta_interpreter.console.workload_types import folder_storage
+from karta_interpreter.web.types_api import folder_storage
 
 def counted(call):
     def act(*arguments, **named):

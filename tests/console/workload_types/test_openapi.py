@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from openapi_spec_validator import validate
 
-from karta_interpreter.console.workload_types.models import STATUSES, Choices
-from karta_interpreter.console.workload_types.openapi import document
-from karta_interpreter.server import Settings
+from karta_interpreter.web.types_api.models import STATUSES, Choices
+from karta_interpreter.web.types_api.openapi import document
+from karta_interpreter.webhook.server import Settings
 from tests.console.workload_types.types_server import TOKEN, TYPES, TypesServer
 
 EXAMPLES = os.environ.get("KARTA_INTERPRETER_TEST_EXAMPLES", "")

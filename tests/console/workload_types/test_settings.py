@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 
-from karta_interpreter.console.workload_types.models import Choices
-from karta_interpreter.console.workload_types.records import controller_of, writer_of
-from karta_interpreter.errors import ServeError
-from karta_interpreter.server import Settings
-from karta_interpreter.server.server import Server
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.web.types_api.models import Choices
+from karta_interpreter.web.types_api.records import controller_of, writer_of
+from karta_interpreter.webhook.server import Settings
+from karta_interpreter.webhook.server.server import Server
 from tests.console.in_loop import in_loop
 from tests.waiting import HANG
 
@@ -68,9 +68,11 @@ async def test_beyond_loopback_the_api_has_the_certificate_of_the_server(tmp_pat
 
 
 def test_a_server_without_the_api_imports_nothing_of_it() -> None:
-    program = "import sys, karta_interpreter.cli.serve, karta_interpreter.server.control_plane; print(*sys.modules)"
+    program = (
+        "import sys, karta_interpreter.cli.serve, karta_interpreter.webhook.server.control_plane; print(*sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, check=True)
-    assert [name for name in done.stdout.split() if name.startswith("karta_interpreter.console")] == []
+    assert [name for name in done.stdout.split() if name.startswith("karta_interpreter.web.console")] == []
 
 
 async def test_an_address_that_is_taken_ends_the_start(tmp_path: Path) -> None:

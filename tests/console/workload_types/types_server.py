@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from karta_interpreter.server import Settings
-from karta_interpreter.server.server import Server
+from karta_interpreter.webhook.server import Settings
+from karta_interpreter.webhook.server.server import Server
 from tests.console.in_loop import in_loop
 from tests.server import client
 from tests.server.forked import forked

@@ -5,14 +5,21 @@ import jq
 import pytest
 from hypothesis import assume, given
 
-from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.analysis import Verdict, Vetting, vet
-from karta_interpreter.jq.analysis.refusals import FORMATS
-from karta_interpreter.jq.compiled.costs import SIZE_LIMIT
-from karta_interpreter.jq.compiled.functions import BUILTINS, FORBIDDEN, FUNCTIONS, ONLY_JQ, Argument, Function
-from karta_interpreter.jq.syntax import Call, Literal, Node
-from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.errors import QueryEvaluationError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq.analysis import Verdict, Vetting, vet
+from karta_interpreter.languages.jq.analysis.refusals import FORMATS
+from karta_interpreter.languages.jq.compiled.costs import SIZE_LIMIT
+from karta_interpreter.languages.jq.compiled.functions import (
+    BUILTINS,
+    FORBIDDEN,
+    FUNCTIONS,
+    ONLY_JQ,
+    Argument,
+    Function,
+)
+from karta_interpreter.languages.jq.syntax import Call, Literal, Node
+from karta_interpreter.languages.jq.syntax.parser import parse
 from tests.jq.expressions import function_id, objects, plain_expressions
 from tests.jq.oracle import compile_many
 from tests.jq.syntax.corpus import ACCEPTED

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from karta_interpreter.errors import QueryEvaluationError, QueryWriteError
-from karta_interpreter.jq import Query
-from karta_interpreter.jq.assign import Location, compile_trace
-from karta_interpreter.jq.compiled.compiler import compile_list
-from karta_interpreter.jq.compiled.values import order_key
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.k8s.edit import get, set_value
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.errors import QueryEvaluationError, QueryWriteError
+from karta_interpreter.base.k8s.edit import get, set_value
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq.assign import Location, compile_trace
+from karta_interpreter.languages.jq.compiled.compiler import compile_list
+from karta_interpreter.languages.jq.compiled.values import order_key
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.parser import parse
 from tests.jq.expressions import objects, plain_expressions
 from tests.jq.oracle import compile_many
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from karta_interpreter.errors import QueryLimitError
-from karta_interpreter.jq.assign import Location, compile_trace
-from karta_interpreter.jq.compiled.compiler import source
-from karta_interpreter.jq.syntax import Alternative, Identity, Index, Iterate, Literal, Node, Pipe
-from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.errors import QueryLimitError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq.assign import Location, compile_trace
+from karta_interpreter.languages.jq.compiled.compiler import source
+from karta_interpreter.languages.jq.syntax import Alternative, Identity, Index, Iterate, Literal, Node, Pipe
+from karta_interpreter.languages.jq.syntax.parser import parse
 from tests.jq.compiled.test_module import HOSTILE
 from tests.jq.compiled.test_python_code import nested
 

@@ -5,12 +5,12 @@ from contextlib import suppress
 import pytest
 from hypothesis import example, given
 
-from karta_interpreter.errors import QueryError
-from karta_interpreter.jq import Query
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.jq.syntax.printer import render
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.errors import QueryError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.parser import parse
+from karta_interpreter.languages.jq.syntax.printer import render
 from tests.jq.expressions import objects, plain_expressions
 
 GROUPS = """

@@ -5,12 +5,12 @@ from itertools import islice
 import pytest
 from hypothesis import given, reject
 
-from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.jq.compiled.compiler import Outputs, compile_list, compile_one
-from karta_interpreter.jq.compiled.values import order_key
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq.compiled.compiler import Outputs, compile_list, compile_one
+from karta_interpreter.languages.jq.compiled.values import order_key
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.parser import parse
 from tests.jq.expressions import objects, plain_expressions
 from tests.jq.oracle import compile_many, libjq
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.jq.compiled.functions import FUNCTIONS, Argument, Function
-from karta_interpreter.jq.compiled.operators import total
-from karta_interpreter.jq.compiled.values import order_key
-from karta_interpreter.jq.syntax import Alternative, Array, Call, Comma, Literal, Node, Try
-from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.jq.syntax.printer import render
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq.compiled.functions import FUNCTIONS, Argument, Function
+from karta_interpreter.languages.jq.compiled.operators import total
+from karta_interpreter.languages.jq.compiled.values import order_key
+from karta_interpreter.languages.jq.syntax import Alternative, Array, Call, Comma, Literal, Node, Try
+from karta_interpreter.languages.jq.syntax.parser import parse
+from karta_interpreter.languages.jq.syntax.printer import render
 from tests.jq.expressions import NUMBERS, PATTERNS, REPLACEMENTS, TEXTS, function_id
 from tests.jq.oracle import compile_many, libjq_program
 

@@ -6,14 +6,14 @@ from functools import partial
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from karta_interpreter.jq.analysis import Verdict, vet
-from karta_interpreter.jq.assign import compile_trace
-from karta_interpreter.jq.compiled.compiler import compile_list
-from karta_interpreter.jq.compiled.reads import mark_all, project, sources
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.jq.syntax.printer import render
-from karta_interpreter.k8s.projection import Projection, projection_reader
+from karta_interpreter.base.k8s.projection import Projection, projection_reader
+from karta_interpreter.languages.jq.analysis import Verdict, vet
+from karta_interpreter.languages.jq.assign import compile_trace
+from karta_interpreter.languages.jq.compiled.compiler import compile_list
+from karta_interpreter.languages.jq.compiled.reads import mark_all, project, sources
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.parser import parse
+from karta_interpreter.languages.jq.syntax.printer import render
 from tests.counting import calls
 from tests.jq.expressions import plain_expressions
 

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.errors import QueryRaisedError
-from karta_interpreter.jq.compiled.compiler import RUNTIME, Module, compile_list
-from karta_interpreter.jq.compiled.variables import with_values
-from karta_interpreter.jq.syntax import (
+from karta_interpreter.base.errors import QueryRaisedError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq.compiled.compiler import RUNTIME, Module, compile_list
+from karta_interpreter.languages.jq.compiled.variables import with_values
+from karta_interpreter.languages.jq.syntax import (
     Binary,
     Call,
     Entry,
@@ -22,8 +23,7 @@ from karta_interpreter.jq.syntax import (
     Text,
     Variable,
 )
-from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.languages.jq.syntax.parser import parse
 
 HOSTILE = [
     *("'''", '"""', "\\", "\\'", "a\nb\rc", "{0}", "{}", "{", "%s", "#", "\x00", "\u2028", "\ud800", "\u202etxt"),

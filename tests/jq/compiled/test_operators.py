@@ -5,12 +5,13 @@ from itertools import product
 
 import pytest
 
-from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.compiled.collection import greatest, least
-from karta_interpreter.jq.compiled.compiler import compile_one
-from karta_interpreter.jq.compiled.operators import add, divide, modulo, multiply, subtract
-from karta_interpreter.jq.compiled.values import equal, less
-from karta_interpreter.jq.syntax import (
+from karta_interpreter.base.errors import QueryEvaluationError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq.compiled.collection import greatest, least
+from karta_interpreter.languages.jq.compiled.compiler import compile_one
+from karta_interpreter.languages.jq.compiled.operators import add, divide, modulo, multiply, subtract
+from karta_interpreter.languages.jq.compiled.values import equal, less
+from karta_interpreter.languages.jq.syntax import (
     Alternative,
     Array,
     Binary,
@@ -22,7 +23,6 @@ from karta_interpreter.jq.syntax import (
     Node,
     Pipe,
 )
-from karta_interpreter.k8s.values import JSON
 
 OPERATORS: dict[str, Callable[[JSON, JSON], JSON]] = {
     "+": add,

@@ -4,10 +4,10 @@ from functools import reduce
 
 import pytest
 
-from karta_interpreter.jq.analysis import Verdict, vet
-from karta_interpreter.jq.compiled.compiler import compile_list, source
-from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq.analysis import Verdict, vet
+from karta_interpreter.languages.jq.compiled.compiler import compile_list, source
+from karta_interpreter.languages.jq.syntax.parser import parse
 
 
 def nested(form: str, innermost: str, times: int) -> str:

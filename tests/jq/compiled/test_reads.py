@@ -4,12 +4,12 @@ from typing import Any
 
 from hypothesis import example, given
 
-from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.compiled.reads import mark_all, project
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.k8s.projection import Projection
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.errors import QueryEvaluationError
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq.compiled.reads import mark_all, project
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.parser import parse
 from tests.jq.expressions import objects, plain_expressions
 from tests.jq.oracle import compile_many
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.errors import QueryEvaluationError, QueryLimitError, QueryRefusedError
-from karta_interpreter.jq import Query
-from karta_interpreter.jq.compiled.regex import COMPUTED_SIZE, MOST_STEPS, compile_pattern
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, QueryRefusedError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq.compiled.regex import COMPUTED_SIZE, MOST_STEPS, compile_pattern
 
 LONG = "x" * 1_000_000
 

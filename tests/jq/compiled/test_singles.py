@@ -5,12 +5,12 @@ from contextlib import suppress
 import pytest
 from hypothesis import assume, given
 
-from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.compiled.compiler import compile_list
-from karta_interpreter.jq.compiled.singles import Singles
-from karta_interpreter.jq.syntax import Node
-from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.errors import QueryEvaluationError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq.compiled.compiler import compile_list
+from karta_interpreter.languages.jq.compiled.singles import Singles
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.parser import parse
 from tests.jq.expressions import objects, plain_expressions
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.errors import QueryEvaluationError
-from karta_interpreter.jq.compiled import values
-from karta_interpreter.jq.syntax import Binary, Call, Identity, Index, Literal
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.errors import QueryEvaluationError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq.compiled import values
+from karta_interpreter.languages.jq.syntax import Binary, Call, Identity, Index, Literal
 from tests.jq.expressions import objects
 from tests.jq.oracle import libjq
 

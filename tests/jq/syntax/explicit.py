@@ -2,7 +2,7 @@
 
 import json
 
-from karta_interpreter.jq.syntax import (
+from karta_interpreter.languages.jq.syntax import (
     Alternative,
     Array,
     ArrayPattern,

@@ -1,7 +1,7 @@
 import pytest
 
-from karta_interpreter.errors import QuerySyntaxError
-from karta_interpreter.jq.syntax.lexer import SIZE_LIMIT, Kind, tokenize
+from karta_interpreter.base.errors import QuerySyntaxError
+from karta_interpreter.languages.jq.syntax.lexer import SIZE_LIMIT, Kind, tokenize
 
 
 def kinds(text: str) -> list[tuple[str, str]]:

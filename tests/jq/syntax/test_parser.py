@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.errors import QuerySyntaxError
-from karta_interpreter.jq.syntax import (
+from karta_interpreter.base.errors import QuerySyntaxError
+from karta_interpreter.languages.jq.syntax import (
     Alternative,
     Array,
     ArrayPattern,
@@ -46,7 +46,7 @@ from karta_interpreter.jq.syntax import (
     Variable,
     VariablePattern,
 )
-from karta_interpreter.jq.syntax.parser import DEPTH_LIMIT, parse
+from karta_interpreter.languages.jq.syntax.parser import DEPTH_LIMIT, parse
 from tests.jq.syntax.corpus import ACCEPTED, REJECTED
 from tests.jq.syntax.explicit import explicit
 

@@ -5,10 +5,10 @@ import jq
 import pytest
 from hypothesis import given
 
-from karta_interpreter.errors import QuerySyntaxError
-from karta_interpreter.jq.syntax import Call, Identity, Index, Iterate, Literal, Node, Try
-from karta_interpreter.jq.syntax.parser import parse
-from karta_interpreter.jq.syntax.printer import render
+from karta_interpreter.base.errors import QuerySyntaxError
+from karta_interpreter.languages.jq.syntax import Call, Identity, Index, Iterate, Literal, Node, Try
+from karta_interpreter.languages.jq.syntax.parser import parse
+from karta_interpreter.languages.jq.syntax.printer import render
 from tests.jq.syntax.corpus import ACCEPTED
 from tests.jq.syntax.trees import trees
 

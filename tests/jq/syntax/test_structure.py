@@ -2,7 +2,8 @@
 
 import pytest
 
-from karta_interpreter.jq.syntax import (
+from karta_interpreter.base.findings import Span
+from karta_interpreter.languages.jq.syntax import (
     Call,
     Entry,
     Identity,
@@ -11,7 +12,6 @@ from karta_interpreter.jq.syntax import (
     Negate,
     Node,
     RecursiveDescent,
-    Span,
 )
 
 HERE, THERE = Span(0, 1), Span(4, 9)

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from karta_interpreter.jq.syntax import (
+from karta_interpreter.languages.jq.syntax import (
     Alternative,
     Array,
     ArrayPattern,

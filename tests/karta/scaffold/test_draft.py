@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.findings import DefinitionError, Severity
-from karta_interpreter.k8s import edit
-from karta_interpreter.karta.annotations import ExtraDependency
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.scaffold import CustomKind, draft
+from karta_interpreter.base.findings import DefinitionError, Severity
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.definitions.karta.annotations import ExtraDependency
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.openapi.draft import CustomKind, draft
 
 INTEGER, STRING, BOOLEAN = {"type": "integer"}, {"type": "string"}, {"type": "boolean"}
 CONTAINERS = {"type": "array", "items": {"type": "object", "properties": {"name": STRING, "image": STRING}}}

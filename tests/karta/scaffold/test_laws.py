@@ -5,11 +5,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.k8s.gvk import GVK
-from karta_interpreter.karta.evaluation import instance_ids
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.karta.pods import pod_sets
-from karta_interpreter.karta.scaffold import CustomKind, draft
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.openapi.draft import CustomKind, draft
+from karta_interpreter.engine.evaluation.evaluation import instance_ids
+from karta_interpreter.engine.evaluation.pods import pod_sets
 from tests.karta.scaffold.test_draft import TEMPLATE, fields
 
 NAMES = st.sampled_from(["a", "b-c", "groups", "end", "replicaSpecs", "template", "1x", "ü"])

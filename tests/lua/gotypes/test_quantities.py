@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.k8s.quantity import Quantity
-from karta_interpreter.lua.go_numbers import json_text
-from karta_interpreter.lua.gotypes.quantities import approximate, written_quantity
+from karta_interpreter.base.k8s.quantity import Quantity
+from karta_interpreter.languages.lua.go_numbers import json_text
+from karta_interpreter.languages.lua.gotypes.quantities import approximate, written_quantity
 
 
 @pytest.mark.parametrize(

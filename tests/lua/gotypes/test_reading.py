@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.lua.gotypes import MismatchError, decode, encode
-from karta_interpreter.lua.gotypes.scalars import SCALARS
-from karta_interpreter.lua.gotypes.structs import declarations
+from karta_interpreter.languages.lua.gotypes import MismatchError, decode, encode
+from karta_interpreter.languages.lua.gotypes.scalars import SCALARS
+from karta_interpreter.languages.lua.gotypes.structs import declarations
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 import orjson
 
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.machine.kube import KUBE
-from karta_interpreter.lua.machine.runtime import Call, Runtime
-from karta_interpreter.lua.script import Own
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.lua.machine.kube import KUBE
+from karta_interpreter.languages.lua.machine.runtime import Call, Runtime
+from karta_interpreter.languages.lua.script import Own
 
 _MACHINES: list[Runtime] = []
 

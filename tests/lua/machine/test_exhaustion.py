@@ -4,9 +4,9 @@ from itertools import product
 
 import pytest
 
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.machine.kube import KUBE
-from karta_interpreter.lua.machine.runtime import Call, Runtime
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.lua.machine.kube import KUBE
+from karta_interpreter.languages.lua.machine.runtime import Call, Runtime
 from tests.lua.machine import machine
 
 OBJECT: JSON = {

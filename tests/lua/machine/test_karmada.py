@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.errors import LuaRunError
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.errors import LuaRunError
+from karta_interpreter.base.k8s.values import JSON
 from tests.lua.machine.machine import run
 
 RECORDED: dict[str, dict[str, JSON]] = json.loads((Path(__file__).parent / "testdata/karmada_vm.json").read_text())

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.errors import LuaRunError
-from karta_interpreter.k8s.values import JSON
+from karta_interpreter.base.errors import LuaRunError
+from karta_interpreter.base.k8s.values import JSON
 from tests.lua.machine import machine
 
 COPY = """

@@ -2,10 +2,10 @@
 
 import pytest
 
-from karta_interpreter.errors import LuaError, LuaRunError
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.machine.kube import KUBE
-from karta_interpreter.lua.machine.runtime import Runtime
+from karta_interpreter.base.errors import LuaError, LuaRunError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.lua.machine.kube import KUBE
+from karta_interpreter.languages.lua.machine.runtime import Runtime
 from tests.lua.machine.machine import call, function, run, run_call
 
 REACH = """

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.machine.source import rewrite
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.lua.machine.source import rewrite
 from tests.lua.machine.machine import run
 
 

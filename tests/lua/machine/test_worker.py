@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.errors import LuaLimitError, LuaRunError, SandboxError, StopCause
-from karta_interpreter.k8s.values import JSON
-from karta_interpreter.lua.machine.worker import Job, run_in, script_limits, start
-from karta_interpreter.sandbox import Pool
+from karta_interpreter.base.errors import LuaLimitError, LuaRunError, SandboxError, StopCause
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.sandbox import Pool
+from karta_interpreter.languages.lua.machine.worker import Job, run_in, script_limits, start
 from tests.waiting import HANG
 
 
@@ -39,9 +39,9 @@ def test_a_process_has_little_memory() -> None:
 
 def test_a_process_imports_little() -> None:
     """Each import is time that the first calls of a script wait."""
-    program = "import sys, karta_interpreter.lua.machine.service; print(*sys.modules, sep='\\n')"
+    program = "import sys, karta_interpreter.languages.lua.machine.service; print(*sys.modules, sep='\\n')"
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
-    unneeded = {"karta_interpreter.jq", "karta_interpreter.sandbox", "pydantic", "subprocess", "yaml"}
+    unneeded = {"karta_interpreter.languages.jq", "karta_interpreter.base.sandbox", "pydantic", "subprocess", "yaml"}
     assert unneeded.isdisjoint(done.stdout.split())
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError
-from karta_interpreter.karta.annotations import AggregateRule
-from karta_interpreter.operations.aggregate.reduce import is_end, is_time, reduce_values
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.karta.annotations import AggregateRule
+from karta_interpreter.engine.operations.aggregate.reduce import is_end, is_time, reduce_values
 
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:30:00+00:00"
 

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.errors import InterpretationError
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.engine.operations.aggregate import merge
+from karta_interpreter.engine.operations.aggregate.member_status import Part
 from karta_interpreter.export.customization import script_of
-from karta_interpreter.k8s import edit
-from karta_interpreter.karta.definition import Definition
-from karta_interpreter.karta.loading import load_definition
-from karta_interpreter.lua.script import Script
-from karta_interpreter.operations import Call, Operation, StatusItem, interpret
-from karta_interpreter.operations.aggregate import merge
-from karta_interpreter.operations.aggregate.member_status import Part
+from karta_interpreter.languages.lua.script import Script
 from tests.both_ways import ask
 from tests.conformance import ours
 from tests.conformance.customizations import Pair, difference

@@ -1,0 +1,123 @@
+"""What is wrong, or looks wrong, in a definition."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+
+from msgspec import Struct
+
+from karta_interpreter.base.errors import InterpreterError
+from karta_interpreter.base.k8s.values import Object, Path, field_path
+
+
+class Severity(StrEnum):
+    """How bad a finding is: a definition with an error is not used, one with warnings is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Span(Struct, frozen=True, gc=False):
+    """A half-open range of offsets into the text of an expression."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to look at in a definition.
+
+    ``path`` is relative to the Karta object; ``line`` and ``column`` are those of the document it was read
+    from, counted from 1 and 0 when unknown; ``inside`` is the line and column in the text at ``path``, or in the text
+    that it leads into, (0, 0) where the whole value is meant. ``span`` is the part of ``expression`` that is meant.
+    """
+
+    severity: Severity
+    rule: str
+    path: Path
+    message: str
+    hint: str = ""
+    source: str = ""
+    line: int = 0
+    column: int = 0
+    expression: str = ""
+    span: Span | None = None
+    inside: tuple[int, int] = (0, 0)
+
+    def __str__(self) -> str:
+        where = f"{format_path(self.path)}: " if self.path else ""
+        hint = f" ({self.hint})" if self.hint else ""
+        return escaped(f"{self.severity}: {where}{self.message}{hint} [{self.rule}]")
+
+    @property
+    def placed_message(self) -> str:
+        """The message behind its place, as editors follow it."""
+        return f"{self.source}:{self.line}:{self.column}: {self.message}"
+
+    def to_json(self) -> Object:
+        """Return the finding for machines; the path is text, ``span`` has offsets into the expression."""
+        names = ("source", "line", "column", "rule", "message", "hint", "expression")
+        span = self.span and {"start": self.span.start, "end": self.span.end}
+        fields = {name: getattr(self, name) for name in names}
+        return {**fields, "severity": str(self.severity), "path": format_path(self.path), "span": span}
+
+
+class DefinitionError(InterpreterError):
+    """A Karta that cannot be used; ``findings`` lists everything that is wrong with it."""
+
+    def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)
+
+
+error = partial(Finding, Severity.ERROR)
+warning = partial(Finding, Severity.WARNING)
+
+
+def in_one_line(finding: Finding) -> str:
+    """Return ``file:line:column: severity [rule] path: message (hint: …)``, without control characters.
+
+    >>> in_one_line(warning("shadowed-kind", (), "x hides y", source="y.yaml", line=3, column=1))
+    'y.yaml:3:1: warning [shadowed-kind] x hides y'
+    """
+    position = f"{finding.line}:{finding.column}:" if finding.line else ""
+    place = f"{finding.source}:{position} " if finding.source else ""
+    path = f"{format_path(finding.path)}: " if finding.path else ""
+    hint = f" (hint: {finding.hint})" if finding.hint else ""
+    return escaped(f"{place}{finding.severity} [{finding.rule}] {path}{finding.message}{hint}")
+
+
+def format_path(path: Path) -> str:
+    """The path as text, the way a reader would write it; "" for the Karta itself.
+
+    >>> format_path(("spec", "structureDefinition", "childComponents", 0, "name"))
+    'spec.structureDefinition.childComponents[0].name'
+    """
+    return field_path(path) if path else ""
+
+
+def escaped(text: str, keep: str = "") -> str:
+    r"""Return a text with its control characters and line breaks as escapes, but for those in ``keep``.
+
+    Names and messages from files and clusters may hold them: printed as they are, they forge lines and steer
+    terminals.
+
+    >>> print(escaped("gr\u00fcn \x1b[2J\n"))
+    grün \x1b[2J\n
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() or each in keep else each.encode("unicode_escape").decode() for each in text
+    )
+
+
+def count(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> count(1, "pod"), count(0, "warning")
+    ('1 pod', '0 warnings')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,72 @@
+"""Copy-on-write edits of JSON documents: what an edit does not touch is shared with the original."""
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.values import JSON, Path, field_path, type_name
+
+
+def get(document: JSON, path: Path, default: JSON = None) -> JSON:
+    """The value at ``path``, or ``default`` where there is no such place.
+
+    >>> get({"spec": {"replicas": 3}}, ("spec", "replicas"))
+    3
+    >>> get({"spec": None}, ("spec", "replicas"), 1)
+    1
+    """
+    for step in path:
+        if not _has(document, step):
+            return default
+        document = document[step]
+    return document
+
+
+def set_value(document: JSON, path: Path, value: JSON) -> JSON:
+    """A new document with ``value`` at ``path``; missing and null parents become objects.
+
+    Raises InterpretationError when a parent is neither an object nor a list that has the index.
+
+    >>> set_value({"kind": "Job"}, ("spec", "suspend"), True)
+    {'kind': 'Job', 'spec': {'suspend': True}}
+    """
+    parents: list[JSON] = []
+    here = document
+    for depth, step in enumerate(path):
+        if here is None and isinstance(step, str):
+            here = {}
+        if not (isinstance(here, dict) if isinstance(step, str) else _has(here, step)):
+            raise _unwritable(path, depth, here)
+        parents.append(here)
+        here = here[step] if _has(here, step) else None
+    for parent, step in zip(reversed(parents), reversed(path), strict=True):
+        copy = parent.copy()
+        copy[step] = value
+        value = copy
+    return value
+
+
+def remove(document: JSON, path: Path) -> JSON:
+    """A new document without the value at ``path``; the same document when there is no such place.
+
+    >>> remove({"a": {"b": 1, "c": 2}}, ("a", "b"))
+    {'a': {'c': 2}}
+    """
+    if not path:
+        return None
+    parent = get(document, path[:-1])
+    if not _has(parent, path[-1]):
+        return document
+    shorter = parent.copy()
+    del shorter[path[-1]]
+    return set_value(document, path[:-1], shorter)
+
+
+def _has(container: JSON, step: str | int) -> bool:
+    if isinstance(step, str):
+        return isinstance(container, dict) and step in container
+    return isinstance(container, list) and 0 <= step < len(container)
+
+
+def _unwritable(path: Path, depth: int, container: JSON) -> InterpretationError:
+    place, found = field_path(path[:depth]), type_name(container)
+    if isinstance(container, list) and isinstance(path[depth], int):
+        found = f"a list of {len(container)}"
+    return InterpretationError(f"cannot write {field_path(path)}: {place} is {found}")

@@ -1,0 +1,98 @@
+"""Typed reading of the fields of a Kubernetes object: absent and null are empty, another type is an error.
+
+Every function takes the object's own place, so that an error can name the field: ``spec.containers[0].env``.
+"""
+
+from typing import NoReturn
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.values import JSON, Object, Path, field_path, type_name
+
+# Shared by all callers, for no value is ever changed.
+_NOTHING: Object = {}
+_ONLY_OBJECTS = frozenset({dict})
+
+
+def object_field(parent: Object, name: str, place: Path) -> Object:
+    """The object in a field, an empty one where there is none.
+
+    >>> object_field({"spec": None}, "spec", ())
+    {}
+    """
+    value = parent.get(name)
+    if value is None:
+        return _NOTHING
+    if not isinstance(value, dict):
+        refuse(value, "an object", (*place, name))
+    return value
+
+
+def objects_field(parent: Object, name: str, place: Path) -> list[Object]:
+    """The objects in a list field; a null element counts as an empty object.
+
+    >>> objects_field({"containers": [{"name": "web"}]}, "containers", ("spec",))
+    [{'name': 'web'}]
+    """
+    value = parent.get(name)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        refuse(value, "a list", (*place, name))
+    # Most lists: without a loop in Python, and without a copy.
+    if _ONLY_OBJECTS.issuperset(map(type, value)):
+        return value
+    for index, element in enumerate(value):
+        if not isinstance(element, dict) and element is not None:
+            refuse(element, "an object", (*place, name, index))
+    return [element or _NOTHING for element in value]
+
+
+def text_field(parent: Object, name: str, place: Path) -> str:
+    """The string in a field, an empty one where there is none.
+
+    >>> text_field({}, "serviceAccountName", ("spec",))
+    ''
+    """
+    value = parent.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        refuse(value, "a string", (*place, name))
+    return value
+
+
+def refuse(value: JSON, needed: str, place: Path) -> NoReturn:
+    """Raise the InterpretationError for a value of the wrong type.
+
+    >>> refuse([], "an object", ("spec",))
+    Traceback (most recent call last):
+    karta_interpreter.base.errors.InterpretationError: spec needs an object, not a list
+    """
+    raise InterpretationError(f"{field_path(place)} needs {needed}, not {type_name(value)}")
+
+
+def namespace(obj: Object) -> str:
+    """Return the object's namespace, ``""`` when it has none."""
+    return _text_at(obj, "namespace") or ""
+
+
+def generation(obj: Object) -> int | None:
+    """Return ``metadata.generation``, None when it is absent or no number."""
+    value = get(obj, ("metadata", "generation"))
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def label(obj: Object, name: str) -> str | None:
+    """Return the value of a label."""
+    return _text_at(obj, "labels", name)
+
+
+def annotation(obj: Object, name: str) -> str | None:
+    """Return the value of an annotation."""
+    return _text_at(obj, "annotations", name)
+
+
+def _text_at(obj: Object, *path: str) -> str | None:
+    value = get(obj, ("metadata", *path))
+    return value if isinstance(value, str) else None

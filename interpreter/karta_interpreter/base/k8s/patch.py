@@ -1,0 +1,142 @@
+"""The difference between two documents: the places that differ, and a JSON Patch (RFC 6902).
+
+Nothing in here recurses, so that no document is too deep for it.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, Path, pointer_step
+
+Operation: TypeAlias = dict[str, JSON]
+"""One operation of a patch, ``{"op": "add", "path": "/spec/replicas", "value": 3}``."""
+
+_Pair: TypeAlias = tuple[str, JSON, JSON]  # pointer, value before, value after
+
+
+class Change(NamedTuple):
+    """A place whose values differ; a side without the field has `NOTHING` there."""
+
+    path: Path
+    before: JSON
+    after: JSON
+
+
+def changes(before: JSON, after: JSON, path: Path = ()) -> Iterator[Change]:
+    """Yield the places whose values differ, as deep as both sides are objects, or lists of the same length.
+
+    >>> [change.path for change in changes({"spec": {"a": 1}}, {"spec": {"a": 2, "b": {"c": 3}}})]
+    [('spec', 'a'), ('spec', 'b')]
+    """
+    pending = [Change(path, before, after)]
+    while pending:
+        path, old, new = change = pending.pop()
+        if isinstance(old, dict) and isinstance(new, dict):
+            keys = [key for key in dict.fromkeys([*old, *new]) if old.get(key, NOTHING) is not new.get(key, NOTHING)]
+            pending += [Change((*path, key), old.get(key, NOTHING), new.get(key, NOTHING)) for key in reversed(keys)]
+        elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+            pairs = [Change((*path, index), *pair) for index, pair in enumerate(zip(old, new, strict=True))]
+            pending += reversed(pairs)
+        elif not _same(old, new):
+            yield change
+
+
+def diff(before: JSON, after: JSON) -> list[Operation]:
+    """The operations that make ``after`` of ``before``: only add, remove and replace, and few of them.
+
+    Lists keep their common head and tail. Numbers of equal value are the same, true and 1 are not. The same
+    documents always give the same operations, in any order of their keys.
+
+    >>> diff({"spec": {"replicas": 1}}, {"spec": {"replicas": 3}, "status": {}})
+    [{'op': 'add', 'path': '/status', 'value': {}}, {'op': 'replace', 'path': '/spec/replicas', 'value': 3}]
+    """
+    operations: list[Operation] = []
+    pending: list[_Pair] = [("", before, after)]
+    while pending:
+        place, old, new = pending.pop()
+        # Edits share what they do not change (`edit`), so most of two documents is skipped here.
+        if old is new:
+            continue
+        if isinstance(old, dict) and isinstance(new, dict) and not _is_opaque(place):
+            changes, pairs = _diff_objects(place, old, new)
+        elif isinstance(old, list) and isinstance(new, list) and not _is_opaque(place):
+            changes, pairs = _diff_lists(place, old, new)
+        elif not _same(old, new):
+            changes, pairs = [{"op": "replace", "path": place, "value": new}], []
+        else:
+            continue
+        operations.extend(changes)
+        pending.extend(reversed(pairs))
+    return operations
+
+
+def _is_opaque(place: str) -> bool:
+    """Whether Karmada could not follow a pointer below a place, because its last key is empty.
+
+    ``evanphx/json-patch`` takes an empty key in the middle of a pointer for the object that has it.
+    """
+    return place.endswith("/")
+
+
+def _diff_objects(place: str, old: Object, new: Object) -> tuple[list[Operation], list[_Pair]]:
+    """What comes and goes, and the pairs that may differ."""
+    place += "/"
+    changes: list[Operation] = []
+    if old.keys() != new.keys():
+        gone, come = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
+        changes += [{"op": "remove", "path": place + pointer_step(key)} for key in gone]
+        changes += [{"op": "add", "path": place + pointer_step(key), "value": new[key]} for key in come]
+    changed = sorted(
+        [
+            key
+            for key, value in old.items()
+            # Equal texts go at once, without a turn of the loop in `diff` for each.
+            if key in new and value is not new[key] and not (type(value) is str and value == new[key])
+        ]
+    )
+    return changes, [(place + pointer_step(key), old[key], new[key]) for key in changed]
+
+
+def _diff_lists(place: str, old: list[JSON], new: list[JSON]) -> tuple[list[Operation], list[_Pair]]:
+    """What comes and goes, in an order that keeps every index true, and the pairs that may differ."""
+    head = tail = 0
+    if len(old) != len(new):
+        head = _common_head(old, new)
+        tail = _common_head(old[head:][::-1], new[head:][::-1])
+    paired = min(len(old), len(new)) - tail
+    gone = range(paired, len(old) - tail)
+    come = range(paired, len(new) - tail)
+    removed = [{"op": "remove", "path": f"{place}/{index}"} for index in reversed(gone)]
+    added = [{"op": "add", "path": f"{place}/{index}", "value": new[index]} for index in come]
+    pairs = [
+        (f"{place}/{index}", old[index], new[index]) for index in range(head, paired) if old[index] is not new[index]
+    ]
+    return removed + added, pairs
+
+
+def _common_head(old: list[JSON], new: list[JSON]) -> int:
+    """How many elements two lists start with in common."""
+    for index, (one, other) in enumerate(zip(old, new, strict=False)):
+        if not _same(one, other):
+            return index
+    return min(len(old), len(new))
+
+
+def _same(left: JSON, right: JSON) -> bool:
+    pending = [(left, right)]
+    while pending:
+        one, other = pending.pop()
+        if one is other:
+            continue
+        if isinstance(one, dict) and isinstance(other, dict):
+            if one.keys() != other.keys():
+                return False
+            pending.extend((one[key], other[key]) for key in one)
+        elif isinstance(one, list) and isinstance(other, list):
+            if len(one) != len(other):
+                return False
+            pending.extend(zip(one, other, strict=True))
+        # To Python, true equals 1.
+        elif one != other or isinstance(one, bool) != isinstance(other, bool):
+            return False
+    return True

@@ -1,0 +1,176 @@
+"""The projection of a JSON value: the parts of it that a computation reads, and the decoder that reads no others.
+
+Decoded parts are what orjson would make of them. Skipped parts are checked to be JSON, but numbers in them may be
+larger than any double, and nesting deeper than orjson allows.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, Self, TypeAlias, TypedDict, Union
+
+import msgspec
+import orjson
+from msgspec.structs import astuple
+
+from karta_interpreter.base.k8s.values import JSON
+
+MOST_VALUES: Final = 12_000
+"""Keys and values that one call may have in the server's own process: a hostile call of as many takes some 30 ms."""
+
+Read: TypeAlias = Callable[[bytes], tuple[JSON, ...]]
+"""Decodes a text; raises one of `UNREAD` for a text that has to be decoded as a whole, and is perhaps invalid."""
+
+UNREAD: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, orjson.JSONEncodeError)
+
+_MOST: Final = 2**16
+"""The most bytes that the decoded parts may have when they are encoded again: the time of an answer grows with them."""
+
+_SURELY_FEW: Final = 2**15
+"""Parts of this size have few enough values, whatever they are."""
+
+_DISTRUST: Final = 15
+"""After a text whose parts were too large, so many texts that are as long are refused without decoding.
+
+Decoding a hostile text of 1 MB takes 20 to 100 ms of the server's own process; another process answers large calls.
+"""
+
+_MOST_PARTS: Final = 1500
+"""The most parts of a projection: the decoder of as many takes 20 ms to make. The catalogue's largest has 1,100."""
+
+_MOST_NESTED: Final = 3
+"""The most lists or maps directly within one another whose elements are read in part: types double with each."""
+
+_SCALARS: Final = (int, float, str, bool, None)
+
+_TOO_MUCH: Final = "the parts that are read are too large"
+
+_Key: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
+"""A patch cannot name a place below an empty key and replaces the whole object, so the object has to be read whole."""
+
+
+class Projection:
+    """The parts that are read of one value. Its type, and whether it is there, count as read in any case.
+
+    ``fields`` are read of an object, ``elements`` of a list or of an object's values; ``is_whole`` if all is read.
+    A value with too many parts is coarse: a part that would have one more is read whole instead.
+
+    >>> projection = Projection()
+    >>> projection.take("spec.replicas", "spec.containers[].image")
+    >>> projection.at("spec", "containers").each().fields["image"].is_whole
+    True
+    """
+
+    __slots__ = ("_count", "elements", "fields", "is_whole")
+
+    def __init__(self, count: list[int] | None = None) -> None:
+        self.fields: dict[str, Self] = {}
+        self.elements: Self | None = None
+        self.is_whole = False
+        self._count = [0] if count is None else count
+        """How many parts there are, shared by all of them."""
+
+    def at(self, *names: str) -> Self:
+        """Return the part at a path of fields; of a value that is read whole, that value."""
+        part = self
+        for name in names:
+            below = part.fields.get(name)
+            if below is None:
+                below = part._below()
+                if below is part:
+                    break
+                part.fields[name] = below
+            part = below
+        return part
+
+    def each(self) -> Self:
+        """Return the part for every element of a list, or every value of an object."""
+        if self.elements is None:
+            below = self._below()
+            if below is self:
+                return self
+            self.elements = below
+        return self.elements
+
+    def _below(self) -> Self:
+        """Return a new part, or this one if all below it is read anyway."""
+        if not self.is_whole and self._count[0] >= _MOST_PARTS:
+            self.is_whole = True
+        if self.is_whole:
+            return self
+        self._count[0] += 1
+        return type(self)(self._count)
+
+    def take(self, *paths: str) -> None:
+        """Read all of the values at these paths, each of which ends at a field."""
+        for path in paths:
+            *parents, last = path.split(".")
+            part = self
+            for step in parents:
+                name = step.removesuffix("[]")
+                part = part.at(name) if step == name else part.at(name).each()
+            part.at(last).take_all()
+
+    def take_all(self) -> None:
+        """Read all of the value."""
+        self.is_whole = True
+
+
+def values_in(text: bytes) -> int:
+    """The number of keys and values, or more: the characters that precede a value are also counted in strings.
+
+    >>> values_in(b'{"a": [1, 2]}')
+    5
+    """
+    return 1 + sum(map(text.count, (b",", b":", b"[", b"{")))
+
+
+def projection_reader(projections: Mapping[str, Projection | None]) -> Read:
+    """Return the decoder of an object that has these fields and no others, and returns their values in the same order.
+
+    A value with a projection is an object, and objects in it have only the fields that the projection names. Any other
+    value is read in full, and is None if it is missing.
+
+    >>> projection = Projection()
+    >>> projection.take("spec.replicas")
+    >>> read = projection_reader({"object": projection, "replicas": None})
+    >>> read(b'{"object": {"kind": "Job", "spec": {"replicas": 1, "template": {}}}}')
+    ({'spec': {'replicas': 1}}, None)
+    """
+    fields = [(name, _object_type(part, Any)) if part else (name, Any, None) for name, part in projections.items()]
+    decoder = msgspec.json.Decoder(msgspec.defstruct("_Fields", fields, forbid_unknown_fields=True))
+    too_long = distrust = 0
+
+    def read(text: bytes) -> tuple[JSON, ...]:
+        nonlocal too_long, distrust
+        # A third of a millisecond in the place of a decoding that would fail again.
+        if distrust and len(text) >= too_long:
+            distrust -= 1
+            raise msgspec.ValidationError(_TOO_MUCH)
+        if not text.isascii():
+            text.decode()  # msgspec does not check that skipped text is UTF-8
+        values = astuple(decoder.decode(text))
+        # This fails on integers that orjson would have read as doubles: it has no larger ones.
+        written = orjson.dumps(values)
+        if len(written) > _MOST or (len(written) > _SURELY_FEW and values_in(written) > MOST_VALUES):
+            too_long, distrust = len(text), _DISTRUST
+            raise msgspec.ValidationError(_TOO_MUCH)
+        return values
+
+    return read
+
+
+def _type(part: Projection, nested: int = 0) -> Any:  # noqa: ANN401 - a type
+    """Return the type of a part, which is ``nested`` in so many lists or maps without a field between."""
+    if part.is_whole or nested > _MOST_NESTED:
+        return Any
+    elements = _type(part.elements, nested + 1) if part.elements and not part.fields else Any
+    return Union[(_object_type(part, elements), list[elements], *_SCALARS)]  # type: ignore[valid-type]  # made at run time
+
+
+def _object_type(part: Projection, elements: Any) -> Any:  # noqa: ANN401 - types
+    if part.elements and not part.fields:
+        return dict[_Key, elements]  # made at run time
+    if part.elements or part.is_whole or "" in part.fields:
+        return dict[str, Any]
+    # The functional form takes names that are no identifiers.
+    fields = {name: _type(below) for name, below in part.fields.items()}
+    return TypedDict("_Known", fields, total=False)  # type: ignore[operator]  # made at run time

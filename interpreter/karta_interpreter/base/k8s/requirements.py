@@ -1,0 +1,275 @@
+"""What one replica of a pod template asks of a cluster.
+
+The form of the answer is that of Karmada's ``GenerateReplicaRequirements`` (``pkg/util/helper/binding.go``). The
+amounts are what kube-scheduler reserves for the pod (Kubernetes 1.35: ``PodRequests`` in
+``k8s.io/component-helpers/resource/helpers.go`` after the defaults of ``pkg/apis/core/v1/defaults.go``) or what Karmada
+counts (``pkg/util/resource.go``); the two differ for sidecars and for the resources of the pod itself.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from karta_interpreter.base.errors import InterpretationError, QuantityError
+from karta_interpreter.base.k8s.fields import object_field, objects_field, refuse, text_field
+from karta_interpreter.base.k8s.quantity import Quantity
+from karta_interpreter.base.k8s.values import JSON, Object, Path, field_path
+
+_NATIVE = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
+_IN_BINARY = frozenset({"memory", "ephemeral-storage"})
+# `IsExtendedResourceName`: with the prefix `requests.` of quotas it has to be a qualified name, so 9 of 253 are gone.
+_EXTENDED = re.compile(
+    r"(?!requests\.)(?=[^/]{1,244}/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+    r"/(?=.{1,63}$)[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
+)
+_LONGEST_NAME = 253 + 1 + 63  # prefix, slash and name; a longer name could only fill the caches
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_SPEC: Path = ("spec",)
+_KEPT = 8192  # more than one call can be about in the server's own process, whose pod sets may share what they ask for
+_LARGEST = 2**63 - 1
+_TOO_LARGE = "it is more than an int64 holds, in which Karmada counts it"
+
+
+class Counting(StrEnum):
+    """Which formula computes the amounts."""
+
+    SCHEDULER = "scheduler"
+    KARMADA = "karmada"
+
+
+class PodRequirements(NamedTuple):
+    """The resources of one replica, where it may run and how urgent it is.
+
+    Amounts are in the units in which Karmada counts: thousandths of a ``cpu``, whole numbers of all else.
+    """
+
+    resource_request: Mapping[str, int] = MappingProxyType({})
+    node_claim: Object | None = None
+    priority_class_name: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it asks for nothing; a priority class alone asks for nothing."""
+        return not self.resource_request and self.node_claim is None
+
+    def to_json(self, *, namespace: str = "", priority_class: bool = False) -> dict[str, JSON] | None:
+        """Karmada's ReplicaRequirements without its empty keys, None when it asks for nothing.
+
+        ``namespace`` is added where one is given, the priority class where ``priority_class`` is true.
+
+        >>> PodRequirements({"cpu": 2000}).to_json(namespace="team")
+        {'resourceRequest': {'cpu': '2'}, 'namespace': 'team'}
+        """
+        if self.is_empty:
+            return None
+        wire: dict[str, JSON] = {}
+        if self.node_claim is not None:
+            wire["nodeClaim"] = self.node_claim
+        if request := self.resource_request:
+            wire["resourceRequest"] = {name: _written(name, request[name]) for name in sorted(request)}
+        if namespace:
+            wire["namespace"] = namespace
+        if priority_class and self.priority_class_name:
+            wire["priorityClassName"] = self.priority_class_name
+        return wire
+
+
+def pod_requirements(template: Object, counting: Counting) -> PodRequirements:
+    """What one replica of a pod template asks for.
+
+    Per resource: the sum over the containers, or what the pod needs while its init containers run, whichever is more,
+    and the overhead on top. Raises InterpretationError naming the field that has the wrong type.
+
+    >>> spec = {"containers": [{"resources": {"limits": {"memory": "1Gi"}}}], "overhead": {"cpu": "250m"}}
+    >>> pod_requirements({"spec": spec}, Counting.SCHEDULER).to_json()
+    {'resourceRequest': {'cpu': '250m', 'memory': '1Gi'}}
+    """
+    spec = object_field(template, "spec", ())
+    priority_class = text_field(spec, "priorityClassName", _SPEC)
+    return PodRequirements(_resource_request(spec, counting), _node_claim(spec), priority_class)
+
+
+REQUIREMENTS_READ: Final = (
+    "overhead",
+    "resources",
+    "affinity",
+    "nodeSelector",
+    "tolerations",
+    "priorityClassName",
+    "containers[].resources",
+    "initContainers[].resources",
+    "initContainers[].restartPolicy",
+)
+"""The paths in the spec of a pod that `pod_requirements` reads. Its tests fail if one is missing."""
+
+
+def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequirements:
+    """What is enough for any one of several kinds of replica.
+
+    Per resource the largest amount; a node claim or priority class only where all have the same one.
+    """
+    several = list(requirements)
+    if len(several) == 1:
+        return several[0]
+    largest: dict[str, int] = {}
+    for one in several:
+        _raise(largest, one.resource_request)
+    claims, classes = [one.node_claim for one in several], [one.priority_class_name for one in several]
+    return PodRequirements(
+        largest,
+        claims[0] if claims and claims.count(claims[0]) == len(claims) else None,
+        classes[0] if len(set(classes)) == 1 else "",
+    )
+
+
+def _resource_request(spec: Object, counting: Counting) -> dict[str, int]:
+    totals: dict[str, int] = {}
+    for index, container in enumerate(objects_field(spec, "containers", _SPEC)):
+        _add_container(totals, container, ("spec", "containers", index))
+    if "initContainers" in spec:
+        _cover_init_containers(totals, objects_field(spec, "initContainers", _SPEC), counting)
+    if counting is Counting.SCHEDULER and "resources" in spec:
+        # After the init containers, which it replaces as well, and before the overhead, which comes on top.
+        totals |= _of_the_pod(object_field(spec, "resources", _SPEC), totals)
+    if "overhead" in spec:
+        _add(totals, object_field(spec, "overhead", _SPEC), _SPEC, "overhead")
+    return {name: total for name, total in totals.items() if total > 0}
+
+
+def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object], counting: Counting) -> None:
+    """Raise the totals to what the pod needs while each of these containers runs.
+
+    To kube-scheduler a sidecar (restartPolicy Always) runs on next to the init containers after it and the containers.
+    To Karmada it is an init container as any other: karmada-io/karmada#5745.
+    """
+    sidecars: dict[str, int] = {}
+    peaks: list[Mapping[str, int]] = []
+    for index, container in enumerate(containers):
+        place = ("spec", "initContainers", index)
+        running = sidecars.copy()
+        _add_container(running, container, place)
+        peaks.append(running)
+        if counting is Counting.SCHEDULER and text_field(container, "restartPolicy", place) == "Always":
+            _add_container(totals, container, place)
+            sidecars = running
+    for peak in peaks:
+        _raise(totals, peak)
+
+
+def _raise(totals: dict[str, int], amounts: Mapping[str, int]) -> None:
+    for name, amount in amounts.items():
+        # Also 0 for 0: a request that is stated keeps a limit of the pod from standing in for it, see `_of_the_pod`.
+        if amount >= totals.get(name, 0):
+            totals[name] = amount
+
+
+def _of_the_pod(resources: Object, containers: Mapping[str, int]) -> dict[str, int]:
+    """The amounts that the pod states as a whole, which count in the place of what its containers add up to.
+
+    A limit of the pod stands in for a request that neither the pod nor its containers have; one of huge pages, which
+    cannot be overcommitted, counts next to anything that the containers have.
+    """
+    place = (*_SPEC, "resources")
+    requests = {name: value for name, value in object_field(resources, "requests", place).items() if _is_of_pods(name)}
+    limits = {
+        name: value
+        for name, value in object_field(resources, "limits", place).items()
+        if _is_of_pods(name) and name not in requests and (name not in containers or _is_huge_page(name))
+    }
+    amounts: dict[str, int] = {}
+    _add(amounts, requests, place, "requests")
+    _add(amounts, limits, place, "limits")
+    return amounts
+
+
+def _is_of_pods(name: str) -> bool:
+    """Whether a pod as a whole can state the resource (``IsSupportedPodLevelResource``)."""
+    return name in ("cpu", "memory") or _is_huge_page(name)
+
+
+def _is_huge_page(name: str) -> bool:
+    return name.startswith("hugepages-")
+
+
+def _add_container(totals: dict[str, int], container: Object, place: Path) -> None:
+    """Add a container's requests, and its limits where it has no request for the same resource."""
+    resources = object_field(container, "resources", place)
+    if not resources:
+        return
+    place = (*place, "resources")
+    requests = object_field(resources, "requests", place)
+    _add(totals, requests, place, "requests")
+    limits = object_field(resources, "limits", place)
+    if limits and not limits.keys() <= requests.keys():
+        unrequested = {name: value for name, value in limits.items() if name not in requests}
+        _add(totals, unrequested, place, "limits")
+
+
+def _add(totals: dict[str, int], quantities: Object, place: Path, field: str) -> None:
+    for name, value in quantities.items():
+        if len(name) > _LONGEST_NAME:
+            continue
+        try:
+            amount = _amount(name, value if type(value) is str else _text(value, (*place, field, name)))
+        except QuantityError as err:
+            raise InterpretationError(f"{field_path((*place, field, name))}: {err}") from err
+        if amount is not None:
+            total = totals.get(name, 0) + amount
+            # Quantities may be negative: only API servers reject those of pods, and a custom resource may hold any.
+            if abs(total) > _LARGEST:
+                raise InterpretationError(f"{field_path((*place, field, name))}: {_TOO_LARGE}")
+            totals[name] = total
+
+
+def _text(value: JSON, place: Path) -> str:
+    if value is None:
+        return "0"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        refuse(value, "a quantity", place)
+    return repr(value)
+
+
+@lru_cache(_KEPT)
+def _amount(name: str, text: str) -> int | None:
+    """An amount in the unit in which Karmada counts the resource; None for one that it does not count."""
+    quantity = Quantity.parse(text)
+    if name == "cpu":
+        return quantity.milli
+    return quantity.value if name in _NATIVE or _is_scalar(name) else None
+
+
+def _is_scalar(name: str) -> bool:
+    """Karmada's ``IsScalarResourceName``: extended, huge page, ``kubernetes.io/`` and attachable volumes."""
+    is_known = name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name
+    return is_known or _EXTENDED.fullmatch(name) is not None
+
+
+@lru_cache(_KEPT)
+def _written(name: str, amount: int) -> str:
+    """An amount of a resource as Karmada writes it."""
+    if name == "cpu":
+        return str(Quantity.of_milli(amount))
+    binary = name in _IN_BINARY or _is_huge_page(name)
+    return str(Quantity.of_value(amount, "BinarySI" if binary else "DecimalSI"))
+
+
+def _node_claim(spec: Object) -> Object | None:
+    """Node selector, tolerations and the required node affinity; None where there are none of them.
+
+    A node selector that is an empty object still makes a claim, an empty one, as it does for Karmada.
+    """
+    claim: dict[str, JSON] = {}
+    if "affinity" in spec:
+        node_affinity = object_field(object_field(spec, "affinity", _SPEC), "nodeAffinity", ("spec", "affinity"))
+        if node_affinity.get(_REQUIRED) is not None:
+            claim["hardNodeAffinity"] = object_field(node_affinity, _REQUIRED, ("spec", "affinity", "nodeAffinity"))
+    selector = object_field(spec, "nodeSelector", _SPEC)
+    if selector:
+        place = ("spec", "nodeSelector")
+        claim["nodeSelector"] = {label: text_field(selector, label, place) for label in selector}
+    if tolerations := objects_field(spec, "tolerations", _SPEC):
+        claim["tolerations"] = tolerations
+    return claim if claim or spec.get("nodeSelector") is not None else None

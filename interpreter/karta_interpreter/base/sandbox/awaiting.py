@@ -1,0 +1,169 @@
+"""Processes of a pool for the event loop, which waits for their sockets itself."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from functools import partial
+
+from karta_interpreter.base.errors import SandboxError
+from karta_interpreter.base.sandbox.pool import Place, Pool, every_process_is_busy
+from karta_interpreter.base.sandbox.process import READ, Process
+
+
+class AsyncPool:
+    """A pool for the event loop, with a thread for each of its processes."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        # As many as processes: to start or to end one never waits for another one.
+        self._threads = ThreadPoolExecutor(pool.size, thread_name_prefix="sandbox")
+        self._settling = set[asyncio.Task[None]]()
+
+    @asynccontextmanager
+    async def process(self, owner: str, seconds: float) -> AsyncIterator[tuple["Exchange", float]]:
+        """`Pool.process` for the event loop; only to start and to stop a process takes a thread.
+
+        The block ends before the process is ready for another request. An exception in it, also that its caller is
+        cancelled, stops the process.
+        """
+        end = time.monotonic() + seconds
+        in_thread = partial(asyncio.get_running_loop().run_in_executor, self._threads)
+        place = await self._place(owner, end)
+        starting: Future[Process] | None = None
+        try:
+            left = max(end - time.monotonic(), 0.001)
+            if not (process := self.pool.idle()):
+                starting = self._threads.submit(self.pool.take)
+                process = await asyncio.wrap_future(starting)
+        except BaseException:
+            self._leave(place, starting)
+            raise
+        exchange = Exchange(process, in_thread)
+        try:
+            yield exchange, left
+        except BaseException:
+            # Also the cancellation of a client that has left: the process is in the midst of an answer.
+            self._end(process, place)
+            raise
+        process.is_settling = True  # from before the caller can ask again
+        settling = self._settle(process, exchange, place)
+        if process.has_unread:
+            await settling  # READY came with the answer: it has nothing to wait for
+        else:
+            task = asyncio.create_task(settling)
+            # asyncio itself holds tasks weakly.
+            self._settling.add(task)
+            task.add_done_callback(self._settling.discard)
+
+    async def close(self) -> None:
+        """End every process and wait until their sockets are closed; there can be no request after it."""
+        self.pool.close()
+        if self._settling:
+            await asyncio.wait(self._settling)
+        await asyncio.to_thread(self._threads.shutdown)
+
+    async def _settle(self, process: Process, exchange: "Exchange", place: Place) -> None:
+        is_fit = False
+        try:
+            is_fit = await exchange.settled()
+        finally:
+            if is_fit:
+                self.pool.put_back(process)
+                self.pool.places.release(place)
+            else:
+                self._end(process, place)
+
+    def _end(self, process: Process, place: Place) -> None:
+        process.kill()
+        # The place is free only when the process is gone: there are never more processes than places.
+        try:
+            dropped = self._threads.submit(self.pool.drop, process)
+        except RuntimeError:  # no thread can be started; a process that was killed takes a moment to end
+            self.pool.drop(process)
+            self.pool.places.release(place)
+        else:
+            dropped.add_done_callback(lambda _: self.pool.places.release(place))
+
+    def _leave(self, place: Place, starting: Future[Process] | None) -> None:
+        def end(done: Future[Process]) -> None:
+            if not done.cancelled() and not done.exception():
+                self.pool.put_back(done.result())
+            self.pool.places.release(place)
+
+        if starting is None:
+            self.pool.places.release(place)
+        else:
+            # A thread cannot be cancelled: the process that it starts is for another request. The place is free only
+            # then: with more starts than threads, none would be left to end a process that all of them wait for.
+            starting.add_done_callback(end)
+
+    async def _place(self, owner: str, end: float) -> Place:
+        loop, granted, is_asking = asyncio.get_running_loop(), asyncio.Event(), True
+
+        def wake() -> None:
+            # Within `request` nothing waits yet, and this wakes the loop by a system call.
+            if not is_asking:
+                loop.call_soon_threadsafe(granted.set)
+
+        place = self.pool.places.request(owner, wake)
+        is_asking = False
+        try:
+            if not place.is_granted:
+                async with asyncio.timeout(end - time.monotonic()):
+                    await granted.wait()
+        except BaseException as error:
+            self.pool.places.release(place)
+            if isinstance(error, TimeoutError):
+                raise every_process_is_busy() from None
+            raise
+        return place
+
+
+class Exchange:
+    """The messages of one request, for the event loop; raises as `Process` does."""
+
+    def __init__(self, process: Process, in_thread: Callable[..., Awaitable[SandboxError]]) -> None:
+        self._process = process
+        self._in_thread = in_thread
+        self._loop = asyncio.get_running_loop()
+
+    async def send(self, letter: bytes, payload: bytes, seconds: float = 0.0, *, grace: float = 0.0) -> None:
+        """Send a message as `Process.send` does."""
+        parts = self._process.parts(letter, payload, seconds, grace=grace)
+        try:
+            for part in parts:
+                if rest := part[self._sent_now(part) :]:
+                    async with asyncio.timeout(self._process.left):
+                        await self._loop.sock_sendall(self._process.socket, rest)
+        except OSError as error:  # `TimeoutError` is one
+            # In a thread: it waits until the process has ended.
+            raise await self._in_thread(self._process.stopped, error) from error
+
+    async def receive(self) -> tuple[bytes, bytes]:
+        """The letter and the bytes of the next message of the request."""
+        process = self._process
+        try:
+            while (message := process.message()) is None:
+                async with asyncio.timeout(process.left):
+                    process.take(await self._loop.sock_recv(process.socket, READ))
+        except OSError as error:
+            raise await self._in_thread(process.stopped, error) from error
+        return message
+
+    def _sent_now(self, part: bytes) -> int:
+        """Send what the socket takes without waiting, most often all; return how much that is."""
+        try:
+            return self._process.socket.send(part)
+        except BlockingIOError:
+            return 0
+
+    async def settled(self) -> bool:
+        """Wait until the process is ready for another request; whether it gets ready."""
+        self._process.begin_settling()
+        try:
+            self._process.end_settling(await self.receive())
+        except SandboxError:
+            return False
+        return True

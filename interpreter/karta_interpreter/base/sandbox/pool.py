@@ -1,0 +1,219 @@
+"""The processes of one program: started when they are needed, at most a few, shared fairly, used by one at a time."""
+
+import atexit
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+from weakref import WeakSet
+
+from karta_interpreter.base.errors import SandboxError, StopCause
+from karta_interpreter.base.sandbox.process import Process
+
+_pools: Final = WeakSet["Pool"]()
+
+
+@atexit.register
+def close_pools() -> None:
+    """Stop all child processes; requests in work fail, later ones start new processes."""
+    for pool in list(_pools):
+        pool.close()
+
+
+class Place:
+    """A request of an owner for a place, and the place itself once the request is granted."""
+
+    def __init__(self, owner: str, granted: Callable[[], object]) -> None:
+        self.owner: Final = owner
+        self.granted: Final = granted
+        self.is_granted = False
+
+
+class Places:
+    """A number of places, for owners that request one each time they need it.
+
+    A free place goes to the waiting owner that has the fewest, and of several such owners to the one that waits
+    longest; the owner that has just freed the place comes last of them. An owner that has a place gets a further
+    one only if another place stays free. So next to one owner any other gets a place at once; next to
+    several it waits at most until a request of an owner with several places ends.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._free = size
+        self._used = Counter[str]()
+        self._waiting: list[Place] = []
+        self._lock = threading.Lock()
+
+    def request(self, owner: str, granted: Callable[[], object]) -> Place:
+        """Ask for a place; ``granted`` is called, in any thread, when the owner has it."""
+        place = Place(owner, granted)
+        with self._lock:
+            self._waiting.append(place)
+            self._grant()
+        return place
+
+    def release(self, place: Place) -> None:
+        """Free a place, or withdraw the request for it."""
+        with self._lock:
+            if place in self._waiting:
+                # It was never granted: its owner gave up.
+                self._waiting.remove(place)
+                return
+            self._free += 1
+            self._used[place.owner] -= 1
+            if not self._used[place.owner]:
+                # Owners are definitions, which come and go.
+                del self._used[place.owner]
+            self._grant(place.owner)
+
+    def _grant(self, last: str | None = None) -> None:
+        while self._waiting and self._free:
+            place = min(self._waiting, key=lambda waiting: (self._used[waiting.owner], waiting.owner == last))
+            # The owner with the fewest has one already, so all that wait have.
+            if self._used[place.owner] and self._free == 1:
+                return
+            self._waiting.remove(place)
+            self._used[place.owner] += 1
+            self._free -= 1
+            place.is_granted = True
+            # Under the lock: what is called only wakes the one that waits.
+            place.granted()
+
+
+class Pool:
+    """At most ``size`` processes, which ``start`` starts, for any number of threads.
+
+    A process that no request has used for ``idle_seconds`` ends; with None each is kept.
+    """
+
+    def __init__(self, start: Callable[[], Process], size: int, *, idle_seconds: float | None = None) -> None:
+        self.size: Final = size
+        self._start = start
+        self._idle_seconds = idle_seconds
+        self.places: Final = Places(size)
+        self._lock = threading.Lock()
+        self._settled = threading.Condition(self._lock)
+        self._idle: dict[Process, float] = {}
+        self._timer: threading.Timer | None = None
+        self._all: set[Process] = set()
+        _pools.add(self)
+
+    @contextmanager
+    def process(self, owner: str, seconds: float) -> Iterator[tuple[Process, float]]:
+        """A process for the block, and what is left of the seconds; waiting takes from them, starting does not.
+
+        Raises SandboxError when no process gets free in time. An exception in the block stops the process.
+        """
+        end = time.monotonic() + seconds
+        # A lock as an event that happens once: `threading.Event` makes a condition with a lock for each wait.
+        waiting = threading.Lock()
+        waiting.acquire()
+        place = self.places.request(owner, waiting.release)
+        try:
+            if not waiting.acquire(timeout=seconds):
+                raise every_process_is_busy()
+            left = max(end - time.monotonic(), 0.001)
+            process = self.take()
+            try:
+                yield process, left
+            except BaseException:
+                # Also Ctrl-C: the process is in the midst of an answer that is not read any more.
+                self.drop(process)
+                raise
+            self.put_back(process)
+        finally:
+            self.places.release(place)
+
+    @property
+    def processes(self) -> frozenset[int]:
+        """The ids of the processes that there are."""
+        with self._lock:
+            return frozenset(process.pid for process in self._all)
+
+    def close(self) -> None:
+        """End every process, also those that are at work; later requests start new ones."""
+        with self._lock:
+            # Only the lists change under the lock: to end a process takes time.
+            idle, working = list(self._idle), self._all.difference(self._idle)
+            if self._timer:
+                self._timer.cancel()
+                self._timer = None
+            self._idle.clear()
+            self._all.clear()
+        for process in working:
+            process.kill()  # the thread that uses it closes its socket
+        for process in idle:
+            process.stop()
+        for process in working:
+            process.wait()
+
+    def take(self) -> Process:
+        """A process that is ready, for an owner that has a place; it is then put back or dropped.
+
+        To wait for one that is about to be idle takes less than to start another one.
+        """
+        with self._lock:
+            self._settled.wait_for(lambda: self._idle or not any(process.is_settling for process in self._all))
+        process = self.idle() or self._start()
+        with self._lock:
+            self._all.add(process)
+        return process
+
+    def idle(self) -> Process | None:
+        """The process that was used last of those that are idle and alive, so that the others can expire."""
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                process, _ = self._idle.popitem()
+            if process.is_alive:
+                return process
+            self.drop(process)
+
+    def put_back(self, process: Process) -> None:
+        """Let others use the process as soon as it is ready."""
+        process.is_settling = True
+        is_fit = process.settle()
+        with self._lock:
+            process.is_settling = False
+            # `close` may have killed it meanwhile.
+            is_fit = is_fit and process in self._all
+            if is_fit:
+                self._idle[process] = time.monotonic()
+                self._watch_idle()
+            self._settled.notify_all()
+        if not is_fit:
+            self.drop(process)
+
+    def _watch_idle(self) -> None:
+        """Look again when the process that is idle for longest expires."""
+        if self._idle_seconds is not None and self._timer is None and self._idle:
+            left = min(self._idle.values()) + self._idle_seconds - time.monotonic()
+            self._timer = threading.Timer(max(left, 0.001), self._expire)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _expire(self) -> None:
+        with self._lock:
+            begin = time.monotonic() - (self._idle_seconds or 0.0)
+            expired = [process for process, since in self._idle.items() if since <= begin]
+            for process in expired:
+                del self._idle[process]
+            self._timer = None
+            self._watch_idle()
+        for process in expired:
+            self.drop(process)
+
+    def drop(self, process: Process) -> None:
+        """End a process."""
+        with self._lock:
+            self._all.discard(process)
+            self._settled.notify_all()
+        process.stop()
+
+
+def every_process_is_busy() -> SandboxError:
+    """The error of a request for which no process gets free in time."""
+    return SandboxError("every process is busy", StopCause.BUSY)

@@ -1,0 +1,625 @@
+"""One record for each annotation, with its parser: hints, schemas and pages are derived from them.
+
+A parser leaves out what is unusable, and adds an error about it.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+from karta_interpreter.base.errors import InterpretationError, QuerySyntaxError
+from karta_interpreter.base.findings import Finding, error, warning
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object, type_name
+from karta_interpreter.base.suggestion import closest, did_you_mean, hints
+from karta_interpreter.definitions.karta import annotations as values
+from karta_interpreter.definitions.karta.annotations import (
+    PREFIX,
+    AggregateRule,
+    Annotations,
+    AnnotationText,
+    PathPattern,
+    annotation_path,
+)
+from karta_interpreter.definitions.karta.expressions import names_places, split_default, whole_places
+from karta_interpreter.definitions.karta.model import Karta
+from karta_interpreter.definitions.karta.status_rules import Status
+from karta_interpreter.languages.jq import Query, parse
+from karta_interpreter.languages.jq.analysis import most_outputs
+from karta_interpreter.languages.jq.syntax import Identity, Index, Iterate, Literal
+from karta_interpreter.languages.jq.syntax.traversal import owner_of
+from karta_interpreter.languages.lua.operation import SLOTS, Operation
+from karta_interpreter.languages.lua.reading import read_scripts
+from karta_interpreter.languages.lua.script import Scripts
+
+_TEXT: Final[Object] = {"type": "string"}
+_JQ: Final[Object] = {"type": "string", "format": "jq"}
+_LINK: Final = re.compile(r"\[([^]]+)\]\([^)]+\)")
+
+
+@dataclass(frozen=True, slots=True)
+class NotExported:
+    """The reason why no script can do what an annotation says; the export rejects the operations that read it."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """One annotation. There are no defaults, so that the type checker asks for every part of a new one.
+
+    ``name`` is without the prefix. ``schema`` is the JSON Schema of the value: of the YAML for an object or a list,
+        else of the text; a string of the format ``jq`` is an expression. ``form`` is the value in words,
+    ``description`` the effect, both in Markdown with links relative to ``docs/``. ``example`` is a whole text.
+    ``read_by`` are the operations whose answers depend on it. ``exported`` continues "an exported script", or is the
+    reason why these operations have none.
+    """
+
+    name: str
+    schema: Object
+    form: str
+    description: str
+    example: str
+    parse: Callable[[AnnotationText], object]
+    read_by: frozenset[Operation]
+    exported: str | NotExported
+
+    @property
+    def field(self) -> str:
+        """The field of `Annotations` which ``parse`` gives the value for."""
+        return self.name.replace("-", "_")
+
+    def without(self, values: Annotations) -> Annotations:
+        """Return the values without that of this annotation."""
+        return replace(values, **{self.field: getattr(Annotations(), self.field)})
+
+    def is_set(self, values: Annotations) -> bool:
+        """Whether the value of this annotation is another one than without it."""
+        return self.without(values) != values
+
+    @property
+    def property_schema(self) -> Object:
+        """The JSON Schema of the annotation in ``metadata.annotations``, where every value is a string."""
+        text = _LINK.sub(r"\1", f"{self.description[0].upper()}{self.description[1:]}. Value: {self.form}.")
+        described = {"type": "string", "description": text, "examples": [self.example]}
+        if self.schema.get("type") == "string":
+            return {**self.schema, **described}
+        return {**described, "contentMediaType": "application/yaml", "contentSchema": self.schema}
+
+
+def _names_of(names: Iterable[str]) -> Object:
+    """Return the schema of a list of known names that are separated by commas."""
+    name = f"({'|'.join(names)})"
+    return {"type": "string", "pattern": rf"^[\s,]*{name}(\s*,[\s,]*{name})*[\s,]*$"}
+
+
+def _fields_of(*required: str, **fields: Object) -> Object:
+    return {"type": "object", "properties": fields, "required": [*required], "additionalProperties": False}
+
+
+def _list_of(*entries: Object) -> Object:
+    return {"type": "array", "items": {"anyOf": [*entries]}}
+
+
+def _mapping_to(value: Object) -> Object:
+    return {"type": "object", "additionalProperties": value}
+
+
+_PLAIN: Final[tuple[Object, ...]] = ({"type": "array", "items": {}}, {"type": "number"}, {"type": "boolean"})
+_UNSET = {"unset": _JQ, "by": _JQ, "if": _JQ, "value": _JQ}
+_OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "name": _JQ, "namespace": _JQ}
+
+Needed: TypeAlias = values.ExtraDependency | values.MorePods | values.MadeClaims
+
+_PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
+_PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
+_NONE: Final = "none"
+"""The value of an annotation that takes names, by which there are none."""
+_DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
+_SINGLE_FIELDS: Final = ("pods", "claims")
+"""Fields that make an entry of ``dependencies`` alone."""
+_QUOTES: Final = "write it in quotes"
+_EXPRESSIONS: Final = ("name", "namespace", *_SINGLE_FIELDS)
+
+
+def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
+    """Return the names of the elastic components, and of instances: ``component/instance``; none for ``none``."""
+    components = {each.name: each for _, each in annotation.karta.spec.structure_definition.components}
+    if annotation.items() == [_NONE] and _NONE not in components:
+        return ()
+    # A name of a component may itself have a slash: then the whole item is meant, and no instance.
+    split = {item: item.partition("/") for item in annotation.items() if item not in components}
+    parts = {
+        item: component for item, (component, _, instance) in split.items() if component in components and instance
+    }
+    names = annotation.names("component", {**components, **parts})
+    for name in dict.fromkeys(parts.get(name, name) for name in names):
+        scale = components[name].scale_definition
+        if components[name].spec_definition is None:
+            annotation.error(f'the component "{name}" has no pods', "name the component that has the pods")
+        elif scale is None or (scale.replicas_path is None and scale.min_replicas_path is None):
+            message = f'the component "{name}" has no number of replicas to change'
+            annotation.error(message, "add scaleDefinition.replicasPath to it")
+    for name, component in parts.items():
+        if components[component].instance_id_path is None:
+            annotation.error(f'{name}: the component "{component}" has no instanceIdPath', f"write {component}")
+    return names
+
+
+def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
+    """Return the statuses, which have no effect with the annotation ``health``."""
+    names = annotation.names("status", list(Status))
+    if "health" in annotation.parsed:
+        annotation.warn("has no effect: the annotation health decides", "remove one of the two")
+    return frozenset(map(Status, names))
+
+
+def parse_dependencies(annotation: AnnotationText) -> tuple[Needed, ...]:
+    """Return the entries of ``dependencies``."""
+    entries = enumerate(annotation.yaml(list))
+    return tuple(needed for index, entry in entries for needed in _dependency(annotation, index, entry))
+
+
+def _dependency(annotation: AnnotationText, index: int, entry: JSON) -> Iterator[Needed]:
+    problems = list(_dependency_problems(entry))
+    for field, message, hint in problems:
+        annotation.error(f"entry {index}: {message}", hint, (index, field))
+    if problems:
+        return
+    queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
+    match queries:
+        case {"pods": Query() as pods}:
+            yield values.MorePods(pods)
+        case {"claims": Query() as claims}:
+            yield values.MadeClaims(claims)
+        case {"name": Query() as name}:
+            yield values.ExtraDependency(entry["apiVersion"], entry["kind"], name, queries.get("namespace"))
+
+
+def _named(annotation: AnnotationText, index: int, field: str, text: str) -> Query | None:
+    before, query = len(annotation.findings), annotation.query(text, index, field)
+    if query is None and _PLAIN_NAME.fullmatch(text):  # one finding, and not one for each part of the name
+        message, hint = f"{field} is jq, in which {text} is not a text", f"""write {field}: '"{text}"'"""
+        annotation.findings[before:] = [replace(annotation.findings[before], message=message, hint=hint, span=None)]
+    return query
+
+
+def _dependency_problems(entry: JSON) -> Iterator[tuple[str, str, str]]:
+    """Yield field, message and hint for each fault of an entry."""
+    if not isinstance(entry, dict):
+        yield "", f"must be an object, not {type_name(entry)}", ""
+        return
+    single = next((name for name in _SINGLE_FIELDS if name in entry), None)
+    known = _DEPENDENCY_FIELDS if single is None else (single,)
+    for name in entry:
+        if single is not None and name in (*_DEPENDENCY_FIELDS, *_SINGLE_FIELDS) and name != single:
+            yield name, f"{name} does not go with {single}", "write two entries"
+        elif name not in known:
+            yield name, f"there is no field {name}", did_you_mean(name, (*_DEPENDENCY_FIELDS, *_SINGLE_FIELDS))
+    for name in known:
+        if name not in entry and name != "namespace":
+            yield name, f"the field {name} is missing", ""
+        elif not isinstance(entry.get(name, ""), str):
+            yield name, f"{name} must be a string, not {type_name(entry[name])}", _QUOTES
+    api_version, kind = entry.get("apiVersion"), entry.get("kind")
+    if isinstance(api_version, str) and isinstance(kind, str):
+        try:
+            GVK.parse(api_version, kind)
+        except InterpretationError as err:
+            yield "apiVersion", str(err), ""
+
+
+def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedContainers, ...]:
+    """Return the expressions of ``added-containers`` by component."""
+    added: list[values.AddedContainers] = []
+    components = annotation.karta.spec.structure_definition.components
+    known = dict.fromkeys(each.name for _, each in components if each.spec_definition)
+    hint = hints(known)
+    for component, text in annotation.yaml(dict).items():
+        if component not in known:
+            annotation.error(f'there is no component "{component}" that has pods', hint(component), (component,))
+        elif not isinstance(text, str):
+            annotation.error(f"{component}: {type_name(text)} where an expression belongs", _QUOTES, (component,))
+        elif query := annotation.query(text, component):
+            most = most_outputs(query.node, annotation.karta.spec.structure_definition.reference_names)
+            added.append(values.AddedContainers(component, query, not query.is_plain or most not in (0, 1)))
+    return tuple(added)
+
+
+def parse_aggregate(annotation: AnnotationText) -> Mapping[PathPattern, AggregateRule]:
+    """Return the rules by the path of the status field."""
+    rules: dict[PathPattern, AggregateRule] = {}
+    for text, name in annotation.yaml(dict).items():
+        pattern = _pattern(annotation, text)
+        if name not in list(AggregateRule):
+            annotation.error(f"{text}: there is no rule {name}", did_you_mean(str(name), AggregateRule), (text,))
+        elif name == AggregateRule.COUNTER and pattern is not None and None in pattern:
+            annotation.error(f"{text}: a counter is one number, not one of a list", "write sum", (text,))
+        elif pattern is not None:
+            rules[pattern] = AggregateRule(name)
+    return rules
+
+
+def parse_required_status(annotation: AnnotationText) -> Mapping[tuple[str, ...], JSON]:
+    """Return the values by the paths of the status fields, those of objects before those in them."""
+    required: dict[tuple[str, ...], JSON] = {}
+    for text, value in annotation.yaml(dict).items():
+        pattern = _pattern(annotation, text) or ()
+        path = tuple(step for step in pattern if step is not None)
+        if len(path) < len(pattern) or value is None:
+            hint = "elements of lists have all of their fields, and null is not a value"
+            annotation.error(f"{text}: this cannot be required", hint)
+        elif path:
+            required[path] = value
+    return dict(sorted(required.items(), key=lambda item: len(item[0])))
+
+
+def _pattern(annotation: AnnotationText, text: str) -> PathPattern | None:
+    pattern: PathPattern = ()
+    with suppress(QuerySyntaxError):
+        node = parse(text)
+        while isinstance(node, Index | Iterate):
+            match node:
+                case Index(target, Literal(str(key))):
+                    node, pattern = target, (key, *pattern)
+                case Iterate(target):
+                    node, pattern = target, (None, *pattern)
+                case _:
+                    break
+        if isinstance(node, Identity) and pattern[:1] == ("status",) and pattern[1:]:
+            return pattern
+    hint = "write it like .status.active or .status.jobs[].active"
+    annotation.error(f"`{text}` is not a path below .status", hint, (text,))
+    return None
+
+
+def parse_outcomes(annotation: AnnotationText) -> Mapping[str, str]:
+    """Return the final conditions, each with the condition that announces it."""
+    outcomes: dict[str, str] = {}
+    ends = _final_conditions(annotation.karta)
+    for condition, announcement in annotation.yaml(dict).items():
+        unmapped = [name for name in (condition, announcement) if not isinstance(name, str) or name not in ends]
+        for name in unmapped:
+            hint = f'map {{type: {name}, status: "True"}} to one of them'
+            annotation.error(f"no status mapping makes {name} completed or failed", hint, (condition,))
+        if condition == announcement:
+            hint = "name the condition that comes before it"
+            annotation.error(f"{condition} cannot announce itself", hint, (condition,))
+        elif not unmapped:
+            outcomes[condition] = announcement
+    return outcomes
+
+
+def _final_conditions(karta: Karta) -> frozenset[str]:
+    """Return the types of the conditions that mean, when they are true, that the workload has completed or failed."""
+    status = karta.spec.structure_definition.root_component.status_definition
+    if status is None:
+        return frozenset()
+    matchers = (*status.status_mappings.completed, *status.status_mappings.failed)
+    return frozenset(each.type for matcher in matchers for each in matcher.by_conditions if each.status == "True")
+
+
+def parse_lua(annotation: AnnotationText) -> Scripts:
+    """Return the scripts of those operations that the annotation ``operations`` allows."""
+    customizations = annotation.yaml(dict)
+    # The text is not a mapping: one finding about it is enough.
+    if annotation.findings:
+        return Scripts()
+    reading = read_scripts(customizations, annotation.karta.name, annotation.path)
+    for finding in reading.findings:
+        annotation.report(finding, finding.path[len(annotation.path) :])
+    allowed = annotation.parsed.get("operations", SLOTS)
+    for operation in sorted(reading.scripts.operations.difference(allowed)):
+        message = f"the script for {operation} is not run: the annotation operations leaves it out"
+        annotation.warn(message, "name the operation there, or remove the script", at=(SLOTS[operation].field,))
+    return Scripts(script for script in reading.scripts if script.operation in allowed)
+
+
+def parse_written_from(annotation: AnnotationText) -> str:
+    """Return the project and its version."""
+    text = annotation.text.strip()
+    if _PROJECT_AND_VERSION.fullmatch(text):
+        return text
+    annotation.error(f'"{text}" is not a project and a version', "write it like KubeRay 1.4")
+    return ""
+
+
+Rule: TypeAlias = values.Retained | values.Unset | values.Respelled
+
+_RULE_FIELDS: Final = ("unset", "by", "if", "value")
+# A qualified name of Kubernetes (`IsQualifiedName`): a DNS subdomain of 253 characters at most, and a name of 63.
+_LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
+
+
+def parse_retain(annotation: AnnotationText) -> tuple[Rule, ...]:
+    """Return the rules of ``retain``, which is a YAML list or has one path per line."""
+    lines = annotation.parts(r"^[^\S\n]*([^\s#].*)$")
+    # Neither bracket nor dash begins a jq path: an array in jq is a new value, and has no place.
+    is_yaml = bool(lines) and lines[0].startswith(("[", "-"))
+    rules: list[Rule] = []
+    for at, entry in enumerate(annotation.yaml(list)) if is_yaml else zip(lines, lines, strict=True):
+        if isinstance(entry, str):
+            rules += _retained_path(annotation, entry, at)
+        elif isinstance(entry, dict):
+            rules += _retained_rule(annotation, entry, at)
+        else:
+            annotation.error(f"an entry is {type_name(entry)} where a jq path belongs", at=(at,))
+    return tuple(rules)
+
+
+def _retained_path(annotation: AnnotationText, entry: str, at: str | int) -> Iterator[Rule]:
+    text, absent, drops = split_default(entry)
+    place = annotation.query(text, at)
+    if place is None:
+        return
+    _check_place(annotation, place, at)
+    for whole in whole_places(place):
+        kept = "the whole object" if whole == "." else f"all of {whole}"
+        message = f"`{text}` keeps {kept} of the member: what changes there in the template never arrives"
+        annotation.warn(message, "name the fields that a member changes", "retains-all", (at,))
+    yield values.Retained(place, absent, drops)
+
+
+def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[Rule]:
+    problems = list(_rule_problems(entry))
+    for field, message, hint in problems:
+        annotation.error(message, hint, (at, field))
+    queries = {} if problems else {field: annotation.query(text, at, field) for field, text in entry.items()}
+    place = queries.get("unset") or queries.get("quantities")
+    if place is None or not all(queries.values()):
+        return
+    _check_place(annotation, place, at)
+    if "quantities" in entry:
+        yield values.Respelled(place)
+        return
+    if "value" in entry and owner_of(place.node) is None:
+        message = f"`{place.text}` names several fields; a value is for one"
+        annotation.error(message, "write an entry for each", (at,))
+    yield values.Unset(place, queries.get("by"), queries.get("if"), queries.get("value"))
+
+
+def _rule_problems(entry: Mapping[str, JSON]) -> Iterator[tuple[str, str, str]]:
+    """Yield field, message and hint for each fault of an entry with fields."""
+    known = ("quantities",) if "quantities" in entry else _RULE_FIELDS
+    for field, text in entry.items():
+        if field not in known:
+            yield field, f"there is no field {field} in an entry", did_you_mean(field, known)
+        elif not isinstance(text, str):
+            yield field, f"{field} is {type_name(text)} where jq belongs", _QUOTES
+    if known[0] not in entry:
+        yield "", "an entry with fields has no unset", "write {unset: .spec.field}"
+    if "by" in entry and "value" in entry:
+        yield "value", "by is for lists, and value for a single field", "write two entries"
+
+
+def _check_place(annotation: AnnotationText, place: Query, at: str | int) -> None:
+    if not names_places(place):
+        message = f"`{place.text}` computes a value; it names no place"
+        annotation.error(message, "write a path, such as .spec.suspend", (at,))
+
+
+def parse_queue_labels(annotation: AnnotationText) -> tuple[str, ...]:
+    """Return the labels of ``queue-labels``."""
+    names = annotation.items()
+    if names == [_NONE]:
+        return ()
+    wrong = [name for name in names if not _LABEL.fullmatch(name) or name == _NONE]
+    for name in wrong:
+        annotation.error(f'"{name}" is not the name of a label', "write it like kueue.x-k8s.io/queue-name", (name,))
+    components = annotation.karta.spec.structure_definition.components
+    if not names:
+        annotation.error("names no label", f"name one, or write {_NONE}")
+    elif not wrong and not any(component.suspend_definition for _, component in components):
+        annotation.warn("a queue has nothing to do with a kind that has no suspendDefinition", "remove the annotation")
+    return tuple(dict.fromkeys(names))
+
+
+ANNOTATIONS: Final = (
+    Annotation(
+        name="elastic",
+        schema=_TEXT,
+        form="names of components, or of instances as `component/instance`, comma separated, or `none`",
+        description=(
+            "components and instances whose pods ReviseReplica may change; with `none` "
+            "[the workload is not divided](operations.md#workloads-that-cannot-be-divided)"
+        ),
+        example="worker",
+        parse=parse_elastic,
+        read_by=frozenset({Operation.REVISE_REPLICA}),
+        exported="changes the counts of these pods alone",
+    ),
+    Annotation(
+        name="retain",
+        schema={
+            "anyOf": [_list_of(_JQ, _fields_of("unset", **_UNSET), _fields_of("quantities", quantities=_JQ)), _TEXT]
+        },
+        form=(
+            "a YAML list of jq paths, or one per line, and of "
+            "[rules for what the template leaves unset](#what-belongs-to-a-member)"
+        ),
+        description="paths that belong to the member cluster",
+        example="- .spec.seed\n- {unset: .spec.containers, by: .name, if: .injected}\n- quantities: .spec.resources\n",
+        parse=parse_retain,
+        read_by=frozenset({Operation.RETAIN}),
+        exported="keeps these values of the member",
+    ),
+    Annotation(
+        name="queue-labels",
+        schema=_TEXT,
+        form="names of labels, comma separated, or `none`; by default `kueue.x-k8s.io/queue-name`",
+        description=(
+            "the labels of objects that [a queue of the member suspends and admits](operations.md#workloads-in-a-queue)"
+        ),
+        example="example.io/queue",
+        parse=parse_queue_labels,
+        read_by=frozenset({Operation.RETAIN}),
+        exported="looks for these labels",
+    ),
+    Annotation(
+        name="added-containers",
+        schema=_mapping_to(_JQ),
+        form=(
+            "a YAML mapping of components to jq, which gives `{containers: […], initContainers: […]}` or nothing: "
+            "[once for all instances, or once for each](#containers-that-an-operator-adds)"
+        ),
+        description=(
+            "containers that the operator adds to the component's pods: they count in requests and dependencies, and "
+            "the template stays the place where pods are changed"
+        ),
+        example="worker: '{containers: [.spec.proxy | select(.)]}'\n",
+        parse=parse_added_containers,
+        read_by=frozenset({Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_DEPENDENCY}),
+        exported="adds these containers to the pods",
+    ),
+    Annotation(
+        name="dependencies",
+        schema=_list_of(
+            _fields_of("apiVersion", "kind", "name", **_OBJECTS),
+            _fields_of("pods", pods=_JQ),
+            _fields_of("claims", claims=_JQ),
+        ),
+        form=(
+            "a YAML list of `{apiVersion, kind, name, namespace}`; `name` and `namespace` are jq. Also `{pods: jq}`: "
+            "more pod templates, or parts of them, and `{claims: jq}`: names of volumes in place of which the "
+            "controller makes claims"
+        ),
+        description="objects that the workload needs in addition to those of its pods, and those that it does not need",
+        example=(
+            "- {apiVersion: v1, kind: ConfigMap, name: .spec.config, namespace: .spec.team}\n"
+            "- pods: .spec.sidecars[].template\n"
+            "- claims: .spec.volumeClaimTemplates[].metadata.name\n"
+        ),
+        parse=parse_dependencies,
+        read_by=frozenset({Operation.INTERPRET_DEPENDENCY}),
+        exported="names these objects",
+    ),
+    Annotation(
+        name="health",
+        schema=_JQ,
+        form="jq that yields true or false",
+        description="replaces the status mapping for InterpretHealth",
+        example=".status.ready == true",
+        parse=lambda annotation: annotation.query(annotation.text),
+        read_by=frozenset({Operation.INTERPRET_HEALTH}),
+        exported="has the expression as a function",
+    ),
+    Annotation(
+        name="healthy-statuses",
+        schema=_names_of(Status),
+        form="status names, comma separated: `Running, Completed, Suspended`",
+        description=(
+            "which statuses [count as healthy](health.md); by default these three, and for kinds that run to "
+            "completion (with a mapping of `completed`) also `Initializing`, `Suspending` and `Resuming`"
+        ),
+        example="Running, Completed",
+        parse=parse_healthy_statuses,
+        read_by=frozenset({Operation.INTERPRET_HEALTH}),
+        exported="looks for these statuses",
+    ),
+    Annotation(
+        name="aggregate",
+        schema=_mapping_to({"enum": [str(rule) for rule in AggregateRule]}),
+        form=(
+            "a YAML mapping of paths such as `.status.pools[].peak` to `sum`, `counter` (a sum that never falls), "
+            "`max`, `min`, `any`, `all`, `first`, `worst` (of the cluster with the worst status), `union` (the keys of "
+            "all objects), `concat`, `latest`, `earliest`, `omit` (what the template has stays) or `drop` (it goes)"
+        ),
+        description=(
+            "how a status field of several clusters becomes one; an `observedGeneration` that is omitted is not "
+            "compared with the object's generation anywhere"
+        ),
+        example=".status.active: sum\n.status.pools[].peak: max\n",
+        parse=parse_aggregate,
+        read_by=frozenset({Operation.AGGREGATE_STATUS, Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH}),
+        exported="merges by these rules",
+    ),
+    Annotation(
+        name="required-status",
+        schema=_mapping_to({"anyOf": [_TEXT, {"type": "object", "additionalProperties": True}, *_PLAIN]}),
+        form="a YAML mapping of paths such as `.status.driver` to values such as `{}`",
+        description=(
+            "the fields that [the CRD requires in a status](operations.md#what-the-crd-requires), each with its value "
+            "where no cluster gives one; one in an object is added where the object is there"
+        ),
+        example=".status.driver: {}\n.status.driver.phase: Unknown\n",
+        parse=parse_required_status,
+        read_by=frozenset({Operation.AGGREGATE_STATUS}),
+        exported="adds these fields",
+    ),
+    Annotation(
+        name="outcomes",
+        schema=_mapping_to(_TEXT),
+        form=(
+            "a YAML mapping of the conditions that end the workload for good to those that announce them: "
+            "`Failed: FailureTarget`"
+        ),
+        description="when the whole has ended, [which the API server may check](operations.md#how-a-workload-ends)",
+        example="Failed: FailureTarget\n",
+        parse=parse_outcomes,
+        read_by=frozenset({Operation.AGGREGATE_STATUS}),
+        exported="looks for these conditions",
+    ),
+    Annotation(
+        name="operations",
+        schema=_names_of(Operation),
+        form="operation names, comma separated",
+        description="the only operations that are answered",
+        example="InterpretStatus, InterpretHealth",
+        parse=lambda annotation: frozenset(annotation.names("operation", list(Operation))),
+        read_by=frozenset(Operation),
+        exported="is there for these operations alone",
+    ),
+    Annotation(
+        name="lua",
+        schema=_fields_of(**{slot.field: _mapping_to(_TEXT) for slot in SLOTS.values()}),
+        form="a YAML mapping like `spec.customizations` of Karmada's ResourceInterpreterCustomization",
+        description="[scripts](#scripts) that answer instead of the Karta",
+        example="retention:\n  luaScript: function Retain(desired, observed) return desired end\n",
+        parse=parse_lua,
+        read_by=frozenset(Operation),
+        exported="is the one of the annotation",
+    ),
+    Annotation(
+        name="written-from",
+        schema=_TEXT,
+        form="a project and its version, `KubeRay 1.4`",
+        description=(
+            "the API from which the definition was written; every definition of [the catalogue](catalogue/README.md) "
+            "has it"
+        ),
+        example="KubeRay 1.4",
+        parse=parse_written_from,
+        read_by=frozenset(),
+        exported="has nothing of it",
+    ),
+)
+"""Every annotation, in the order in which they are parsed: ``lua`` needs what ``operations`` allows."""
+
+NAMES: Final = tuple(annotation.name for annotation in ANNOTATIONS)
+
+
+def parse_annotations(karta: Karta) -> tuple[Annotations, list[Finding]]:
+    """Return the values of a Karta's annotations, without what is unusable, and the findings about them."""
+    texts = {key.removeprefix(PREFIX): text for key, text in karta.annotations.items() if key.startswith(PREFIX)}
+    findings: list[Finding] = []
+    for key in karta.annotations:
+        prefix, _, name = key.rpartition("/")
+        # One of our names behind a prefix that is nearly ours; any other annotation belongs to another program.
+        if f"{prefix}/" != PREFIX and closest(prefix, (PREFIX[:-1],)) and (meant := closest(name, NAMES)):
+            message, hint = f"there is no annotation {key}", f"did you mean {PREFIX}{meant}?"
+            findings.append(error("unknown-annotation", ("metadata", "annotations", key), message, hint))
+    for name in (name for name in texts if name not in NAMES):
+        meant = closest(name, NAMES)
+        hint = f"did you mean {PREFIX}{meant}?" if meant else f"there are: {', '.join(NAMES)}"
+        # A slip would leave the annotation without effect; another name may be one of a later release.
+        report = error if meant else warning
+        findings.append(report("unknown-annotation", annotation_path(name), f"there is no annotation {name}", hint))
+    parsed: dict[str, Any] = {}
+    for annotation in ANNOTATIONS:
+        if annotation.name in texts:
+            text = AnnotationText(annotation.name, texts[annotation.name], karta, parsed)
+            parsed[annotation.field] = annotation.parse(text)
+            findings += text.findings
+    return Annotations(**parsed), findings

@@ -1,0 +1,169 @@
+"""From a Karta without errors to its compiled definition."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import islice
+from typing import Final, TypeAlias
+
+import orjson
+
+from karta_interpreter.base.findings import DefinitionError, Finding
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta import definition, model, status_rules
+from karta_interpreter.definitions.karta.annotations import Annotations
+from karta_interpreter.definitions.karta.bindings import Bindings
+from karta_interpreter.definitions.karta.definition import Component, Definition, LabelOperator, LabelRule, Reference
+from karta_interpreter.definitions.karta.schema_types import expressions
+from karta_interpreter.languages.jq import Query
+
+_Compiled: TypeAlias = Callable[[str], Query]
+"""How a text becomes an expression that may read the definition's references."""
+
+_MOST_QUERIES: Final = 300
+"""An expression takes about 0.2 ms when it is first asked; the catalogue's largest definition has 85."""
+
+_MOST_CHARACTERS: Final = 2**15
+"""Long expressions take longer; those of the catalogue's largest definition have 22,000 characters together."""
+
+
+def compile_definition(
+    karta: model.Karta, annotations: Annotations, source: str = "", findings: Sequence[Finding] = ()
+) -> Definition:
+    """The definition that a Karta describes; the Karta must have passed validation."""
+    structure = karta.spec.structure_definition
+    root = structure.root_component
+    if root.kind is None:
+        raise DefinitionError(f"definition {karta.name}: the root component has no kind")
+    compiled = _compiler(karta.name, structure.reference_names)
+    components = tuple(_component(karta.name, component, compiled) for _, component in structure.components)
+    status = None if root.status_definition is None else _status(root.status_definition, compiled)
+    references = tuple(_reference(reference, _compiler(karta.name)) for reference in structure.references)
+    parts = (components, status, annotations, references)
+    queries = list(islice(_queries(parts), _MOST_QUERIES + 1))
+    return Definition(
+        name=karta.name,
+        gvk=_gvk(root.kind),
+        components=components,
+        status=status,
+        annotations=annotations,
+        source=source,
+        # Selectors and pod groups hold texts about pods, no `Query`: none of Karmada's requests runs them.
+        uses_bounded=any(not query.is_plain for query in _queries(parts)),
+        steps=sum(query.vetting.steps for query in queries),
+        has_many_expressions=len(queries) > _MOST_QUERIES
+        or sum(len(query.text) for query in queries) > _MOST_CHARACTERS,
+        findings=tuple(findings),
+        scripts=annotations.lua,
+        gang=karta.spec.gang,
+        references=references,
+        _queued=definition.Queued(components) if any(component.suspend for component in components) else None,
+        _bindings=Bindings(components=components, status=status, annotations=annotations) if references else None,
+    )
+
+
+def _compiler(owner: str, variables: frozenset[str] = frozenset()) -> _Compiled:
+    return lambda text: Query.compile(str(text), variables, owner)
+
+
+def action_value(action: model.SuspendAction) -> JSON:
+    """The JSON that a suspend action writes; raises ValueError when its text is not JSON."""
+    # Python's own parser also reads NaN, infinity and half of a surrogate pair, which no API server takes.
+    return orjson.loads(action.value) if isinstance(action.value, str) else action.value
+
+
+def _component(owner: str, written: model.ComponentDefinition, compiled: _Compiled) -> Component:
+    scale = written.scale_definition or model.ScaleDefinition()
+    suspension = written.suspend_definition
+    return Component(
+        definition=owner,
+        name=written.name,
+        gvk=None if written.kind is None else _gvk(written.kind),
+        owner=written.owner_ref,
+        pods=None if written.spec_definition is None else _pods(written.spec_definition, compiled),
+        instance_ids=_query(written.instance_id_path, compiled),
+        replicas=_query(scale.replicas_path, compiled),
+        min_replicas=_query(scale.min_replicas_path, compiled),
+        max_replicas=_query(scale.max_replicas_path, compiled),
+        suspend=_actions(suspension.suspend_actions if suspension else (), compiled),
+        resume=_actions(suspension.resume_actions if suspension else (), compiled),
+        selector=written.pod_selector or model.PodSelector(),
+    )
+
+
+def _gvk(kind: model.GroupVersionKind) -> GVK:
+    return GVK(kind.group, kind.version, kind.kind)
+
+
+def _pods(spec: model.SpecDefinition, compiled: _Compiled) -> definition.PodDefinition | None:
+    if spec.pod_template_spec_path is not None:
+        return definition.PodTemplate(compiled(spec.pod_template_spec_path))
+    if spec.pod_spec_path is not None:
+        return definition.PodSpec(compiled(spec.pod_spec_path), _query(spec.metadata_path, compiled))
+    if spec.fragmented_pod_spec_definition is None:
+        return None
+    written = expressions(spec.fragmented_pod_spec_definition)
+    return definition.Fragments(tuple((str(field), compiled(text)) for (field,), text in written))
+
+
+def _actions(actions: Sequence[model.SuspendAction], compiled: _Compiled) -> tuple[definition.SuspendAction, ...]:
+    valued = ((action.path, action_value(action)) for action in actions)
+    return tuple(definition.SuspendAction(compiled(path), value, json.dumps(value)) for path, value in valued)
+
+
+def _query(text: str | None, compiled: _Compiled) -> Query | None:
+    return None if text is None else compiled(text)
+
+
+def _status(written: status_rules.StatusDefinition, compiled: _Compiled) -> status_rules.StatusRules:
+    phase, conditions = written.phase_definition, written.conditions_definition
+    rule = None
+    if conditions is not None:
+        names = (conditions.type_field_name, conditions.status_field_name)
+        more = (conditions.message_field_name, conditions.reason_field_name)
+        rule = status_rules.ConditionsRule(compiled(conditions.path), *names, *more)
+    mappings = ((status, getattr(written.status_mappings, status.lower())) for status in status_rules.MATCHING_ORDER)
+    return status_rules.StatusRules(
+        phase=None if phase is None else compiled(phase.path),
+        conditions=rule,
+        mappings=tuple(
+            (status, tuple(_matcher(each, compiled) for each in found)) for status, found in mappings if found
+        ),
+    )
+
+
+def _matcher(written: status_rules.StatusMatcher, compiled: _Compiled) -> status_rules.Matcher:
+    by = written.by_expression
+    expression = (None, "") if by is None else (compiled(by.expression), by.expected_result)
+    return status_rules.Matcher(written.by_phase, written.by_conditions, *expression)
+
+
+def _reference(written: model.ResourceReference, compiled: _Compiled) -> Reference:
+    """Compile a reference; its expressions are about the workload, and read no reference."""
+    namespace = _query(written.namespace_expression, compiled)
+    gvk = _gvk(written.gvk)
+    if written.lookup is not None:
+        return Reference(written.name, gvk, namespace, compiled(written.lookup.name_expression))
+    listed = written.list or model.ListReference()
+    equal = (LabelRule(key, LabelOperator.IN, _labels([value], compiled)) for key, value in listed.match_labels.items())
+    rules = (
+        LabelRule(rule.key, LabelOperator(rule.operator), _labels(rule.values, compiled))
+        for rule in listed.match_expressions
+    )
+    return Reference(written.name, gvk, namespace, labels=(*equal, *rules))
+
+
+def _labels(values: Sequence[model.LabelValue], compiled: _Compiled) -> tuple[str | Query, ...]:
+    return tuple(compiled(value.expression) if value.expression is not None else value.value or "" for value in values)
+
+
+def _queries(part: object) -> Iterator[Query]:
+    if isinstance(part, Query):
+        yield part
+    elif isinstance(part, tuple):
+        for item in part:
+            yield from _queries(item)
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from _queries(getattr(part, field.name))

@@ -1,0 +1,303 @@
+"""A Karta in the form that operations work with: frozen, every expression compiled once."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property, reduce
+from typing import Final, Self
+
+from karta_interpreter.base.findings import Finding
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.projection import values_in
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.annotations import Annotations
+from karta_interpreter.definitions.karta.bindings import Bindings
+from karta_interpreter.definitions.karta.model import GangScheduling, PodSelector
+from karta_interpreter.definitions.karta.status_rules import StatusRules
+from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq.compiled.costs import CHARACTERS
+from karta_interpreter.languages.jq.syntax import Alternative, Comma, Index, Literal, Node, Pipe
+from karta_interpreter.languages.jq.syntax.printer import render
+from karta_interpreter.languages.jq.syntax.traversal import field_of, is_computed, variables_in
+from karta_interpreter.languages.lua.script import Scripts
+
+
+class LabelOperator(StrEnum):
+    """The operators of a label selector (``metav1.LabelSelectorOperator``)."""
+
+    IN = "In"
+    NOT_IN = "NotIn"
+    EXISTS = "Exists"
+    DOES_NOT_EXIST = "DoesNotExist"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRule:
+    """What is asked of one label; a value is text or an expression about the workload."""
+
+    key: str
+    operator: LabelOperator
+    values: tuple[str | Query, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Where the value of a variable is.
+
+    With a ``lookup`` that gives a name it is one object, or null, and with one that gives an array of names a list of
+    these; else the list of the objects whose labels follow the ``labels``. Without a ``namespace`` they are in that of
+    the workload, if they are in any.
+    """
+
+    name: str
+    gvk: GVK
+    namespace: Query | None = None
+    lookup: Query | None = None
+    labels: tuple[LabelRule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PodTemplate:
+    """Pods given as whole templates (`podTemplateSpecPath`)."""
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class PodSpec:
+    """Pods given as bare pod specs (`podSpecPath`), their metadata elsewhere (`metadataPath`)."""
+
+    query: Query
+    metadata: Query | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """Pods given in pieces (`fragmentedPodSpecDefinition`): schema field name and expression of each piece."""
+
+    queries: tuple[tuple[str, Query], ...]
+
+
+PodDefinition = PodTemplate | PodSpec | Fragments
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedFields:
+    """Fields of pods to which a queue adds something, while they run or also ``while_held``.
+
+    ``missing`` is the number of fields at the end of the path that a template with pods may lack, such as labels with
+    their metadata.
+    """
+
+    query: Query
+    missing: int
+    while_held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SuspendAction:
+    """One write of a suspend or resume: ``value`` is written to every path that ``path`` yields.
+
+    Actions are compared by the ``text`` of the value, JSON: to Python, true is 1 and false is 0.
+    """
+
+    path: Query
+    value: JSON = field(compare=False)
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One part of a workload; ``owner`` names the part that it belongs to, ``definition`` its Karta, for messages."""
+
+    definition: str
+    name: str
+    gvk: GVK | None = None
+    owner: str | None = None
+    pods: PodDefinition | None = None
+    instance_ids: Query | None = None
+    replicas: Query | None = None
+    min_replicas: Query | None = None
+    max_replicas: Query | None = None
+    suspend: tuple[SuspendAction, ...] = ()
+    resume: tuple[SuspendAction, ...] = ()
+    selector: PodSelector = field(default_factory=PodSelector)
+
+    def __str__(self) -> str:
+        return f"definition {self.definition}, component {self.name}"
+
+    @property
+    def needs_no_piece(self) -> bool:
+        """Whether pods in fragments exist even without a piece: those of the root and of an instance with an id."""
+        return self.instance_ids is not None or self.owner is None
+
+    @property
+    def has_default_count(self) -> bool:
+        """Whether the replicas are ``.spec.replicas // 1`` or alike: a field that has a default in its API.
+
+        Other fields mean something else when they are unset, such as a ``parallelism`` without a limit, and a default
+        that the definition computes follows what it is computed from.
+        """
+        node = None if self.replicas is None else self.replicas.node
+        while isinstance(node, Pipe):
+            node = node.right
+        match node:
+            case Alternative(left=Index(key=Literal(value="replicas")), right=Literal()):
+                return True
+        return False
+
+    @property
+    def pod_queries(self) -> Mapping[str, Query]:
+        """The expressions for its pods by their fields in the schema, `podTemplateSpecPath` or `podSpecPath` first."""
+        match self.pods:
+            case None:
+                return {}
+            case PodTemplate(query):
+                return {"podTemplateSpecPath": query}
+            case PodSpec(query, metadata):
+                return {"podSpecPath": query} if metadata is None else {"podSpecPath": query, "metadataPath": metadata}
+            case Fragments(queries):
+                return dict(queries)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """The compiled Karta of one kind of workload, with the scripts that take precedence over it.
+
+    ``components`` has the root first and the children in the order of the definition; ``findings`` are the warnings it
+    was loaded with. ``uses_bounded``: some expression runs outside this process; ``has_many_expressions``: they are so
+    many or so long that a child process compiles and runs them. All together take at most so many ``steps`` for each
+    element of an object, 0 where tests bound their time. ``manifest`` is the Karta as it was loaded, from which
+    another process can make the same definition; ``has_karta`` is false for a kind that only has scripts. Expressions
+    that read ``references`` have to be given their values first
+    (`karta_interpreter.definitions.karta.reference_resolver`).
+    """
+
+    name: str
+    gvk: GVK
+    components: tuple[Component, ...]
+    status: StatusRules | None = None
+    annotations: Annotations = field(default_factory=Annotations)
+    source: str = ""
+    uses_bounded: bool = False
+    has_many_expressions: bool = False
+    steps: int = field(default=0, compare=False)
+    findings: tuple[Finding, ...] = ()
+    manifest: Object = field(default_factory=dict, repr=False)
+    scripts: Scripts = field(default_factory=Scripts)
+    has_karta: bool = True
+    gang: GangScheduling = field(default_factory=GangScheduling)
+    references: tuple[Reference, ...] = ()
+    _queued: "Queued | None" = field(default=None, compare=False, repr=False)
+    _bindings: Bindings | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of_scripts(cls, gvk: GVK, scripts: Scripts) -> Self:
+        """The definition of a kind that has scripts and no Karta; it is called after the first of them."""
+        first = next(iter(scripts))
+        root = Component(first.name, gvk.kind.lower(), gvk)
+        return cls(first.name, gvk, (root,), source=first.source, scripts=scripts, has_karta=False)
+
+    def overridden(self, scripts: Scripts) -> Self:
+        """Return a copy with scripts that take precedence for their operations."""
+        return replace(self, scripts=scripts.over(self.scripts))
+
+    def bound(self, values: Mapping[str, JSON]) -> Self:
+        """Return a copy with values for its references, by their names, and without references to look up."""
+        parts = {} if self._bindings is None else self._bindings.bound(values)
+        return replace(self, references=(), **parts)
+
+    def answers(self, operation: str) -> bool:
+        """Whether an operation is answered for this kind: by a script or, where that is allowed, by the Karta."""
+        if self.scripts.of(operation):
+            return True
+        allowed = self.annotations.operations
+        return self.has_karta and (allowed is None or operation in allowed)
+
+    def most_steps(self, text: bytes) -> int:
+        """Return the steps that the expressions take at most together on JSON with this text."""
+        return self.steps * (values_in(text) + len(text) // CHARACTERS)
+
+    @property
+    def needs_child(self) -> bool:
+        """Whether only child processes of a server run its expressions: they could delay all other calls."""
+        return self.uses_bounded or self.has_many_expressions
+
+    @property
+    def root(self) -> Component:
+        """The component that is the workload object itself."""
+        return self.components[0]
+
+    @property
+    def suspend(self) -> tuple[SuspendAction, ...]:
+        """The writes that suspend the workload: the children's first, then the root's, as Karta applies them."""
+        children = [action for component in self.components[1:] for action in component.suspend]
+        return (*children, *self.root.suspend)
+
+    @property
+    def queued(self) -> tuple[QueuedFields, ...]:
+        """The fields of the components' pods to which queues add something."""
+        return self._queued.fields if self._queued and self.annotations.queue_labels else ()
+
+    def component(self, name: str) -> Component | None:
+        """Return the component of that name, None for an unknown one."""
+        return next((component for component in self.components if component.name == name), None)
+
+    @property
+    def leaves(self) -> tuple[Component, ...]:
+        """The components that have pods."""
+        return tuple(component for component in self.components if component.pods is not None)
+
+    def lineage(self, name: str) -> tuple[Component, ...]:
+        """A component and its owners up to the root; nothing when there is no such component."""
+        found: list[Component] = []
+        component = self.component(name)
+        while component is not None:
+            found.append(component)
+            component = None if component.owner is None else self.component(component.owner)
+        return tuple(found)
+
+
+_LABELLING: Final = ("labels", "annotations")
+
+
+class Queued:
+    """Where queues add to the components' pods; compiled when it is first read, which most definitions never are.
+
+    The values of references do not matter, so definitions that differ in them share it.
+    """
+
+    def __init__(self, components: Iterable[Component]) -> None:
+        self._components = components
+
+    @cached_property
+    def fields(self) -> tuple[QueuedFields, ...]:
+        """One for each kind of field of each component."""
+        found: list[QueuedFields] = []
+        for component in self._components:
+            for nodes, missing, while_held in _queued_nodes(component.pods):
+                # What reads another object has no place in this one.
+                if own := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
+                    # Queries are compiled from text, which errors and explanations show: so the nodes become jq again.
+                    query = Query.compile(render(reduce(Comma, own)), owner=component.definition)
+                    found += [QueuedFields(query, missing, while_held)] if query.is_plain else []
+        return tuple(found)
+
+
+def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[Node], int, bool]]:
+    metadata: Node | None
+    match pods:
+        case PodTemplate(template):
+            metadata, spec = field_of(template.node, "metadata"), field_of(template.node, "spec")
+        case PodSpec(query, beside):
+            metadata, spec = None if beside is None else beside.node, query.node
+        case Fragments(queries):
+            yield [query.node for field, query in queries if field.removesuffix("Path") in _LABELLING], 1, False
+            return
+        case None:
+            return
+    if metadata is not None:
+        yield [field_of(metadata, name) for name in _LABELLING], 2, False
+    yield [field_of(spec, name) for name in ("nodeSelector", "tolerations")], 1, False
+    # Kueue removes what a flavor asks for when it suspends a workload, but not the gate that its webhook has added.
+    yield [field_of(spec, "schedulingGates")], 1, True

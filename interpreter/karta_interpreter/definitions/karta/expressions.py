@@ -1,0 +1,319 @@
+"""The jq expressions of a definition: each parsed and checked in its place, and what is known of it without an object.
+
+That is how many results it gives, and whether it can be written through. For the latter the expression is evaluated on
+an empty object. Where the result depends on the elements of a list, or cannot be read there, it is accepted.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+from karta_interpreter.base.errors import (
+    InterpretationError,
+    QueryError,
+    QueryEvaluationError,
+    QuerySyntaxError,
+    QueryWriteError,
+)
+from karta_interpreter.base.findings import Finding, Span, error, warning
+from karta_interpreter.base.k8s.edit import get, set_value
+from karta_interpreter.base.k8s.values import Object, Path, field_path
+from karta_interpreter.definitions.karta.model import Karta
+from karta_interpreter.definitions.karta.schema_types import REFERENCES, PodQuery, expressions
+from karta_interpreter.languages.jq import Query, Verdict, examine, parse
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.analysis import Reason
+from karta_interpreter.languages.jq.compiled.functions import GENERATORS, PICKERS, key_of
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.printer import render
+from karta_interpreter.languages.jq.syntax.traversal import children
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """An expression that may be used, where it stands, and the references that it may read."""
+
+    path: Path
+    text: str
+    node: Node
+    variables: frozenset[str] = frozenset()
+
+    @property
+    def query(self) -> Query:
+        """The expression, ready to use."""
+        return Query.compile(self.text, self.variables)
+
+
+def check_expressions(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
+    """Return the usable expressions of a definition, and the findings about all of them."""
+    usable: list[Parsed] = []
+    findings: list[Finding] = []
+    names = karta.spec.structure_definition.reference_names
+    for path, text in expressions(karta.spec, ("spec",)):
+        # A reference is looked up before any has a value, so its own expressions can read none.
+        looks_up = path[: len(REFERENCES)] == REFERENCES
+        parsed, found = check_expression(path, text, frozenset() if looks_up else names)
+        findings += found
+        if parsed is not None:
+            usable.append(parsed)
+    return usable, findings
+
+
+def check_expression(
+    path: Path, text: str, variables: frozenset[str] = frozenset()
+) -> tuple[Parsed | None, list[Finding]]:
+    """Check one expression, which may read ``variables``: can it be parsed, is it allowed, does it run in this process.
+
+    Expressions about pods never run here, so they have no warning about where they would run. References are looked
+    up for workloads only, so expressions about pods cannot read any.
+    """
+    about_pod, text = isinstance(text, PodQuery), str(text)
+    variables = frozenset() if about_pod else variables
+    try:
+        node, vetting = examine(text, variables)
+    except QuerySyntaxError as err:
+        found = _error("expression-syntax", path, text, err, Span(err.start, err.end))
+        return None, [replace(found, hint=json_path_hint(text) or found.hint)]
+    if vetting.refusals:
+        return None, [_error("expression-refused", path, text, each, each.span) for each in vetting.refusals]
+    parsed = Parsed(path, text, node, variables)
+    if vetting.verdict is not Verdict.BOUNDED or about_pod:
+        return parsed, []
+    reasons = "; ".join(dict.fromkeys(note.message for note in vetting.notes))
+    message = f"a separate process answers this expression, under a time limit: {reasons}"
+    hint = "paths, `[]`, `//`, `select`, arithmetic and comparisons are answered at once"
+    found = warning("bounded-expression", path, message, hint)
+    return parsed, [replace(found, expression=text, span=vetting.notes[0].span)]
+
+
+_JSON_PATH: Final = re.compile(r"\{(\.[\w.*\[\]-]+)\}")
+
+
+def json_path_hint(text: str) -> str:
+    """Return a hint for a path in kubectl's JSONPath, "" for any other text.
+
+    >>> json_path_hint("{.status.phase}")
+    "{ } around a path is kubectl's JSONPath; write `.status.phase`"
+    """
+    found = _JSON_PATH.fullmatch(text.strip())
+    return f"{{ }} around a path is kubectl's JSONPath; write `{found[1].replace('[*]', '[]')}`" if found else ""
+
+
+def _error(rule: str, path: Path, text: str, wrong: QuerySyntaxError | Reason, span: Span) -> Finding:
+    return replace(error(rule, path, wrong.message, wrong.hint), expression=text, span=span)
+
+
+_SEVERAL: Final = (ast.Iterate, ast.Comma, ast.Foreach)
+
+
+def several(node: Node) -> bool:
+    """Whether an expression may yield more than one result.
+
+    >>> several(parse(".spec.groups[].name")), several(parse("[.spec.groups[].name] | length"))
+    (True, False)
+    """
+    return any(
+        key_of(stage) in GENERATORS if isinstance(stage, ast.Call) else isinstance(stage, _SEVERAL)
+        for stage in _stages(node)
+    )
+
+
+def selections(node: Node) -> list[str]:
+    """The `select(...)` calls that leave results out, as text.
+
+    >>> selections(parse('.a[] | select(.on) | .b'))
+    ['select(.on)']
+    """
+    found: list[str] = []
+    for stage in _stages(node):
+        match stage:
+            case ast.Call("select", [_]):
+                found.append(render(stage))
+            case ast.Call(_, [*_, picked]) if key_of(stage) in PICKERS:
+                found += selections(picked)
+    return found
+
+
+def shared_default(node: Node) -> tuple[str, str] | None:
+    """A `//` whose left side yields several results, and how to give each of them the default.
+
+    ``X[].y // 1`` drops every unset y and yields 1 only when all are: one default for the whole list.
+
+    >>> shared_default(parse(".spec.groups[].replicas // 1"))
+    ('.spec.groups[].replicas // 1', '.spec.groups[] | .replicas // 1')
+    """
+    for part in _walk(node, children):
+        if isinstance(part, ast.Alternative) and several(part.left):
+            each, rest = _split(part.left)
+            return render(part), render(ast.Pipe(each, ast.Alternative(rest, part.right)))
+    return None
+
+
+def useless_defaults(node: Node, *, of_count: bool) -> list[str]:
+    """Each `// null`, as text, and of a count each `//` that gives a negative one.
+
+    Behind a list `// null` has an effect: it makes one null of the absence of all.
+
+    >>> useless_defaults(parse(".spec.n // null"), of_count=False), useless_defaults(parse(".n // -1"), of_count=True)
+    (['.spec.n // null'], ['.n // -1'])
+    """
+    found = []
+    for part in _walk(node, _results if of_count else children):
+        match part:
+            case ast.Alternative(left, ast.Literal(None | int() | float() as value)) if not several(left):
+                if value is None or (of_count and value < 0):
+                    found.append(render(part))
+    return found
+
+
+def _results(node: Node) -> tuple[Node, ...]:
+    """The nodes whose result becomes that of the whole expression, or a factor of it."""
+    if isinstance(node, ast.Pipe | ast.Alternative):
+        return (node.right,)
+    return (node.left, node.right) if isinstance(node, ast.Binary) and node.operator == "*" else ()
+
+
+def _split(node: Node) -> tuple[Node, Node]:
+    """A path as the part that yields several results and the part that reads each of them."""
+    match node:
+        case ast.Index(target, key) if several(target):
+            each, rest = _split(target)
+            return each, ast.Index(rest, key)
+        case ast.Pipe(left, right) if several(left) and not several(right):
+            return left, right
+    return node, ast.Identity()
+
+
+def _stages(node: Node) -> Iterator[Node]:
+    """The nodes whose number of results becomes that of the whole expression."""
+    return _walk(node, _flow)
+
+
+def _flow(node: Node) -> tuple[Node, ...]:
+    match node:
+        case ast.Pipe(left, right) | ast.Alternative(left, right) | ast.Binary(_, left, right):
+            return left, right
+        case ast.Index(target, key):
+            return target, key
+        case ast.Slice(target, _, _) | ast.Iterate(target):
+            return (target,)
+        case ast.Try(body, _) | ast.Negate(body) | ast.Label(_, body) | ast.Define(_, _, _, body):
+            return (body,)
+        case ast.Bind(source, _, body):
+            return source, body
+        case ast.If(branches, otherwise):
+            parts = tuple(part for branch in branches for part in branch)
+            return parts if otherwise is None else (*parts, otherwise)
+    return ()
+
+
+def _walk(node: Node, below: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
+    waiting = [node]
+    while waiting:  # without recursion, in which every node would come through all above it
+        part = waiting.pop()
+        yield part
+        waiting += reversed(list(below(part)))
+
+
+_BARE: Final[Object] = {"metadata": {}, "spec": {}, "status": {}}
+_WHOLE: Final[frozenset[Path]] = frozenset({(), ("metadata",), ("spec",)})
+
+
+def names_places(query: Query) -> bool:
+    """Whether all results are values at some path.
+
+    >>> names_places(Query.compile(".spec.groups[].name")), names_places(Query.compile(".spec.n + 1"))
+    (True, False)
+    """
+    # An expression may fail on an empty object, as `.spec | keys` does, which decides nothing.
+    return all(_places(query.paths, value) is not False for value in ({}, _BARE))
+
+
+def takes_number(query: Query) -> bool:
+    """Whether a number can be written so that it becomes the result.
+
+    >>> takes_number(Query.compile("(.spec.n // 1) * 2")), takes_number(Query.compile("1"))
+    (True, False)
+    """
+    # Reading `.n * .m` fails on an empty object, which decides nothing; with a number in both fields it has places.
+    found = [_places(query.locate_each, value) for value in ({}, _filled(query.node))]
+    return True in found or False not in found
+
+
+def reads_object(node: Node) -> bool:
+    """Whether an expression reads anything of its input.
+
+    >>> reads_object(parse(".spec.n + 1")), reads_object(parse("2 * 3"))
+    (True, False)
+    """
+    return any(isinstance(each, ast.Identity) for each in _walk(node, children))
+
+
+def _filled(node: Node) -> Object:
+    """An object with the number 1 in each field that an expression reads by a path, for arithmetic on them."""
+    obj: Object = {}
+    for path in filter(None, map(_plain_path, _walk(node, children))):
+        if get(obj, path) is None:
+            with suppress(InterpretationError):  # a number is where another path goes on
+                obj = set_value(obj, path, 1)
+    return obj
+
+
+def _plain_path(node: Node) -> Path | None:
+    """The path of fields from the input that a node is, None for any other node."""
+    match node:
+        case ast.Identity():
+            return ()
+        case ast.Index(target, ast.Literal(str(key))):
+            path = _plain_path(target)
+            return None if path is None else (*path, key)
+    return None
+
+
+def _places(places: Callable[[Object], Sequence[object]], value: Object) -> bool | None:
+    """Whether every result has a place, None where the expression cannot be read on this value."""
+    try:
+        return None not in places(value)
+    except QueryWriteError:
+        return False
+    except QueryEvaluationError:
+        return None
+
+
+def whole_places(query: Query) -> list[str]:
+    """The results that cannot be meant as a path: the whole object, its metadata, or its spec.
+
+    >>> whole_places(Query.compile(".[]")), whole_places(Query.compile(".spec.n"))
+    (['metadata', 'spec'], [])
+    """
+    try:
+        return [field_path(path) for path in query.paths(_BARE) if path in _WHOLE]
+    except QueryError:
+        return []
+
+
+def split_default(text: str) -> tuple[str, str | float | bool | None, bool]:
+    """A path, the literal that stands for its absence at the end, None without one, and whether it is ``empty``.
+
+    >>> split_default("select(.a // 1) | .spec.suspend // false")
+    ('select(.a // 1) | .spec.suspend', False, False)
+    >>> split_default(".spec.gates // empty")
+    ('.spec.gates', None, True)
+    """
+    try:
+        last = parse(text)
+        while isinstance(last, ast.Pipe):
+            last = last.right
+        if isinstance(last, ast.Alternative) and isinstance(last.right, ast.Literal | ast.Call):
+            path = text[: last.left.span.end]
+            parse(path)  # parentheses around the whole would leave half of a pair in the text before the default
+            match last.right:
+                case ast.Literal(value):
+                    return path, value, False
+                case ast.Call("empty", ()):
+                    return path, None, True
+    except QuerySyntaxError:
+        pass  # reported where the whole expression is checked
+    return text, None, False

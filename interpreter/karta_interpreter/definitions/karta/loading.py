@@ -1,0 +1,178 @@
+"""From YAML or JSON text to definitions, with every finding at its line, and on to other processes; the catalogue."""
+
+import json
+import pathlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+
+from karta_interpreter.base.errors import ManifestError
+from karta_interpreter.base.findings import DefinitionError, Finding, Severity, error
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.manifest import read_objects
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.annotation_records import parse_annotations
+from karta_interpreter.definitions.karta.annotations import PREFIX, unquoted_path
+from karta_interpreter.definitions.karta.compile import compile_definition
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.expressions import check_expressions
+from karta_interpreter.definitions.karta.lint import lint
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.karta.schema import gvk_of, name_of, read_karta
+from karta_interpreter.definitions.karta.validation import validate
+from karta_interpreter.languages.jq import forget_many
+from karta_interpreter.languages.lua.customization import is_customization
+from karta_interpreter.languages.lua.reading import lints
+from karta_interpreter.languages.lua.script import Script, Scripts
+from karta_interpreter.languages.lua.source_map import Place, split_lines
+
+_CUSTOMIZATION = (
+    "this is a ResourceInterpreterCustomization of Karmada, not a Karta",
+    "customizations are served from the folders that --overrides names",
+)
+KINDS = ("Karta", "ResourceInterface")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What became of one Karta: no ``definition`` if a finding is an error, no ``gvk`` if it does not name its kind.
+
+    ``line`` is that of the text on which the object begins, 0 when unknown.
+    """
+
+    definition: Definition | None
+    findings: tuple[Finding, ...]
+    name: str
+    gvk: GVK | None
+    source: str
+    line: int = 0
+
+    def usable(self) -> Definition:
+        """The definition; raises DefinitionError, which carries the findings, when it cannot be used."""
+        if self.definition is None:
+            wrong = [finding for finding in self.findings if finding.severity is Severity.ERROR]
+            lines = [f"line {each.line}: {each}" if each.line else str(each) for each in wrong]
+            message = f"definition {self.name or self.source} cannot be used:"
+            raise DefinitionError("\n  ".join([message, *lines]), self.findings)
+        return self.definition
+
+    def with_findings(self, findings: Iterable[Finding]) -> "Loaded":
+        """Return the same with other findings, also in its definition."""
+        found = tuple(findings)
+        return replace(self, findings=found, definition=self.definition and replace(self.definition, findings=found))
+
+
+def load_documents(text: str, source: str) -> list[Loaded]:
+    """Every Karta of a manifest; ``source`` names the text in findings.
+
+    Reads YAML and JSON, several documents and `List` objects. Text that cannot be read at all gives one result
+    with that error; nothing is raised.
+    """
+    return [loaded for loaded, _ in load_placed(text, source)]
+
+
+def load_placed(text: str, source: str) -> list[tuple[Loaded, Place | None]]:
+    """The results of `load_documents`, each with the place of the object in the text; None for unreadable text."""
+    try:
+        found = read_objects(text, source, *KINDS)
+    except ManifestError as err:
+        unreadable = error("unreadable", (), str(err), unquoted_path(text, err))
+        finding = replace(unreadable, source=source, line=err.line, column=err.column)
+        return [(Loaded(None, (finding,), "", None, source), None)]
+    lines = split_lines(text)
+    places = [(value, Place(document, at, lines)) for document, at, value in found]
+    return [(_placed(load_object(value, source), place), place) for value, place in places]
+
+
+def load_definition(value: Object, source: str = "") -> Definition:
+    """The definition of one Karta object; raises DefinitionError, which carries the findings."""
+    return load_object(value, source).usable()
+
+
+def load_object(value: JSON, source: str) -> Loaded:
+    """Load one Karta object; nothing is raised."""
+    if is_customization(value):
+        return Loaded(None, (error("not-a-karta", (), *_CUSTOMIZATION),), name_of(value), None, source)
+    karta, schema_findings = read_karta(value)
+    name, gvk = (name_of(value), gvk_of(value)) if isinstance(value, dict) else ("", None)
+    if karta is None or not isinstance(value, dict):
+        return Loaded(None, tuple(schema_findings), name, gvk, source)
+    annotations, annotation_findings = parse_annotations(karta)
+    usable, expression_findings = check_expressions(karta)
+    findings = (
+        *schema_findings,
+        *validate(karta),
+        *expression_findings,
+        # The catalogue is linted by its tests, not at each start of a server (`lua.reading.without_linting`).
+        *(lint(karta, usable, annotations) if lints() else ()),
+        *annotation_findings,
+    )
+    definition = None
+    if all(finding.severity is Severity.WARNING for finding in findings):
+        definition = replace(compile_definition(karta, annotations, source, findings), manifest=value)
+    forget_many()  # each expression is examined by several rules, so the cache holds all of a definition until here
+    return Loaded(definition, findings, name, gvk, source)
+
+
+def _placed(loaded: Loaded, place: Place) -> Loaded:
+    """Return the same with its line, and with line and column in each finding."""
+    return replace(loaded.with_findings(map(place.locate, loaded.findings)), line=place.line)
+
+
+CORE = "core"
+"""The folder of the core group, whose name is empty."""
+
+_PACKAGE = pathlib.Path(__file__).parents[2]
+
+
+def catalogue_files() -> list[pathlib.Path]:
+    """The files of the catalogue, sorted by kind; a wheel carries them inside the package, a checkout beside it."""
+    installed = _PACKAGE / "kartas"
+    folder = installed if installed.is_dir() else _PACKAGE.parents[1] / "kartas"
+    return sorted(folder.glob("*/*/*/karta.yaml"))
+
+
+def catalogue_kinds() -> dict[GVK, pathlib.Path]:
+    """Return the files of the catalogue by the kinds that they define, by which their folders are named."""
+    kinds = ((GVK(*path.parts[-4:-1]), path) for path in catalogue_files())
+    return {gvk._replace(group="") if gvk.group == CORE else gvk: path for gvk, path in kinds}
+
+
+_UNPACKED = 16
+_LUA = f"{PREFIX}lua"
+_ANNOTATIONS = ("metadata", "annotations")
+
+
+def pack(definition: Definition) -> str:
+    """Return the JSON for `unpack` in another process: with all scripts, so that none is parsed again."""
+    manifest = definition.manifest if definition.has_karta else None
+    annotations = edit.get(manifest, _ANNOTATIONS) or {}
+    if manifest is not None and _LUA in annotations:
+        rest = {name: value for name, value in annotations.items() if name != _LUA}
+        manifest = edit.set_value(manifest, _ANNOTATIONS, rest)
+    scripts = [asdict(script) for script in definition.scripts]
+    return json.dumps({"manifest": manifest, "kind": tuple(definition.gvk), "scripts": scripts})
+
+
+def pack_known(known: Known) -> Object:
+    """Return the JSON for `unpack_known`."""
+    objects = [obj for found in known.objects.values() for obj in found]
+    complete = [tuple(gvk) for gvk in sorted(known.complete)]
+    return {"objects": objects, "complete": complete, "unknown": [(*gvk, why) for gvk, why in known.unknown.items()]}
+
+
+def unpack_known(packed: Object) -> Known:
+    """The objects that were packed."""
+    known = Known.of(packed["objects"], (GVK(*gvk) for gvk in packed["complete"]))
+    return replace(known, unknown={GVK(*gvk): why for *gvk, why in packed["unknown"]})
+
+
+@lru_cache(_UNPACKED)
+def unpack(text: str) -> Definition:
+    """Return the definition that was packed, without its source and the places of its findings; keep the last ones."""
+    packed = json.loads(text)
+    scripts = Scripts(Script(**(each | {"lines": tuple(each["lines"])})) for each in packed["scripts"])
+    if packed["manifest"] is None:
+        return Definition.of_scripts(GVK(*packed["kind"]), scripts)
+    return load_definition(packed["manifest"]).overridden(scripts)

@@ -1,0 +1,300 @@
+"""The Karta resource as it is written: `run.ai/v1alpha1`, with its defaults applied, before anything is compiled.
+
+Source: `pkg/api/runai/v1alpha1` of the Karta project. The status definition is in `status_rules`. Selectors of pods and
+the advice to schedulers are used as they are written: no request of Karmada asks about pods.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ConfigDict
+
+from karta_interpreter.base.k8s.values import Path
+from karta_interpreter.definitions.karta.schema_types import (
+    AS_SET,
+    ROOT,
+    STRUCTURE,
+    AtLeastOne,
+    Expression,
+    Many,
+    PodQuery,
+    Schema,
+    described,
+    keyed_by,
+    optional,
+    yields,
+)
+from karta_interpreter.definitions.karta.status_rules import StatusDefinition
+
+
+class FragmentedPodSpecDefinition(Schema):
+    """Where the pieces of a pod are, for workloads that have no whole pod template."""
+
+    scheduler_name_path: Expression | None = yields("the name of the scheduler")
+    labels_path: Expression | None = yields("the labels of the pods")
+    annotations_path: Expression | None = yields("the annotations of the pods")
+    resources_path: Expression | None = yields("the resources of the main container")
+    resource_claims_path: Expression | None = yields("the resource claims of the pods")
+    pod_affinity_path: Expression | None = yields("the pod affinity")
+    node_affinity_path: Expression | None = yields("the node affinity")
+    containers_path: Expression | None = yields("the list of containers")
+    container_path: Expression | None = yields("the main container")
+    priority_class_name_path: Expression | None = yields("the name of the priority class")
+    image_path: Expression | None = yields("the image of the main container")
+
+
+class SpecDefinition(Schema):
+    """Where the pod definition of a component is, in one of three forms."""
+
+    pod_template_spec_path: Expression | None = yields("pod templates")
+    pod_spec_path: Expression | None = yields("pod specs")
+    metadata_path: Expression | None = yields("the metadata of the pods, with podSpecPath")
+    fragmented_pod_spec_definition: FragmentedPodSpecDefinition | None = optional(
+        "Where the pieces of a pod are, where there is no whole."
+    )
+
+
+_SELECTOR_RULES = {
+    "has(self.keyPath) || has(self.matchLabels)": "at least one of keyPath or matchLabels must be set",
+    "!has(self.value) || has(self.keyPath)": "value requires keyPath",
+}
+
+
+class ComponentTypeSelector(Schema):
+    """How a pod is recognised as one of this component.
+
+    The pod has all labels, and the key, where there is one, gives the value, or without a value anything but null.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={"x-kubernetes-validations": [{"rule": r, "message": m} for r, m in _SELECTOR_RULES.items()]}
+    )
+
+    key: PodQuery | None = optional("jq on a pod that yields a value.", alias="keyPath", minLength=1)
+    value: str | None = optional("The value; without it any will do.")
+    labels: dict[str, str] = described("Labels that the pods have.", {}, alias="matchLabels", minProperties=1)
+
+
+class ComponentInstanceSelector(Schema):
+    """Where a pod has the id of its instance."""
+
+    id_path: PodQuery = described("jq on a pod that yields the id of its instance.")
+
+
+class ReplicaSelector(Schema):
+    """Where a pod has the id of its replica."""
+
+    key_path: PodQuery = described("jq on a pod that yields which replica it is of.")
+
+
+class PodSelector(Schema):
+    """How the pods of a component are found."""
+
+    component_type: ComponentTypeSelector | None = optional(
+        "Which pods are of the component.", alias="componentTypeSelector"
+    )
+    component_instance_selector: ComponentInstanceSelector | None = optional(
+        "Which instance a pod is of, where there is an instanceIdPath."
+    )
+    replica_selector: ReplicaSelector | None = optional(
+        "The replica of a pod; defined at the component that makes replicas, for all components below it."
+    )
+
+    @property
+    def instance_id(self) -> PodQuery | None:
+        """The expression for the instance of a pod."""
+        selector = self.component_instance_selector
+        return None if selector is None else selector.id_path
+
+    @property
+    def replica_key(self) -> PodQuery | None:
+        """The expression for the replica of a pod."""
+        return None if self.replica_selector is None else self.replica_selector.key_path
+
+
+class GroupVersionKind(Schema):
+    """The type of a Kubernetes object; the group of core kinds is empty."""
+
+    group: str = described("API group; empty for core kinds.")
+    version: str = described("API version.")
+    kind: str = described("Kind.")
+
+
+class ScaleDefinition(Schema):
+    """Where the number of units of a component is, counted across the whole workload."""
+
+    replicas_path: Expression | None = yields("the count")
+    min_replicas_path: Expression | None = yields("the least count")
+    max_replicas_path: Expression | None = yields("the largest count")
+
+
+class SuspendAction(Schema):
+    """One write; ``value`` is JSON in a string, or (as of Karta 0.1) the JSON value itself."""
+
+    nullable = frozenset({"value"})
+
+    path: Expression = described("jq on the workload that yields the place to write.")
+    value: Any = described('What is written there: JSON in a string, such as "true".', type="string")
+
+
+class SuspendDefinition(Schema):
+    """The writes that suspend and resume a component."""
+
+    suspend_actions: AtLeastOne[SuspendAction] = described("The writes that suspend.")
+    resume_actions: AtLeastOne[SuspendAction] = described("The writes that resume.")
+
+
+class ComponentDefinition(Schema):
+    """One component of a workload."""
+
+    name: str = described("Name of the component, unique in the Karta.")
+    kind: GroupVersionKind | None = optional(
+        "Type of the component's objects; one without is a part of its parent. The root needs it."
+    )
+    owner_ref: str | None = optional("Name of the parent component; every component has one but the root.")
+    spec_definition: SpecDefinition | None = optional("Where the pod definition is.")
+    scale_definition: ScaleDefinition | None = optional("How many pods the whole workload has of the component.")
+    status_definition: StatusDefinition | None = optional("How the status is derived; the root needs it.")
+    suspend_definition: SuspendDefinition | None = optional("How the component is suspended and resumed.")
+    instance_id_path: Expression | None = yields("the id of each instance of the component")
+    pod_selector: PodSelector | None = optional("How the component's pods are recognised.")
+
+
+class LabelValue(Schema):
+    """The value of a label: text, or an expression that yields it."""
+
+    value: str | None = optional("The value itself.")
+    expression: Expression | None = yields("the value")
+
+
+class LabelRequirement(Schema):
+    """A requirement of a label selector."""
+
+    key: str = described("Key of the label.")
+    operator: str = described("In, NotIn, Exists or DoesNotExist.")
+    values: Many[LabelValue] = described("The values, for In and NotIn.", ())
+
+
+class LookupReference(Schema):
+    """One object by its name, or a list of objects by theirs."""
+
+    name_expression: Expression = described(
+        "jq on the workload that yields the name of the object, for which without a result there is none, or an array "
+        "of names, for which the variable is a list."
+    )
+
+
+class ListReference(Schema):
+    """The objects that have certain labels."""
+
+    match_labels: dict[str, LabelValue] = described("Labels that the objects have.", {})
+    match_expressions: Many[LabelRequirement] = described("Requirements that their labels meet.", ())
+
+
+class ResourceReference(Schema):
+    """Other objects, which expressions read as a variable: one, or a list of them."""
+
+    name: str = described("Name of the variable, without its dollar sign.")
+    gvk: GroupVersionKind = described("Type of the objects.")
+    namespace_expression: Expression | None = yields("the namespace of the objects; without it that of the workload")
+    lookup: LookupReference | None = optional("Looks up objects by name; one that does not exist is null.")
+    list: ListReference | None = optional("Lists objects.")
+
+
+class StructureDefinition(Schema):
+    """The component tree of a workload, and what else has to be known of it."""
+
+    root_component: ComponentDefinition = described("The workload itself.")
+    child_components: Many[ComponentDefinition] = described("The parts of the workload.", (), **keyed_by("name"))
+    additional_child_kinds: Many[GroupVersionKind] = described(
+        "Other kinds of objects that the workload owns.", (), **keyed_by("kind")
+    )
+    references: Many[ResourceReference] = described("Other objects that expressions read.", (), **keyed_by("name"))
+
+    @property
+    def reference_names(self) -> frozenset[str]:
+        """The names by which expressions read references."""
+        return frozenset(reference.name for reference in self.references)
+
+    @property
+    def components(self) -> tuple[tuple[Path, ComponentDefinition], ...]:
+        """Every component with its path in the Karta, the root first."""
+        children = (((*STRUCTURE, "childComponents", index), each) for index, each in enumerate(self.child_components))
+        return ((ROOT, self.root_component), *children)
+
+
+class Topology(Schema):
+    """The topology levels that pods of a group should share."""
+
+    name: str = described("Name of the topology.", alias="topologyName")
+    preferred_level: str = described("Level that the pods should share.", alias="preferredTopologyLevel")
+    required_level: str = described("Level that the pods must share.", alias="requiredTopologyLevel")
+
+
+class PodGroupMember(Schema):
+    """A component that takes part in a pod group."""
+
+    component: str = described("Name of the component.", alias="componentName")
+    group_by: Many[PodQuery] = described(
+        "jq on a pod; pods with the same results are of the same group.", (), alias="groupByKeyPaths", **AS_SET
+    )
+    filters: Many[PodQuery] = described("jq on a pod that must all be true.", (), **AS_SET)
+
+
+class NamedPodGroup(Schema):
+    """A named pod group of the older form."""
+
+    name: str = described("Name of the group.")
+    members: Many[PodGroupMember] = described("The components whose pods it has.", **keyed_by("componentName"))
+
+
+class SubGroup(Schema):
+    """A component that is a subgroup of the pod group."""
+
+    component: str = described("Name of the component.", alias="componentName")
+    topology: Topology | None = optional("What its pods share.")
+
+
+class PodGroup(Schema):
+    """The pod group of the whole workload."""
+
+    name: str = described("Name of the group.")
+    sub_groups: Many[SubGroup] = described(
+        "Components whose pods form groups of their own within it.", (), **keyed_by("componentName")
+    )
+    topology: Topology | None = optional("What all its pods share.")
+
+
+class GangScheduling(Schema):
+    """Which pods are scheduled together."""
+
+    pod_groups: Many[NamedPodGroup] = described("The older form; podGroup takes its place.", (), **keyed_by("name"))
+    pod_group: PodGroup | None = optional("All pods of the workload, scheduled together or not at all.")
+
+
+class OptimizationInstructions(Schema):
+    """Advice to schedulers; part of a definition, without a use for Karmada."""
+
+    gang_scheduling: GangScheduling | None = optional("Which pods are scheduled together.")
+
+
+class Spec(Schema):
+    """The spec of a definition."""
+
+    structure_definition: StructureDefinition = described("The components of the workload, as a tree.")
+    optimization_instructions: OptimizationInstructions | None = optional("Advice to schedulers.")
+
+    @property
+    def gang(self) -> GangScheduling:
+        """The pods that are scheduled together; empty without instructions."""
+        instructions = self.optimization_instructions
+        return (instructions and instructions.gang_scheduling) or GangScheduling()
+
+
+@dataclass(frozen=True, slots=True)
+class Karta:
+    """A definition as it was written, with its name and annotations."""
+
+    name: str
+    annotations: dict[str, str]
+    spec: Spec

@@ -1,0 +1,157 @@
+"""Looking up what a definition refers to: from a workload and a reader to a definition that knows the values.
+
+>>> found = Known.of([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "sizes"}, "data": {"pods": "3"}}])
+>>> found.get(GVK("", "v1", "ConfigMap"), "team", "sizes")["data"]
+{'pods': '3'}
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, Self
+
+from karta_interpreter.base.errors import InterpretationError, QueryError, QueryReferenceError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.fields import namespace as namespace_of
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object, type_name
+from karta_interpreter.definitions.karta.definition import Definition, LabelOperator, LabelRule, Reference
+from karta_interpreter.languages.jq import Query, Unresolved
+
+
+class Reader(Protocol):
+    """Looks up other objects; both methods raise QueryReferenceError for objects that cannot be looked up.
+
+    ``namespace`` is that of the workload or of the reference; it is ignored for cluster-scoped objects.
+    """
+
+    def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
+        """Return the object of that name, None if it does not exist."""
+
+    def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
+        """The objects of a kind in a namespace, or in all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A reader of given objects.
+
+    Of the ``complete`` kinds there are no others. Any other object that is not among them may exist or not, so looking
+    it up is an error. ``unknown`` has the kinds that cannot be looked up at all, with the reason.
+    """
+
+    objects: Mapping[GVK, tuple[Object, ...]]
+    complete: frozenset[GVK] = frozenset()
+    unknown: Mapping[GVK, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, objects: Iterable[Object], complete: Iterable[GVK] = ()) -> Self:
+        """The reader of some objects; raises InterpretationError for one without apiVersion and kind."""
+        found: dict[GVK, tuple[Object, ...]] = {}
+        for obj in objects:
+            gvk = GVK.of(obj)
+            found[gvk] = (*found.get(gvk, ()), obj)
+        return cls(found, frozenset(complete))
+
+    def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
+        """The object of that name."""
+        for obj in self.list(gvk, namespace):
+            if edit.get(obj, ("metadata", "name")) == name:
+                return obj
+        if gvk in self.complete:
+            return None
+        raise QueryReferenceError(f"{gvk} {name} is not among the objects that were given")
+
+    def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
+        """The objects of a kind; one without a namespace is in every one."""
+        if gvk in self.unknown:
+            raise QueryReferenceError(self.unknown[gvk])
+        found = self.objects.get(gvk, ())
+        return [obj for obj in found if namespace is None or namespace_of(obj) in ("", namespace)]
+
+
+def known_to(reader: Reader | None, references: Iterable[Reference]) -> Known:
+    """The objects of referenced kinds that a reader has, to be handed on, and why others cannot be looked up."""
+    found: dict[GVK, tuple[Object, ...]] = {}
+    unknown: dict[GVK, str] = {}
+    for gvk in {reference.gvk for reference in references}:
+        try:
+            found[gvk] = tuple(_present(reader).list(gvk, None))
+        except QueryReferenceError as error:
+            unknown[gvk] = str(error)
+    return Known(found, frozenset(found), unknown)
+
+
+def _present(reader: Reader | None) -> Reader:
+    if reader is None:
+        raise QueryReferenceError("objects cannot be looked up here")
+    return reader
+
+
+def resolved(definition: Definition, obj: Object, reader: Reader | None) -> Definition:
+    """The definition with the values of its references; one that cannot be looked up is an error when it is read."""
+    if not definition.references:
+        return definition
+    return definition.bound({each.name: _value(each, obj, reader) for each in definition.references})
+
+
+def _value(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
+    try:
+        return _looked_up(reference, obj, reader)
+    except (QueryError, InterpretationError) as error:
+        # Not raised: most operations do not read the reference, and must be answered without it.
+        return Unresolved(f"the reference ${reference.name} has no value: {error}")
+
+
+def _looked_up(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
+    given = namespace_of(obj) if reference.namespace is None else _text(reference.namespace, obj, "namespaceExpression")
+    namespace = given or ""
+    query = reference.lookup
+    if query is None:
+        rules = [replace(rule, values=tuple(_values(rule, obj))) for rule in reference.labels]
+        found = _present(reader).list(reference.gvk, namespace)
+        return [each for each in found if all(_follows(rule, each) for rule in rules)]
+
+    def named(name: JSON) -> JSON:
+        text = _checked_text(query, name)
+        # A workload that names no object needs no reader: without one, only a name or labels to look for are an error.
+        return None if text is None else _present(reader).get(reference.gvk, namespace, text)
+
+    names = _one(query, obj, "nameExpression", f"; `[{query.text}]` looks up a list")
+    return [named(name) for name in names] if isinstance(names, list) else named(names)
+
+
+def _one(query: Query, obj: Object, field: str, hint: str = "") -> JSON:
+    """Return what an expression yields for a workload; None for nothing."""
+    found = query.evaluate(obj)
+    if len(found) > 1:
+        raise InterpretationError(f"{field} `{query.text}` gives {len(found)} results where one belongs{hint}")
+    return found[0] if found else None
+
+
+def _text(query: Query, obj: Object, field: str) -> str | None:
+    """Return the text that an expression yields for a workload; None for nothing and null."""
+    return _checked_text(query, _one(query, obj, field))
+
+
+def _checked_text(query: Query, value: JSON) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise InterpretationError(f"`{query.text}` gives {type_name(value)} where text belongs")
+    return value
+
+
+def _values(rule: LabelRule, obj: Object) -> Iterator[str]:
+    texts = (value if isinstance(value, str) else _text(value, obj, f"the label {rule.key}") for value in rule.values)
+    return (value for value in texts if value is not None)
+
+
+def _follows(rule: LabelRule, obj: Object) -> bool:
+    labels = edit.get(obj, ("metadata", "labels"))
+    value = labels.get(rule.key) if isinstance(labels, dict) else None
+    follows = {
+        LabelOperator.IN: value in rule.values,
+        # As in Kubernetes an object without the label matches, too.
+        LabelOperator.NOT_IN: value not in rule.values,
+        LabelOperator.EXISTS: value is not None,
+        LabelOperator.DOES_NOT_EXIST: value is None,
+    }
+    return follows[rule.operator]

@@ -1,0 +1,230 @@
+"""From a JSON object to a Karta: which forms are read, and findings for what does not fit the schema."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, get_args, get_origin
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from karta_interpreter.base.findings import Finding, error, escaped, warning
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object, Path, type_name
+from karta_interpreter.base.suggestion import closest
+from karta_interpreter.definitions.karta.expressions import json_path_hint
+from karta_interpreter.definitions.karta.model import Karta, Spec
+from karta_interpreter.definitions.karta.schema_types import ROOT, ROOT_KIND, STRUCTURE, Schema
+
+KARTA = ("run.ai/v1alpha1", "Karta")
+RESOURCE_INTERFACE = ("optimization.nvidia.com/v1alpha1", "ResourceInterface")
+"""The older form of the same thing; its spec has the same shape."""
+
+_OBJECT_FIELDS = ("apiVersion", "kind", "metadata", "spec", "status")
+_SPEC = ("spec",)
+_INDENT = "write its fields below its name, indented"
+
+_NAME = re.compile(r"(?!.{254})[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+"""A DNS-1123 subdomain, as ``metadata.name`` of a custom resource must be one."""
+
+_LONGEST_NAME = 253
+_NAME_HINT = (
+    f"write at most {_LONGEST_NAME} lower-case letters, digits, - and . that begin and end with a letter or a digit"
+)
+
+_GHOSTS = {
+    "ownerName": "older documentation calls ownerRef so; write ownerRef",
+    "fragmentedPodDefinition": "older documentation calls fragmentedPodSpecDefinition so; write that",
+    "referencedComponents": "it appears in older documentation only and never had an effect; remove it",
+}
+"""Fields that documents speak of and no released schema has."""
+
+_EXPECTED = {
+    "string_type": "a string",
+    "bool_type": "a boolean",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
+
+
+def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
+    """Parse a JSON object as a Karta; return it with the findings.
+
+    Reads `run.ai/v1alpha1` Karta, `optimization.nvidia.com/v1alpha1` ResourceInterface, and a bare
+    ``{spec: ...}`` without apiVersion and kind. None when there is an error.
+    """
+    if not isinstance(value, dict):
+        return None, [error("schema", (), f"a Karta is an object, not {type_name(value)}")]
+    found = (value.get("apiVersion"), value.get("kind"))
+    if found not in (KARTA, RESOURCE_INTERFACE) and not (found == (None, None) and "spec" in value):
+        return None, [error("not-a-karta", (), *_other_object(value))]
+    findings = [_unknown(field, (field,), _OBJECT_FIELDS) for field in value if field not in _OBJECT_FIELDS]
+    findings += _metadata_findings(value.get("metadata"), needs_name=found != (None, None))
+    spec, more = _read_spec(value.get("spec"))
+    findings += more
+    if spec is None:
+        return None, findings
+    annotations = edit.get(value, ("metadata", "annotations"))
+    texts = annotations.items() if isinstance(annotations, dict) else ()
+    readable = {key: text for key, text in texts if isinstance(text, str)}
+    return Karta(name=name_of(value), annotations=readable, spec=spec), findings
+
+
+def _other_object(value: Object) -> tuple[str, str]:
+    """Return message and hint for an object that is not a definition."""
+    kind = value.get("kind")
+    named = ", ".join(f"{field} {value[field]}" for field in ("apiVersion", "kind") if value.get(field))
+    if kind == "CustomResourceDefinition":
+        return "this is a CustomResourceDefinition, not a Karta", "draft a Karta from it: `create karta --crd FILE`"
+    if kind in (None, KARTA[1], RESOURCE_INTERFACE[1]) or edit.get(value, STRUCTURE) is not None:
+        message = f"{named or 'an object without apiVersion and kind'} is not a definition this version reads"
+        return message, "write apiVersion: run.ai/v1alpha1 and kind: Karta"
+    return f"this is an object, not a Karta: {named}", "give it as --object, and a definition of its kind as -f"
+
+
+def name_of(value: Object) -> str:
+    """Return the name of a definition, escaped; one without a name has that of its root component, in lower case."""
+    name = edit.get(value, ("metadata", "name"))
+    if isinstance(name, str) and name:
+        return escaped(name)
+    root = edit.get(value, ROOT)
+    name = edit.get(root, ("name",)) or edit.get(root, ("kind", "kind"))
+    return escaped(name.lower()) if isinstance(name, str) else ""
+
+
+def gvk_of(value: Object) -> GVK | None:
+    """The kind that a definition names, or None; the definition need not be valid."""
+    kind = edit.get(value, ROOT_KIND)
+    group, version, name = (edit.get(kind, (field,)) for field in ("group", "version", "kind"))
+    if not all(isinstance(part, str) for part in (group, version, name)) or not version or not name:
+        return None
+    return GVK(group, version, name)
+
+
+def _metadata_findings(metadata: JSON, *, needs_name: bool) -> Iterator[Finding]:
+    metadata = {} if metadata is None else metadata
+    if not isinstance(metadata, dict):
+        yield _wrong_type(("metadata",), "an object", metadata)
+        return
+    name, annotations = metadata.get("name"), metadata.get("annotations") or {}
+    if not isinstance(name, str | None):
+        yield _wrong_type(("metadata", "name"), "a string", name)
+    elif name and not _NAME.fullmatch(name):
+        shown = escaped(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…")
+        message = f'"{shown}" is not a name that Kubernetes accepts'
+        yield error("name-invalid", ("metadata", "name"), message, _NAME_HINT)
+    if needs_name and not (name or metadata.get("generateName")):
+        message = "the Karta has no name, and is called after its root component here"
+        yield warning("name-missing", ("metadata", "name"), message, "add metadata.name: an API server requires it")
+    if not isinstance(annotations, dict):
+        yield _wrong_type(("metadata", "annotations"), "an object", annotations)
+        return
+    for key, text in annotations.items():
+        if not isinstance(text, str):
+            path = ("metadata", "annotations", key)
+            hint = "write its value in quotes, or as a block that starts with |"
+            yield error("schema", path, f"an annotation must be a string, not {type_name(text)}", hint)
+
+
+def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
+    if raw is None:
+        return None, [error("schema", _SPEC, "the field spec is missing", _INDENT)]
+    findings: list[Finding] = []
+    if isinstance(raw, dict):
+        language = raw.get("expressionLanguage", "jq")
+        if language != "jq":
+            message, hint = f"the expression language {language} is not supported", "write the expressions in jq"
+            findings.append(error("expression-language", (*_SPEC, "expressionLanguage"), message, hint))
+        raw = {key: value for key, value in raw.items() if key != "expressionLanguage"}
+    try:
+        return Spec.model_validate(raw), findings
+    except ValidationError as err:
+        # A list may be called too short only because its entries are wrong.
+        errors = err.errors(include_url=False)
+        details = [detail for detail in errors if detail["type"] != "too_short" or not detail["input"]]
+    findings += [_finding(detail, edit.get(raw, detail["loc"][:-1])) for detail in details]
+    unknown = [detail["loc"] for detail in details if detail["type"] == "extra_forbidden"]
+    if len(unknown) < len(details):
+        return None, findings
+    # pydantic gives no model next to errors; API servers drop unknown fields, and so the rest is still judged.
+    for path in unknown:
+        raw = edit.remove(raw, path)
+    return Spec.model_validate(raw), findings
+
+
+def _finding(detail: ErrorDetails, around: JSON) -> Finding:
+    path: Path = (*_SPEC, *detail["loc"])
+    kind = detail["type"]
+    if kind == "extra_forbidden":
+        known = tuple(str(field.alias) for field in _schema_at(detail["loc"][:-1]).model_fields.values())
+        return _unknown(str(path[-1]), path, known)
+    if kind in _EXPECTED:
+        return _wrong_type(path, _EXPECTED[kind], detail["input"])
+    hint = _INDENT if kind == "missing" and isinstance(around, dict) and path[-1] in around else ""
+    messages = {"missing": f"the field {path[-1]} is missing", "too_short": "needs at least one entry"}
+    return error("schema", path, messages.get(kind, detail["msg"]), hint)
+
+
+def _wrong_type(path: Path, expected: str, found: JSON) -> Finding:
+    hint = ""
+    if expected == "a string" and isinstance(found, bool | int | float):
+        hint = "write it in quotes"
+    if expected == "a string" and isinstance(found, dict) and [*found.values()] == [None]:
+        hint = json_path_hint(f"{{{next(iter(found))}}}")  # YAML reads {.status.phase} as an object
+    if expected == "an object" and isinstance(found, str) and found.partition(":")[0] in _homes():
+        hint = "write an ordinary space behind the colon of a key"
+    if expected == "a list" and isinstance(found, dict):
+        hint = "write the entry behind a dash, as the only one of a list"
+    return error("schema", path, f"must be {expected}, not {type_name(found)}", hint)
+
+
+def _unknown(field: str, path: Path, known: tuple[str, ...]) -> Finding:
+    """An unknown field: an error where it hides something that was meant, else only ignored."""
+    message = f"there is no field {field}"
+    if field in _GHOSTS:
+        severity = warning if field == "referencedComponents" else error
+        return severity("unknown-field", path, message, _GHOSTS[field])
+    homes, meant = [*_homes().get(field, ())], closest(field, known)
+    if homes:
+        hint = f"it belongs in {' or '.join(homes[:3])}: is it indented too little, or too much?"
+        return error("unknown-field", path, message, f"did you mean {meant}? else {hint}" if meant else hint)
+    if not field.isprintable():
+        return error("unknown-field", path, message, "a part of it is not seen, as a no-break space is: write it again")
+    if meant:
+        return error("unknown-field", path, message, f"did you mean {meant}?")
+    return warning("unknown-field", path, f"{message}; it has no effect", "remove it")
+
+
+@cache
+def _homes() -> Mapping[str, Mapping[str, None]]:
+    """The fields of metadata and of all parts of a spec, each with the names of the parts that have it, in order."""
+    homes: dict[str, dict[str, None]] = {name: {"metadata": None} for name in ("name", "labels", "annotations")}
+    parts: list[tuple[str, type[Schema]]] = [("spec", Spec)]
+    for name, part in parts:  # which grows meanwhile
+        for field in part.model_fields.values():
+            homes.setdefault(str(field.alias), {})[name] = None
+            parts += [(str(field.alias), below) for below in _schemas(field.annotation)]
+    return homes
+
+
+def _schema_at(path: tuple[str | int, ...]) -> type[Schema]:
+    """The part of the schema at a place of a spec."""
+    schema: type[Schema] = Spec
+    steps = iter(path)
+    for step in steps:
+        if isinstance(step, str):
+            field = next(field for field in schema.model_fields.values() if field.alias == step)
+            schema = next(_schemas(field.annotation))
+            if get_origin(field.annotation) is dict:
+                next(steps, None)  # the key of a label is not a field
+    return schema
+
+
+def _schemas(annotation: Any) -> Iterator[type[Schema]]:  # noqa: ANN401 - annotations have no type of their own
+    if isinstance(annotation, type) and issubclass(annotation, Schema):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _schemas(argument)

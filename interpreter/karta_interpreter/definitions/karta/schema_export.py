@@ -1,0 +1,198 @@
+"""Exports the definition language: the JSON Schema for editors, the CustomResourceDefinition for API servers.
+
+Both are made from the model and from the records of annotations. A Karta that fits may still be wrong: admission
+reports all findings at once, and a rule here would hide them, because the API server checks the schema first. So there
+are only the rules that Karta's own CRD has.
+"""
+
+from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
+from karta_interpreter.definitions.karta.annotations import PREFIX
+from karta_interpreter.definitions.karta.model import Spec
+from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE
+
+REFERENCE = "#/definitions/"
+
+
+def model_schema() -> Object:
+    """Every part of the model by its class name; a part names another with ``{"$ref": REFERENCE + name}``.
+
+    The description of a part is the first line of its docstring. An absent field is left out rather than null, and a
+    default is there only where it differs from absence.
+    """
+    spec = Spec.model_json_schema(ref_template=REFERENCE + "{model}", schema_generator=_Generator)
+    parts: Object = spec.pop("$defs")
+    return {Spec.__name__: spec, **parts}
+
+
+class _Generator(GenerateJsonSchema):
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        part = super().model_schema(schema)
+        part.pop("title")
+        part["description"] = part["description"].splitlines()[0].replace("``", "`")
+        return part
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        return super().default_schema(schema) if schema.get("default") else self.generate_inner(schema["schema"])
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401 - pydantic's own signature has a private type
+        del schema
+        return False
+
+
+_ANNOTATION_NAMES: Object = {
+    "anyOf": [
+        {"not": {"pattern": "^" + PREFIX.replace(".", r"\.")}},
+        {"enum": [PREFIX + each.name for each in ANNOTATIONS]},
+    ]
+}
+"""Annotations of others may have any name. No pattern looks ahead, which validators in Go cannot read."""
+
+_DESCRIPTION = "A Karta says where the pods, counts and statuses of a kind of workload are."
+
+
+def json_schema(version: str) -> Object:
+    """The schema of a file with a Karta, the older ResourceInterface, or a bare spec; ``version`` is this program's.
+
+    Unlike the CRD it does not know unknown fields, for that is where typing errors hide; and it knows the annotations.
+
+    >>> json_schema("0.1.0")["required"]
+    ['spec']
+    """
+    versions, kinds = zip(KARTA, RESOURCE_INTERFACE, strict=True)
+    known = {PREFIX + each.name: _of_draft_7(each.property_schema) for each in ANNOTATIONS}
+    texts = {"type": "object", "additionalProperties": {"type": "string"}}
+    annotations = {**texts, "properties": known, "propertyNames": _ANNOTATION_NAMES}
+    metadata = {"name": {"type": "string"}, "labels": texts, "annotations": annotations}
+    return {
+        # The dialect that the language servers of editors know best.
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": f"urn:karta-interpreter:karta-schema:{version}",
+        "title": "Karta",
+        "description": _DESCRIPTION,
+        "type": "object",
+        "required": ["spec"],
+        "additionalProperties": False,
+        "properties": {
+            "apiVersion": {"enum": [*versions]},
+            "kind": {"enum": [*kinds]},
+            "metadata": {"type": "object", "properties": metadata},
+            "spec": {"$ref": REFERENCE + Spec.__name__},
+            "status": {"type": "object"},
+        },
+        "definitions": {name: _of_draft_7(part) for name, part in model_schema().items()},
+    }
+
+
+def _of_draft_7(schema: Any) -> Any:  # noqa: ANN401 - a schema holds JSON of any kind
+    """The same without what only API servers know, and without anything beside a ``$ref``, which hides it."""
+    if isinstance(schema, list):
+        return [_of_draft_7(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    known = {key: _of_draft_7(value) for key, value in schema.items() if not key.startswith("x-kubernetes-")}
+    if "$ref" not in known or len(known) == 1:
+        return known
+    return {**{key: value for key, value in known.items() if key != "$ref"}, "allOf": [{"$ref": known["$ref"]}]}
+
+
+_TYPE = (
+    r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
+)
+_REASON = "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"
+CONDITIONS: Object = {
+    "description": "Validated: the definition is good. CRDExists: its kind is there. Ready: both.",
+    "type": "array",
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["type"],
+    "items": {
+        "type": "object",
+        "required": ["type", "status", "lastTransitionTime", "reason", "message"],
+        "properties": {
+            "type": {"type": "string", "maxLength": 316, "pattern": _TYPE},
+            "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
+            "observedGeneration": {"type": "integer", "format": "int64", "minimum": 0},
+            "lastTransitionTime": {"type": "string", "format": "date-time"},
+            "reason": {"type": "string", "minLength": 1, "maxLength": 1024, "pattern": _REASON},
+            "message": {"type": "string", "maxLength": 32768},
+        },
+    },
+}
+"""What `metav1.Condition` is in every CRD."""
+
+_ROOT = ".spec.structureDefinition.rootComponent"
+_COLUMNS = (
+    ("Framework", "string", f"{_ROOT}.kind.kind"),
+    ("Root Component", "string", f"{_ROOT}.name"),
+    ("Ready", "string", '.status.conditions[?(@.type=="Ready")].status'),
+    ("Age", "date", ".metadata.creationTimestamp"),
+)
+
+
+def custom_resource_definition() -> Object:
+    """The CRD `kartas.run.ai`: structural, with the defaults and rules of Karta's own.
+
+    >>> custom_resource_definition()["metadata"]["name"]
+    'kartas.run.ai'
+    """
+    parts = model_schema()
+    # A CRD cannot have a schema of ``metadata``, so the annotations are in the description of the whole.
+    listed = "".join(f"\n- {PREFIX}{each.name}: {each.property_schema['description']}" for each in ANNOTATIONS)
+    status_description = "What was found out about the definition."
+    properties = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object"},
+        "spec": _structural(parts[Spec.__name__], parts),
+        "status": {"description": status_description, "type": "object", "properties": {"conditions": CONDITIONS}},
+    }
+    schema = {
+        "description": f"{_DESCRIPTION} Its annotations:{listed}",
+        "type": "object",
+        "required": ["spec"],
+        "properties": properties,
+    }
+    version = {
+        "name": "v1alpha1",
+        "served": True,
+        "storage": True,
+        "subresources": {"status": {}},
+        "additionalPrinterColumns": [{"name": name, "type": kind, "jsonPath": path} for name, kind, path in _COLUMNS],
+        "schema": {"openAPIV3Schema": schema},
+    }
+    names = {"kind": "Karta", "listKind": "KartaList", "plural": "kartas", "singular": "karta", "shortNames": ["krt"]}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "kartas.run.ai"},
+        "spec": {"group": "run.ai", "scope": "Cluster", "names": names, "versions": [version]},
+    }
+
+
+def _structural(schema: Any, parts: Object) -> Any:  # noqa: ANN401 - a schema holds JSON of any kind
+    """The same with references resolved inline; a list without another rule is replaced as a whole.
+
+    Unknown fields are for the API server to drop: a structural schema cannot forbid them.
+    """
+    if isinstance(schema, list):
+        return [_structural(item, parts) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        part = parts[schema["$ref"].removeprefix(REFERENCE)]
+        schema = {**part, **{key: value for key, value in schema.items() if key != "$ref"}}
+    if schema.get("type") == "array":
+        schema = {"x-kubernetes-list-type": "atomic", **schema}
+    return {
+        key: _structural(value, parts)
+        for key, value in schema.items()
+        if (key, value) != ("additionalProperties", False)
+    }

@@ -1,0 +1,119 @@
+"""How the parts of a Karta are written down: closed camelCase objects, lists, and jq expressions.
+
+Expressions have a type of their own, so that every one of them can be found without naming its field again. The
+descriptions of fields, and the rules for the API server alone, go into the schemas that `schema_export` writes.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import CoreSchema, core_schema
+
+from karta_interpreter.base.k8s.values import JSON, Path
+from karta_interpreter.languages.jq import Query
+
+STRUCTURE: Final[Path] = ("spec", "structureDefinition")
+"""Where a Karta describes the workload; below are the parts of it that other rooms name."""
+
+REFERENCES: Final[Path] = (*STRUCTURE, "references")
+ROOT: Final[Path] = (*STRUCTURE, "rootComponent")
+ROOT_KIND: Final[Path] = (*ROOT, "kind")
+ROOT_STATUS: Final[Path] = (*ROOT, "statusDefinition")
+
+
+class Expression(str):
+    """The text of an expression, about the workload where it is no `PodQuery`."""
+
+    __slots__ = ()
+
+    @property
+    def text(self) -> str:
+        """The same as plain text."""
+        return str(self)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401, D105, RUF100, PLW3201 - pydantic's signature
+        return core_schema.no_info_after_validator_function(cls, handler(str))
+
+
+class PodQuery(Expression):
+    """An expression about a pod. No request of Karmada asks about pods, so it is compiled when it is first asked.
+
+    >>> PodQuery(".metadata.name").query.evaluate({"metadata": {"name": "web-0"}})
+    ['web-0']
+    """
+
+    __slots__ = ()
+
+    @property
+    def query(self) -> Query:
+        """The expression, ready to use; raises QueryError where `Query.compile` does."""
+        return _compiled(self.text)
+
+
+# A program asks a few Kartas about many pods. All of the catalogue's expressions about pods are 59.
+_compiled = lru_cache(maxsize=1024)(Query.compile)
+
+Item = TypeVar("Item")
+Many = Annotated[tuple[Item, ...], Field(strict=False)]
+"""A JSON list; strict reading would ask for a tuple."""
+
+AtLeastOne = Annotated[Many[Item], Field(min_length=1)]
+
+
+def described(text: str, default: Any = ..., *, alias: str | None = None, **schema: JSON) -> Any:  # noqa: ANN401 - as pydantic's Field
+    """A field with its description; ``alias`` is its name in a Karta, where that is not its own in camelCase.
+
+    ``schema`` has constraints that the API server enforces; in definitions from elsewhere a violation is a finding.
+    """
+    return Field(default, alias=alias, description=text, json_schema_extra=schema or None)
+
+
+def optional(text: str, *, alias: str | None = None, **schema: JSON) -> Any:  # noqa: ANN401 - as pydantic's Field
+    """A field that is None when it is absent."""
+    return described(text, None, alias=alias, **schema)
+
+
+def yields(what: str) -> Any:  # noqa: ANN401 - as pydantic's Field
+    """An optional expression about the workload."""
+    return optional(f"jq on the workload that yields {what}.")
+
+
+AS_SET: Final[Mapping[str, JSON]] = {"x-kubernetes-list-type": "set"}
+
+
+def keyed_by(field: str) -> dict[str, JSON]:
+    """A list of entries that differ in a field: the API server merges them by it and rejects a second one."""
+    return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [field]}
+
+
+class Schema(BaseModel):
+    """Base of every part of a Karta: camelCase outside, closed, frozen, and strict about types."""
+
+    # Only the outermost part needs a validator, and a program that imports the library may never read a Karta.
+    model_config = ConfigDict(alias_generator=to_camel, defer_build=True, extra="forbid", frozen=True, strict=True)
+
+    nullable: ClassVar[frozenset[str]] = frozenset()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, data: JSON) -> JSON:
+        """An explicit null is an absent field, as the API server has it."""
+        if not isinstance(data, Mapping):
+            return data
+        return {key: value for key, value in data.items() if value is not None or key in cls.nullable}
+
+
+def expressions(part: object, at: Path = ()) -> Iterator[tuple[Path, Expression]]:
+    """Every jq expression below a part of a Karta, with its path."""
+    if isinstance(part, Expression):
+        yield at, part
+    elif isinstance(part, Schema):
+        for name, field in type(part).model_fields.items():
+            yield from expressions(getattr(part, name), (*at, str(field.alias)))
+    elif isinstance(part, tuple | dict):
+        for key, item in part.items() if isinstance(part, dict) else enumerate(part):
+            yield from expressions(item, (*at, key))

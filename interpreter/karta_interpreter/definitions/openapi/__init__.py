@@ -1,0 +1,1 @@
+"""The OpenAPI schema of a CustomResourceDefinition: checks a definition by it, and drafts one."""

@@ -1,0 +1,9 @@
+"""Checks definitions against the OpenAPI schema of their CustomResourceDefinition.
+
+An expression is followed through the schema instead of through an object: what it may yield is a set of shapes. No
+object is read here, and no expression runs.
+"""
+
+from karta_interpreter.definitions.openapi.check.check import check
+
+__all__ = ["check"]

@@ -1,0 +1,295 @@
+"""The findings about a definition that the OpenAPI schema of its CRD contradicts."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from karta_interpreter.base.errors import QuerySyntaxError
+from karta_interpreter.base.findings import Finding, Span, error, warning
+from karta_interpreter.base.k8s.values import JSON, Object, Path
+from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.definitions.karta import annotations as values
+from karta_interpreter.definitions.karta.annotation_records import parse_annotations
+from karta_interpreter.definitions.karta.annotations import annotation_path
+from karta_interpreter.definitions.karta.compile import action_value
+from karta_interpreter.definitions.karta.model import ComponentDefinition, Karta, SuspendDefinition
+from karta_interpreter.definitions.karta.schema_types import ROOT_STATUS, PodQuery, expressions
+from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, StatusDefinition
+from karta_interpreter.definitions.openapi.check.expected import BOOLEAN, EXPECTED, LIST, OBJECT, TEXT, Expected, hint
+from karta_interpreter.definitions.openapi.check.operators import listed_values
+from karta_interpreter.definitions.openapi.check.outputs import outputs
+from karta_interpreter.definitions.openapi.check.shape import NULL, POD, Scope, Shape, Shapes, literal
+from karta_interpreter.definitions.openapi.draft.aggregation import least_value, undecided
+from karta_interpreter.definitions.openapi.draft.openapi import below
+from karta_interpreter.definitions.openapi.draft.place import Entries, Place
+from karta_interpreter.languages.jq import parse
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.syntax import NOWHERE, Node
+from karta_interpreter.languages.jq.syntax.traversal import owner_of
+
+
+def check(karta: Karta, schema: Object) -> list[Finding]:
+    """Return what of a Karta the OpenAPI schema of its kind contradicts, in the order of the definition.
+
+    An expression that reads a field which the schema does not have is an error, since the API server removes such a
+    field. A text that the schema does not list is a warning, since older objects may have it.
+    """
+    checked = _Checked(schema)
+    for path, text in expressions(karta.spec, ("spec",)):
+        if isinstance(text, PodQuery):
+            checked.expression(path, text, inputs=(POD,), schema="a pod")
+        else:
+            checked.expression(path, text, EXPECTED.get(str(path[-1])))
+    for path, component in karta.spec.structure_definition.components:
+        checked.component(path, component)
+    status = karta.spec.structure_definition.root_component.status_definition
+    if status is not None:
+        checked.status(status)
+    annotations, _ = parse_annotations(karta)  # their own findings are those of loading
+    checked.annotations(annotations)
+    checked.aggregation(annotations)
+    return checked.findings
+
+
+class _Checked:
+    """One run over a definition; adds its ``findings``."""
+
+    def __init__(self, schema: Object) -> None:
+        self.findings: list[Finding] = []
+        self._root = Shape(schema, ".", is_sure=True)
+
+    def expression(
+        self, path: Path, text: str, expected: Expected | None = None, inputs: Shapes = (), schema: str = "the CRD"
+    ) -> Shapes:
+        """Follow an expression about the workload, or about ``inputs``, and compare its outputs with ``expected``."""
+        node = _parsed(text)
+        if node is None:
+            return ()
+        scope = Scope(schema=schema)
+        found = outputs(node, inputs or (self._root,), scope)
+        for each in scope.found:
+            finding = Finding(each.severity, each.rule, path, each.message, each.hint)
+            self.findings.append(replace(finding, expression=text, span=each.span))
+        # After a contradiction the shapes behind it are unknown, and another finding would be about the same slip.
+        if expected is not None and not scope.found:
+            self._compare(path, text, found, expected)
+        return found
+
+    def _compare(self, path: Path, text: str, found: Shapes, expected: Expected, advice: str = "") -> None:
+        """Report outputs of which none is what is expected."""
+        noun, fits = expected
+        # Null stands for an absent value, which every field about pods and counts may have.
+        known = [shape for shape in found if shape != NULL]
+        if known and all(shape.is_known and not fits(shape) for shape in known):
+            shape = known[0]
+            message = f"{shape.at or 'this'} is {shape.noun} in the CRD, not {noun}"
+            advice = advice or hint(self._root, shape, expected)
+            self._add(error("crd-wrong-type", path, message, advice), text, Span(0, len(text)))
+
+    def _add(self, finding: Finding, text: str, span: Span = NOWHERE) -> None:
+        self.findings.append(replace(finding, expression=text, span=span if span.end else None))
+
+    def component(self, path: Path, component: ComponentDefinition) -> None:
+        """Compare the parts of a component with each other."""
+        if component.instance_id_path is not None:
+            self._instance_ids((*path, "instanceIdPath"), component.instance_id_path)
+        if (spec := component.spec_definition) is not None:
+            pods = {"podTemplateSpecPath": spec.pod_template_spec_path, "podSpecPath": spec.pod_spec_path}
+            for name, text in pods.items():
+                if text is not None:
+                    self._optional((*path, "specDefinition", name), text)
+        if component.suspend_definition is not None:
+            self._suspension((*path, "suspendDefinition"), component.suspend_definition)
+
+    def _instance_ids(self, path: Path, text: str) -> None:
+        for shape in self._quiet(text):
+            at, _, below = shape.at.rpartition("[]")
+            for listed in self._quiet(at) if at else ():
+                keys = listed.schema.get("x-kubernetes-list-map-keys")
+                keys = [f".{key}" for key in keys] if isinstance(keys, list) else []
+                is_set = not below and listed.schema.get("x-kubernetes-list-type") == "set"
+                is_one_of = shape.values and len(shape.values) < _MANY and not is_set
+                if below in keys or not (keys or is_one_of):
+                    continue
+                message = f"{shape.at} is one of {', '.join(shape.values)} in the CRD, so two instances may have one id"
+                known = f"{at} is keyed by {' and '.join(key[1:] for key in keys)} in the CRD, so {below} may repeat"
+                advice = f"read the id from {at}[]{keys[0]}" if keys else "the id of an instance has to be unique"
+                self._add(warning("crd-instance-id", path, known if keys else message, advice), text)
+
+    def _optional(self, path: Path, text: str) -> None:
+        """Warn of a template that may be absent in a part of the workload that cannot."""
+        node = _parsed(text)
+        owner, field = None if node is None else owner_of(node), _last(node)
+        if owner is None or not isinstance(field, ast.Index):
+            return
+        for shape in outputs(owner, (self._root,), Scope()):
+            for template in shape.field(str(getattr(field.key, "value", ""))) or ():
+                if shape.is_sure and "object" in shape.types and not template.is_sure:
+                    message = f"the CRD does not require {template.at}; a workload without it has no pods here"
+                    hint = "add `// {spec: {}}` if the operator makes the pods then"
+                    self._add(warning("crd-optional-template", path, message, hint), text)
+
+    def _suspension(self, path: Path, definition: SuspendDefinition) -> None:
+        actions = {"suspendActions": definition.suspend_actions, "resumeActions": definition.resume_actions}
+        for name, listed in actions.items():
+            for index, action in enumerate(listed):
+                try:
+                    value = action_value(action)
+                except ValueError:  # a finding of its own
+                    continue
+                for shape in self._quiet(action.path):
+                    self._written((*path, name, index, "value"), shape, value)
+
+    def _written(self, path: Path, shape: Shape, value: JSON, advice: str = "") -> None:
+        own = literal(value)
+        if value is not None and shape.is_known and not own.types <= shape.types:
+            message = f"{shape.at} is {shape.noun} in the CRD, and the value is {own.noun}"
+            self.findings.append(error("crd-wrong-type", path, message, advice or _written_as(shape)))
+        elif isinstance(value, str) and shape.values and value not in shape.values:
+            message = f'{shape.at} is never "{value}" in the CRD'
+            self.findings.append(error("crd-unknown-value", path, message, did_you_mean(value, shape.values)))
+
+    def status(self, definition: StatusDefinition) -> None:
+        """Compare phases and condition types with those that the schema lists."""
+        phases, conditions = definition.phase_definition, definition.conditions_definition
+        listed = [] if phases is None else listed_values(self._quiet(phases.path))
+        types, statuses = [], []
+        if phases is not None:
+            self._compare((*ROOT_STATUS, "phaseDefinition", "path"), phases.path, self._quiet(phases.path), TEXT)
+        if conditions is not None:
+            names = (conditions.type_field_name, conditions.status_field_name)
+            found = self._quiet(conditions.path)
+            self._conditions((*ROOT_STATUS, "conditionsDefinition", "path"), conditions.path, names)
+            entries = [each for shape in found for each in shape.each()]
+            types, statuses = (_listed(entries, name) for name in names)
+        for status in MATCHING_ORDER:
+            for index, matcher in enumerate(getattr(definition.status_mappings, status.lower())):
+                path = (*ROOT_STATUS, "statusMappings", status.lower(), index)
+                self._listed_only((*path, "byPhase"), "phase", matcher.by_phase, listed)
+                for at, condition in enumerate(matcher.by_conditions):
+                    condition_at = (*path, "byConditions", at)
+                    self._listed_only((*condition_at, "type"), "condition", condition.type, types)
+                    self._listed_only((*condition_at, "status"), "condition status", condition.status, statuses)
+
+    def _quiet(self, text: str) -> Shapes:
+        """Return the outputs of an expression of which `expression` has the findings."""
+        node = _parsed(text)
+        return () if node is None else outputs(node, (self._root,), Scope())
+
+    def _conditions(self, path: Path, text: str, names: tuple[str, str]) -> None:
+        found = self._quiet(text)
+        self._compare(path, text, found, LIST)
+        for entry in (each for shape in found if "array" in shape.types for each in shape.each()):
+            for name in filter(None, names):
+                if "object" in entry.types and entry.field(name) is None:
+                    message = f"a condition in {entry.at} has no field {name} in the CRD"
+                    hint = did_you_mean(name, entry.fields) + '; statusFieldName: "" is for none' * (name == names[1])
+                    self._add(error("crd-unknown-field", path, message, hint), text)
+
+    def _listed_only(self, path: Path, noun: str, value: str, listed: list[str]) -> None:
+        if value and listed and value not in listed:
+            message = f'the CRD has no {noun} "{value}"'
+            self.findings.append(warning("crd-unknown-value", path, message, did_you_mean(value, listed)))
+
+    def annotations(self, annotations: values.Annotations) -> None:
+        """Follow the expressions about the workload in annotations."""
+        if annotations.health is not None:
+            self.expression(annotation_path("health"), annotations.health.text, BOOLEAN)
+        for retained in annotations.retain:
+            self.expression(annotation_path("retain"), retained.place.text)
+        for added in annotations.added_containers:
+            self.expression(annotation_path("added-containers"), added.query.text, OBJECT)
+        for pattern, rule in annotations.aggregate.items():
+            text = Place(tuple(Entries() if step is None else step for step in pattern)).jq
+            found = self.expression(annotation_path("aggregate"), text)
+            if rule in _AGGREGATED:
+                advice = "rules for any value: first, worst, omit, drop"
+                self._compare(annotation_path("aggregate"), text, found, _AGGREGATED[rule], advice)
+        for dependency in annotations.dependencies:
+            for text, expected in _texts(dependency):
+                self.expression(annotation_path("dependencies"), text, expected)
+
+    def aggregation(self, annotations: values.Annotations) -> None:
+        """Compare the values of required fields, and warn of what is required or added up without an annotation."""
+        for path, value in annotations.required_status.items():
+            for shape in self.expression(annotation_path("required-status"), Place(path).jq):
+                advice = f"write {json.dumps(least_value(shape.schema))}"
+                self._written(annotation_path("required-status"), shape, value, advice)
+        if annotations.operations is not None and "AggregateStatus" not in annotations.operations:
+            return
+        for name, place, text in undecided(below(self._root.schema, "status")):
+            pattern = tuple(step if isinstance(step, str) else None for step in place.steps)
+            is_ruled = any(pattern[:end] in annotations.aggregate for end in range(2, len(pattern) + 1))
+            # A required field of the status itself goes with the last cluster, whatever its rule is.
+            is_decided = is_ruled and (name == "aggregate" or pattern[2:])
+            if not is_decided and pattern not in annotations.required_status:
+                field, advice = place.jq, f"add `{place.jq}: {text}` to the annotation {name}"
+                added_up = f"{field} is added up over clusters, and by its name it is not an amount"
+                lacking = f"the CRD requires {field}, and an aggregated status may lack it"
+                self.findings.append(
+                    warning("crd-added-up", annotation_path(name), added_up, advice)
+                    if name == "aggregate"
+                    else warning("crd-required-status", annotation_path(name), lacking, advice)
+                )
+
+
+def _texts(
+    needed: values.ExtraDependency | values.MorePods | values.MadeClaims,
+) -> Iterator[tuple[str, Expected | None]]:
+    match needed:
+        case values.ExtraDependency(_, _, name, namespace):
+            yield from ((query.text, TEXT) for query in (name, namespace) if query is not None)
+        case values.MorePods(query):
+            yield query.text, None
+        case values.MadeClaims(query):
+            yield query.text, TEXT
+
+
+_AMOUNT: Final = (
+    "a number, a quantity or a duration",
+    lambda shape: not shape.values and bool(shape.types & {"integer", "number", "string"}),
+)
+_AGGREGATED: Final[Mapping[values.AggregateRule, Expected]] = {
+    **dict.fromkeys(
+        (values.AggregateRule.SUM, values.AggregateRule.COUNTER, values.AggregateRule.MAX, values.AggregateRule.MIN),
+        _AMOUNT,
+    ),
+    **dict.fromkeys((values.AggregateRule.ANY, values.AggregateRule.ALL), BOOLEAN),
+    values.AggregateRule.UNION: OBJECT,
+    values.AggregateRule.CONCAT: LIST,
+}
+"""What the values are of which a rule makes one."""
+
+_MANY: Final = 20
+"""How many texts a schema lists that may be the names of all instances there can be."""
+
+
+def _listed(entries: Sequence[Shape], name: str) -> list[str]:
+    return listed_values(tuple(shape for each in entries for shape in each.field(name) or ()))
+
+
+def _written_as(shape: Shape) -> str:
+    """Return a hint how a value of a shape is written in a Karta, which has JSON in a string."""
+    example = {"boolean": "true", "integer": "0", "number": "0"}.get(next(iter(shape.types)))
+    if example is not None:
+        return f'in YAML: value: "{example}"'
+    if shape.types != {"string"}:
+        return f"write JSON that is {shape.noun}"
+    choice = f"; there are: {', '.join(shape.values)}" if shape.values else ""
+    return f"a string has quotes of its own: value: '\"{(shape.values or ['text'])[0]}\"'{choice}"
+
+
+def _parsed(text: str) -> Node | None:
+    """Return the syntax tree of an expression; None where it cannot be parsed, which is a finding of its own."""
+    try:
+        return parse(text)
+    except QuerySyntaxError:
+        return None
+
+
+def _last(node: Node | None) -> Node | None:
+    """Return the part of an expression that makes its outputs."""
+    while isinstance(node, ast.Pipe):
+        node = node.right
+    return node

@@ -1,0 +1,90 @@
+"""What the outputs of an expression have to be, and where the schema has such a value."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from karta_interpreter.definitions.openapi.check.shape import Shape
+
+Expected = tuple[str, Callable[[Shape], bool]]
+"""What the outputs of an expression have to be, in words and as a test of a shape that is known."""
+
+
+def of(noun: str, *types: str) -> Expected:
+    """Return what has one of some types."""
+    return noun, lambda shape: bool(shape.types.intersection(types))
+
+
+def _is_pod_spec(shape: Shape) -> bool:
+    return "object" in shape.types and bool(shape.field("containers"))
+
+
+def _is_template(shape: Shape) -> bool:
+    specs = shape.field("spec") if "object" in shape.types else None
+    return bool(specs) and all(not spec.is_known or _is_pod_spec(spec) for spec in specs or ())
+
+
+def _is_count(shape: Shape) -> bool:
+    # The values of annotations and labels are strings, also those that are counts.
+    return bool(shape.types & {"integer", "number"}) or ".metadata." in shape.at
+
+
+TEXT: Final = of("a string", "string")
+OBJECT: Final = of("an object", "object")
+LIST: Final = of("a list", "array")
+BOOLEAN: Final = of("a boolean", "boolean")
+EXPECTED: Final[Mapping[str, Expected]] = {
+    "podTemplateSpecPath": ("a pod template, with spec.containers", _is_template),
+    "podSpecPath": ("a pod spec, with containers", _is_pod_spec),
+    **dict.fromkeys(("replicasPath", "minReplicasPath", "maxReplicasPath"), ("a number", _is_count)),
+    **dict.fromkeys(("instanceIdPath", "schedulerNamePath", "priorityClassNamePath", "imagePath"), TEXT),
+    "nameExpression": of("a string or a list of strings", "string", "array"),
+    "namespaceExpression": TEXT,
+    **dict.fromkeys(("metadataPath", "labelsPath", "annotationsPath", "resourcesPath", "containerPath"), OBJECT),
+    **dict.fromkeys(("podAffinityPath", "nodeAffinityPath"), OBJECT),
+    **dict.fromkeys(("resourceClaimsPath", "containersPath"), LIST),
+}
+
+_DEEPEST: Final = 6
+"""How deep fields are looked for: schemas may be as wide as a pod's at each level."""
+_MOST: Final = 3
+
+
+def hint(root: Shape, shape: Shape, expected: Expected) -> str:
+    """Return a hint for a shape that is not what is expected: the nearest fields of the schema that are."""
+    noun, fits = expected
+    if not shape.at.startswith("."):
+        return f"it has: {', '.join(shape.fields)}" if shape.fields else ""
+    steps = _steps(shape.at)
+    places = [_steps(each.at) for top in root.field(steps[0]) or () for each in _fitting(top, fits, _DEEPEST)]
+    near = {place: _shared(place, steps) for place in map(tuple, places)}
+    nearest = [place for place, shared in near.items() if shared == max(near.values())]
+    if nearest:
+        found = sorted(nearest, key=len)[:_MOST]
+        return f"{noun.partition(', with')[0]} near it: {', '.join('.' + '.'.join(place) for place in found)}"
+    if expected == BOOLEAN:
+        return f'compare it: `{shape.at} == "{(shape.values or ["value"])[0]}"`'
+    return f"it has: {', '.join(shape.fields)}" if shape.fields else f"the schema has nothing there that is {noun}"
+
+
+def _steps(at: str) -> list[str]:
+    return at[1:].split(".")
+
+
+def _shared(place: tuple[str, ...], steps: list[str]) -> int:
+    """Return how many first steps are equal, with or without the entries of a list."""
+    pairs = zip(place, steps, strict=False)
+    return next((depth for depth, (ours, theirs) in enumerate(pairs) if _name(ours) != _name(theirs)), len(place))
+
+
+def _name(step: str) -> str:
+    return step.removesuffix("[]")
+
+
+def _fitting(shape: Shape, fits: Callable[[Shape], bool], depth: int) -> Iterator[Shape]:
+    """Yield the shapes below a shape that fit; fields of a pod spec are not searched."""
+    if shape.is_known and fits(shape) and (shape.fields or "object" not in shape.types):
+        yield shape
+    elif depth and "containers" not in shape.fields:
+        fields = [each for name in shape.fields for each in shape.field(name) or ()]
+        below = shape.each() if "array" in shape.types else fields
+        yield from (found for each in below for found in _fitting(each, fits, depth - 1))

@@ -1,0 +1,223 @@
+"""The shapes of what an expression yields for an object of a CRD, and what the schema contradicts on the way."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from karta_interpreter.base.findings import Span
+from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.definitions.openapi.check.operators import check_default, operation
+from karta_interpreter.definitions.openapi.check.shape import (
+    ANY,
+    BOOLEAN,
+    NULL,
+    NUMBER,
+    TEXT,
+    WRONG_TYPE,
+    Contradiction,
+    Scope,
+    Shape,
+    Shapes,
+    list_of,
+    literal,
+    object_of,
+    unique,
+)
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.compiled.functions import Argument, Result, function_of
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.traversal import children
+
+_CONTAINERS: Final = ("array", "object")
+_OF_ELEMENTS: Final = (Result.ELEMENT, Result.SUM, Result.ENTRIES)
+
+
+def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: C901, PLR0911, PLR0912 - one case each
+    """Return the shapes of what an expression yields; what the schema contradicts is added to ``scope.found``.
+
+    A construct that is not followed yields `ANY`, about which nothing is found.
+
+    >>> from karta_interpreter.languages.jq import parse
+    >>> root = Shape({"properties": {"spec": {"properties": {"size": {"type": "integer"}}}}}, ".")
+    >>> scope = Scope()
+    >>> outputs(parse(".spec.sizes // 1"), (root,), scope)[-1].noun, scope.found[0].message, scope.found[0].hint
+    ('an integer', 'the CRD has no field .spec.sizes', 'did you mean size?')
+    """
+    match node:
+        case ast.Pipe(left, right):
+            return outputs(right, outputs(left, inputs, scope), scope)
+        case ast.Comma(left, right):
+            return unique((outputs(left, inputs, scope), outputs(right, inputs, scope)))
+        case ast.Alternative(left, right):
+            found = outputs(left, inputs, scope)
+            check_default(found, right, scope)
+            return unique((found, outputs(right, inputs, scope)))
+        case ast.Binary(_, left, right):
+            return operation(node, outputs(left, inputs, scope), outputs(right, inputs, scope), scope)
+        case ast.Try(body, handler):
+            tried = outputs(body, inputs, replace(scope, is_tried=True))
+            return tried if handler is None else unique((tried, outputs(handler, (TEXT,), scope)))
+        case ast.If(branches, otherwise):
+            results = [inputs if otherwise is None else outputs(otherwise, inputs, scope)]
+            for condition, then in branches:
+                outputs(condition, inputs, scope)
+                results.append(outputs(then, inputs, scope))
+            return unique(results)
+        case ast.Variable(name):
+            return scope.variables.get(name, (ANY,))
+        case ast.Bind(source, patterns, body):
+            found = outputs(source, inputs, scope)
+            match patterns:
+                case (ast.VariablePattern(name),):
+                    known = {**scope.variables, name: found}
+                case _:  # patterns name parts of it, which are not followed, and may hide variables of the same name
+                    known = {}
+            return outputs(body, inputs, replace(scope, variables=known))
+        case ast.Reduce(source) | ast.Foreach(source):
+            outputs(source, inputs, scope)
+        case ast.Define(name, _, _, body):
+            return outputs(body, inputs, replace(scope, functions=scope.functions | {name}))
+        case ast.Call(name) if name not in scope.functions:
+            return _called(node, inputs, scope)
+        case ast.Identity():
+            return inputs
+        case ast.Literal(value):
+            return (literal(value),)
+        case ast.Index(target, ast.Literal(str() as name) as key):
+            return _fields(outputs(target, inputs, scope), name, node, key, scope)
+        case ast.Index(target, key):
+            keys = outputs(key, inputs, scope)
+            is_position = bool(keys) and all("integer" in each.types for each in keys)
+            found = outputs(target, inputs, scope)
+            return _elements(found, "an index reads a list", ("array",) if is_position else _CONTAINERS, node, scope)
+        case ast.Iterate(target):
+            return _elements(outputs(target, inputs, scope), "`[]` reads a list or an object", _CONTAINERS, node, scope)
+        case ast.Array(body):
+            return (list_of(() if body is None else outputs(body, inputs, scope)),)
+        case ast.Object(entries):
+            return (_made(entries, inputs, scope),)
+        case ast.Text() | ast.Format() | ast.Negate() | ast.Assign() | ast.Slice():
+            parts = [outputs(part, inputs, scope) for part in children(node)]
+            if isinstance(node, ast.Slice):
+                return parts[0]
+            return inputs if isinstance(node, ast.Assign) else (NUMBER if isinstance(node, ast.Negate) else TEXT,)
+    return (ANY,)
+
+
+def _fields(shapes: Shapes, name: str, node: Node, key: Node, scope: Scope) -> Shapes:
+    """Return the shapes of a field. It is a contradiction only if none of the objects can have the field."""
+    found: list[Shapes] = []
+    wrong: list[Contradiction] = []
+    for shape in (each for each in shapes if each != NULL):
+        below = shape.field(name) if "object" in shape.types or not shape.is_known else None
+        if below is not None:
+            found.append(below)
+        elif "object" not in shape.types:
+            hint = f"for each entry: {shape.at}[].{name}" if "array" in shape.types and shape.at else ""
+            if shape.at.startswith((".metadata.labels.", ".metadata.annotations.")):
+                hint = f'a name with dots has quotes: {".".join(shape.at.split(".")[:3])}["example.io/name"]'
+            wrong.append(_wrong_type(shape, f"`.{name}` reads an object", node.span, scope, hint))
+        else:
+            at = "" if shape.at == "." else shape.at
+            message, hint = f"{scope.schema} has no field {at}.{name}", did_you_mean(name, shape.fields)
+            wrong.append(Contradiction("crd-unknown-field", message, hint, key.span if key.span.end else node.span))
+    return _unless(found, wrong, scope)
+
+
+def _elements(shapes: Shapes, wants: str, types: Sequence[str], node: Node, scope: Scope) -> Shapes:
+    """Return the shapes of entries. It is a contradiction only if no value has one of the ``types``."""
+    known = [shape for shape in shapes if shape != NULL]
+    found = [shape.each() for shape in known if not shape.is_known or shape.types.intersection(types)]
+    wrong = [_wrong_type(shape, wants, node.span, scope) for shape in known]
+    return _unless(found, wrong, scope)
+
+
+def _unless(found: Sequence[Shapes], wrong: Sequence[Contradiction], scope: Scope) -> Shapes:
+    if found or not wrong:
+        return unique(found)
+    scope.add(wrong[0])
+    return (ANY,)
+
+
+def _wrong_type(shape: Shape, wants: str, span: Span, scope: Scope, hint: str = "") -> Contradiction:
+    return Contradiction(WRONG_TYPE, f"{shape.at or 'this'} is {shape.noun} in {scope.schema}, and {wants}", hint, span)
+
+
+def _made(entries: Iterable[ast.Entry], inputs: Shapes, scope: Scope) -> Shape:
+    members: dict[str, Shapes] = {}
+    is_named = True
+    for entry in entries:
+        value = outputs(entry.value, inputs, scope)
+        match entry.key:
+            case ast.Literal(str() as name):
+                members[name] = value
+            case key:
+                outputs(key, inputs, scope)
+                is_named = False
+    return object_of(members) if is_named else Shape({"type": "object"})
+
+
+_RESULTS: Final[Mapping[Result, Shape]] = {
+    Result.NUMBER: NUMBER,
+    Result.TEXT: TEXT,
+    Result.BOOLEAN: BOOLEAN,
+    Result.TEXTS: list_of((TEXT,)),
+}
+
+
+def _called(node: ast.Call, inputs: Shapes, scope: Scope) -> Shapes:
+    """Return the shapes of a call, as the record of its function has them."""
+    match node:
+        case ast.Call("has", (ast.Literal(str() as field) as key,)):
+            # `has` of a wrong type fails, but it is mostly asked to find out; an unknown field it can never find.
+            _fields(inputs, field, key, key, replace(scope, is_tried=True))
+            return (BOOLEAN,)
+        case ast.Call("error", ()):
+            return ()
+    function = function_of(node)
+    if function is None:
+        return (ANY,)
+    if callable(function.code):
+        return outputs(function.code(*node.arguments), inputs, scope)
+    elements = inputs
+    if function.arguments[:1] == (Argument.EACH,) or function.result in _OF_ELEMENTS:
+        wants = f"`{node.name}` reads a list or an object"
+        elements = _elements(inputs, wants, _CONTAINERS, ast.Identity(), scope)
+    last = elements
+    for argument, kind in zip(node.arguments, function.arguments, strict=True):
+        if kind is not Argument.SINGLE:  # which is about what a pattern has found
+            last = outputs(argument, last if kind is Argument.EACH else inputs, scope)
+    return _result(function.result, inputs, elements, last)
+
+
+def _result(result: Result, inputs: Shapes, elements: Shapes, last: Shapes) -> Shapes:  # noqa: PLR0911 - one case each
+    """Return the shapes of a result; ``last`` are those of the last argument."""
+    match result:
+        case Result.NOTHING:
+            return ()
+        case Result.INPUT:
+            return inputs
+        case Result.ELEMENT:
+            return elements
+        case Result.OUTPUT:
+            return last
+        case Result.OUTPUTS:
+            return (list_of(last),)
+        case Result.SUM:
+            return _total(elements)
+        case Result.KEYS:
+            return unique((list_of((TEXT if "object" in shape.types else ANY,)),) for shape in inputs)
+        case Result.ENTRIES:
+            keys = unique((_key(shape),) for shape in inputs)
+            return (list_of((object_of({"key": keys, "value": elements}),)),)
+    return (_RESULTS.get(result, ANY),)
+
+
+def _key(shape: Shape) -> Shape:
+    """Return the shape of a key of an object, or of a position in a list."""
+    return {frozenset(("object",)): TEXT, frozenset(("array",)): literal(0)}.get(shape.types, ANY)
+
+
+def _total(shapes: Shapes) -> Shapes:
+    are_numbers = all(shape.types <= {"integer", "number"} and shape.types for shape in shapes)
+    return (NUMBER,) if are_numbers else (ANY,)

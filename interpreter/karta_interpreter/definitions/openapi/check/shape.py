@@ -1,0 +1,220 @@
+"""What a value may be, as the OpenAPI schema of a CRD describes it, and what is known at a place of an expression."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from karta_interpreter.base.findings import Severity, Span
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.openapi.draft.openapi import listed_texts
+
+Shapes: TypeAlias = "tuple[Shape, ...]"
+"""The shapes that an expression may yield; none where it yields nothing."""
+
+_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OPEN: Final = "x-kubernetes-preserve-unknown-fields"
+_NUMBERS: Final = ("integer", "number")
+
+_TEXT: Final[Object] = {"type": "string"}
+_TEXTS: Final[Object] = {"type": "object", "additionalProperties": _TEXT}
+_METADATA: Final[Object] = {
+    "type": "object",
+    "properties": {
+        **dict.fromkeys(("name", "generateName", "namespace", "uid", "resourceVersion", "selfLink"), _TEXT),
+        **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), _TEXT),
+        **{name: {"type": "integer"} for name in ("generation", "deletionGracePeriodSeconds")},
+        **dict.fromkeys(("labels", "annotations"), _TEXTS),
+        **{name: {"type": "array"} for name in ("finalizers", "ownerReferences", "managedFields")},
+    },
+}
+_EMBEDDED: Final[Mapping[str, JSON]] = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": _METADATA}
+"""The fields of every object of Kubernetes, which the schema of a CRD does not describe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The schema of a value, and the jq path at which the object has it ("" for a value that an expression makes).
+
+    ``is_sure``: the schema requires every field on the way. ``inner`` are the shapes of the elements, ``members`` those
+    of the fields, of a value that an expression makes.
+    """
+
+    schema: Object = field(default_factory=dict)
+    at: str = ""
+    is_sure: bool = False
+    inner: "Shapes | None" = None
+    members: "Mapping[str, Shapes] | None" = None
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The JSON types that the value may have besides null; empty where any is possible."""
+        if self.schema.get("x-kubernetes-int-or-string"):
+            return frozenset({"integer", "string"})
+        named = self.schema.get("type")
+        if isinstance(named, str):
+            return frozenset(_NUMBERS if named == "number" else {named})  # in JSON Schema an integer is a number
+        # A structural schema has a type; the parts of one that was made by hand may lack it.
+        return frozenset({"object"} if self.schema.get("properties") else ())
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is known about the value."""
+        return bool(self.types)
+
+    @property
+    def values(self) -> list[str]:
+        """The texts among which the schema lets choose; empty where it does not list any."""
+        return listed_texts(self.schema)
+
+    @property
+    def noun(self) -> str:
+        """The type in words.
+
+        >>> Shape({"type": "array"}).noun, Shape({"x-kubernetes-int-or-string": True}).noun
+        ('a list', 'an integer or a string')
+        """
+        return " or ".join(_NOUNS.get(each, each) for each in sorted(self.types)) or "anything"
+
+    @property
+    def fields(self) -> list[str]:
+        """The names of the fields that the schema describes."""
+        properties = self.schema.get("properties")
+        return [*properties] if isinstance(properties, dict) else [*(self.members or ())]
+
+    def field(self, name: str) -> "Shapes | None":
+        """The shapes of a field; None where an object of this shape cannot have it.
+
+        >>> shape = Shape({"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": {}}}}})
+        >>> [spec] = shape.field("spec")
+        >>> spec.at, spec.fields, spec.field("b")
+        ('.spec', ['a'], None)
+        """
+        if self.members is not None:
+            return self.members.get(name, ())
+        step = f".{name}" if _PLAIN.fullmatch(name) else f'["{name}"]'
+        if self._embeds(name):
+            return self._below(step, _EMBEDDED[name])
+        properties, more = self.schema.get("properties"), self.schema.get("additionalProperties")
+        if isinstance(properties, dict) and name in properties:
+            return self._below(step, properties[name])
+        if isinstance(more, dict):
+            return self._below(step, more)
+        return self._below(step, {}) if self._is_open else None
+
+    def each(self) -> "Shapes":
+        """The shapes of the elements of a list, or of the values of an object."""
+        if self.inner is not None:
+            return self.inner
+        if self.members is not None:
+            return tuple(shape for shapes in self.members.values() for shape in shapes)
+        listed = [self.schema[name] for name in ("items", "additionalProperties") if name in self.schema]
+        properties = self.schema.get("properties")
+        if not listed and isinstance(properties, dict) and not self._is_open:
+            listed = [*properties.values()]
+        return tuple(shape for each in listed or [{}] for shape in self._below("[]", each))
+
+    def _below(self, step: str, schema: JSON) -> "Shapes":
+        at = f"{'' if self.at == '.' else self.at}{step}"
+        required = self.schema.get("required")
+        name = step[1:] if step.startswith(".") else step[2:-2]  # as in ["example.com/name"]
+        # CRDs seldom require spec, and no workload is without one.
+        is_required = step in ("[]", ".spec") or (isinstance(required, list) and name in required)
+        return (
+            Shape(
+                schema if isinstance(schema, dict) else {},
+                at if at.startswith(".") else f".{at}",
+                self.is_sure and is_required,
+            ),
+        )
+
+    def _embeds(self, name: str) -> bool:
+        is_object = self.at == "." or self.schema.get("x-kubernetes-embedded-resource")
+        return bool(is_object) and name in _EMBEDDED
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the API server keeps fields that the schema does not describe."""
+        more = self.schema.get("additionalProperties")
+        return bool(self.schema.get(_OPEN) or more) or not self.schema.get("properties")
+
+
+_NOUNS: Final = {
+    "array": "a list",
+    "object": "an object",
+    "integer": "an integer",
+    "number": "a number",
+    "string": "a string",
+    "boolean": "a boolean",
+    "null": "null",
+}
+
+ANY: Final = Shape()
+TEXT: Final = Shape(_TEXT)
+NUMBER: Final = Shape({"type": "number"})
+BOOLEAN: Final = Shape({"type": "boolean"})
+NULL: Final = Shape({"type": "null"})
+POD: Final = Shape({"type": "object", "properties": {**_EMBEDDED, "spec": {}, "status": {}}}, ".")
+
+
+def list_of(shapes: Iterable[Shape]) -> Shape:
+    """The shape of a list that an expression makes."""
+    return Shape({"type": "array"}, inner=tuple(shapes))
+
+
+def object_of(members: Mapping[str, Shapes]) -> Shape:
+    """The shape of an object that an expression makes."""
+    return Shape({"type": "object"}, members=members)
+
+
+def literal(value: JSON) -> Shape:
+    """The shape of a value that is known."""
+    match value:
+        case None:
+            return NULL
+        case bool():
+            return BOOLEAN
+        case int() | float():
+            return Shape({"type": "integer"}) if isinstance(value, int) or value.is_integer() else NUMBER
+        case str():
+            return Shape({"type": "string", "enum": [value]})
+    return Shape({"type": "array" if isinstance(value, list) else "object"})
+
+
+def unique(parts: Iterable[Shapes]) -> Shapes:
+    """The shapes of several parts, each of them once."""
+    found: list[Shape] = []
+    for shape in (each for shapes in parts for each in shapes):
+        if shape not in found:
+            found.append(shape)
+    return tuple(found)
+
+
+WRONG_TYPE: Final = "crd-wrong-type"
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """What an expression reads, and the schema of the CRD does not have."""
+
+    rule: str
+    message: str
+    hint: str
+    span: Span
+    severity: Severity = Severity.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is known at a place of an expression: variables, own functions, whether errors are caught, whose schema."""
+
+    found: list[Contradiction] = field(default_factory=list)
+    variables: Mapping[str, Shapes] = field(default_factory=dict)
+    functions: frozenset[str] = frozenset()
+    is_tried: bool = False
+    schema: str = "the CRD"
+
+    def add(self, found: Contradiction) -> None:
+        """Add a contradiction once; a wrong type does not count where the expression catches errors."""
+        if found not in self.found and not (self.is_tried and found.rule == WRONG_TYPE):
+            self.found.append(found)

@@ -1,0 +1,214 @@
+"""A first Karta for a kind, drafted from the OpenAPI schema of its CustomResourceDefinition.
+
+A schema has shapes without meanings: a field that looks like a pod template is taken as one, a field called `replicas`
+as a count. So a draft has notes for the points that a person has to check. The rules for these guesses are here.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from karta_interpreter.base.k8s.values import JSON, Object, Path
+from karta_interpreter.definitions.karta.annotations import PREFIX, annotation_path
+from karta_interpreter.definitions.karta.schema import KARTA
+from karta_interpreter.definitions.karta.schema_types import ROOT, STRUCTURE
+from karta_interpreter.definitions.openapi.draft.aggregation import undecided
+from karta_interpreter.definitions.openapi.draft.openapi import CustomKind, below, entries, fields, is_text
+from karta_interpreter.definitions.openapi.draft.place import Entries, Place
+from karta_interpreter.definitions.openapi.draft.pods import Form, Pods, counts, find_pods, have_state
+from karta_interpreter.definitions.openapi.draft.statuses import statuses
+
+__all__ = ["CustomKind", "Draft", "draft"]
+
+Notes = list[tuple[Path, str]]
+"""Notes about a definition, each with the path that it is about."""
+
+_CHILDREN = (*STRUCTURE, "childComponents")
+# `runPolicy.suspend` is where the training operators of Kubeflow have it.
+_SUSPEND = (("suspend",), ("suspended",), ("runPolicy", "suspend"))
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A Karta, and notes about places in it; those that begin with CHECK are for a person to decide."""
+
+    karta: Object
+    notes: tuple[tuple[Path, str], ...]
+
+    @property
+    def checks(self) -> int:
+        """How many notes ask for a decision."""
+        return sum(note.startswith("CHECK") for _, note in self.notes)
+
+
+def draft(kind: CustomKind) -> Draft:
+    """A first Karta for a kind; it can be loaded as it is, and is right only once its notes have been followed.
+
+    >>> from karta_interpreter.base.k8s.gvk import GVK
+    >>> draft(CustomKind("bakeries.example.io", GVK("example.io", "v1", "Bakery"), {})).karta["metadata"]
+    {'name': 'example-io-bakery-v1'}
+    """
+    found = find_pods(kind.schema)
+    on_root = len(found) == 1 and not found[0].place.has_instances
+    root, root_notes = _root(kind, found[0] if on_root else None)
+    children, child_notes = ([], []) if on_root else _children(kind, found)
+    notes = [*root_notes, *child_notes]
+    if not found:
+        notes.append((ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
+    api_version, karta = KARTA
+    annotations: dict[str, JSON] = {}
+    if any(map(have_state, found)):
+        annotations[f"{PREFIX}elastic"] = "none"
+        note = (
+            "CHECK: would a part of the replicas in another cluster be another database? Storage or a primary next to "
+            "their count suggests that. Else remove this, or name the components that may be divided."
+        )
+        notes.append((annotation_path("elastic"), note))
+    if needed := _dependencies(kind.schema, {pods.place.jq for pods in found if pods.form is not Form.FRAGMENTS}):
+        annotations[f"{PREFIX}dependencies"] = needed
+        note = "CHECK: does a workload need these objects in its cluster? Only the names of the fields say so."
+        notes.append((annotation_path("dependencies"), note))
+    decisions = list(undecided(below(kind.schema, "status")))
+    for name, note in _DECISIONS.items():
+        if lines := [f"{place.jq}: {text}\n" for annotation, place, text in decisions if annotation == name]:
+            annotations[f"{PREFIX}{name}"] = "".join(lines)
+            notes.append((annotation_path(name), note))
+    written = {
+        "apiVersion": api_version,
+        "kind": karta,
+        "metadata": {
+            "name": f"{kind.gvk.group.replace('.', '-')}-{kind.name}-{kind.gvk.version}",
+            **({"annotations": annotations} if annotations else {}),
+        },
+        "spec": {"structureDefinition": {"rootComponent": root, **({"childComponents": children} if children else {})}},
+    }
+    return Draft(written, tuple(notes))
+
+
+def _root(kind: CustomKind, pods: Pods | None) -> tuple[Object, Notes]:
+    parts, notes = _component(kind, pods, ROOT) if pods else ({}, [])
+    spec = below(kind.schema, "spec")
+    switches = (Place(("spec", *way)).jq for way in _SUSPEND if below(spec, *way).get("type") == "boolean")
+    switch = next(switches, "")
+    status, note = statuses(kind, switch)
+    if switch:
+        actions = {"suspendActions": "true", "resumeActions": "false"}
+        parts["suspendDefinition"] = {name: [{"path": switch, "value": value}] for name, value in actions.items()}
+        notes.append(((*ROOT, "suspendDefinition"), "CHECK: does this field take the pods away?"))
+    notes.append(((*ROOT, "statusDefinition", "statusMappings"), note))
+    root = {
+        "name": kind.name,
+        "kind": {"group": kind.gvk.group, "version": kind.gvk.version, "kind": kind.gvk.kind},
+        **parts,
+        "statusDefinition": status,
+    }
+    return root, notes
+
+
+def _children(kind: CustomKind, found: Sequence[Pods]) -> tuple[list[Object], Notes]:
+    children: list[Object] = []
+    notes: Notes = []
+    for name, pods in zip(_names(found, kind.name), found, strict=True):
+        parts, more = _component(kind, pods, (*_CHILDREN, len(children)))
+        children.append({"name": name, "ownerRef": kind.name, **parts})
+        notes += more
+    if len(children) > 1:
+        notes.append((_CHILDREN, "CHECK: say by podSelector.componentTypeSelector of each which pods are its own."))
+    return children, notes
+
+
+_DECISIONS: Final = {
+    "aggregate": "CHECK: which value does the whole have? By their names these numbers do not add up.",
+    "required-status": "CHECK: are these the values without clusters? A status without such a field is refused.",
+}
+_SUFFIXES = re.compile(r"((pod|replica|group|job)?(template|spec)s?)+$", re.IGNORECASE)
+_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+
+
+def _component(kind: CustomKind, pods: Pods, at: Path) -> tuple[dict[str, JSON], Notes]:
+    """Return the fields of the component at ``at``, without its name, and notes to check."""
+    found, form, is_fragments = counts(pods, kind.scale_path), pods.form.value, pods.form is Form.FRAGMENTS
+    notes: Notes = []
+    if is_fragments:
+        notes.append(((*at, "specDefinition"), "CHECK: are these the pieces of a pod?"))
+    elif pods.is_guess:
+        notes.append(((*at, "specDefinition"), "CHECK: only its name says that this is a pod's definition."))
+    pieces = {piece: place.jq for piece, place in pods.pieces.items()}
+    parts: dict[str, JSON] = {"specDefinition": {form: pieces if is_fragments else pods.place.jq}}
+    if found.paths:
+        parts["scaleDefinition"] = found.paths
+    if found.is_guess:
+        notes.append(((*at, "scaleDefinition"), "CHECK: only its name says that this counts pods."))
+    if found.is_product:
+        notes.append(((*at, "scaleDefinition"), "CHECK: are these multiplied? A count is for the whole workload."))
+    if found.others:
+        place = "scaleDefinition" if found.paths else "specDefinition"
+        notes.append(((*at, place), f"CHECK: does one of these count pods as well? {', '.join(found.others)}"))
+    if not pods.place.has_instances:
+        return parts, notes
+    key = next(step.key for step in reversed(pods.place.steps) if isinstance(step, Entries))
+    label = f'.metadata.labels["{kind.gvk.group}/{key or "instance"}"]'
+    notes.append(((*at, "podSelector"), "CHECK: which label of a pod has the id of its instance? This one is made up."))
+    selector = {"componentInstanceSelector": {"idPath": label}}
+    return {"instanceIdPath": pods.place.ids, **parts, "podSelector": selector}, notes
+
+
+def _names(found: Sequence[Pods], root: str) -> list[str]:
+    """A name for each component, by the fields that lead to it."""
+    taken = [root]
+    for pods in found:
+        words = [word for word in map(_word, pods.place.names[1:]) if word] or ["pods"]
+        name = words.pop()
+        while name in taken and words:
+            name = f"{words.pop()}-{name}"
+        taken.append(f"{name}-{len(taken)}" if name in taken else name)
+    return taken[1:]
+
+
+def _word(field: str) -> str:
+    """The component name in a field's name: ``headGroupSpec`` is the head, ``replicatedJobs`` a replicated job."""
+    words = [word.lower() for word in _WORDS.findall(_SUFFIXES.sub("", field))]
+    return "-".join(words).removesuffix("s")
+
+
+_KINDS: Final = {
+    "secret": "Secret",
+    "configmap": "ConfigMap",
+    "claim": "PersistentVolumeClaim",
+    "serviceaccount": "ServiceAccount",
+}
+_NAME_FIELD: Final = re.compile(r"(?i)(secret|configmap|claim|serviceaccount)name$")
+_REFERENCE_FIELD: Final = re.compile(r"(?i)(secret|configmap)(key)?(ref|selector)$")
+_MOST_OBJECTS: Final = 12  # as a person has to decide on each
+
+
+def _dependencies(schema: Object, pods: Collection[str]) -> str:
+    """Return the text of the annotation ``dependencies``, "" without such a field; the paths in ``pods`` are left out.
+
+    >>> tls = {"properties": {"secretName": {"type": "string"}}}
+    >>> print(_dependencies({"properties": {"spec": {"properties": {"tls": tls}}}}, ()), end="")
+    - {apiVersion: v1, kind: Secret, name: ".spec.tls.secretName"}
+    """
+    found = list(_objects_named(Place(("spec",)), below(schema, "spec"), pods))[:_MOST_OBJECTS]
+    entry = "- {{apiVersion: v1, kind: {}, name: {}}}\n"
+    return "".join(entry.format(kind, json.dumps(place.jq)) for place, kind in found)
+
+
+def _objects_named(place: Place, schema: Object, pods: Collection[str]) -> Iterator[tuple[Place, str]]:
+    """Yield each field that names an object, and the kind of that."""
+    if place.jq in pods:
+        return
+    for name, part in fields(schema):
+        by_name, by_reference = _NAME_FIELD.search(name), _REFERENCE_FIELD.search(name)
+        if by_name and is_text(part):
+            yield place / name, _KINDS[by_name[1].lower()]
+        elif by_reference and is_text(below(part, "name")):
+            yield place / name / "name", _KINDS[by_reference[1].lower()]
+        else:
+            yield from _objects_named(place / name, part, pods)
+    for container, step in (("items", Entries()), ("additionalProperties", Entries(is_map=True))):
+        inner = entries(schema, container)
+        if inner is not None:
+            yield from _objects_named(place / step, inner, pods)

@@ -1,0 +1,133 @@
+"""The OpenAPI schema of one version in a CustomResourceDefinition, and tests of what its parts look like."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Self
+
+from karta_interpreter.base.findings import DefinitionError
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+
+
+@dataclass(frozen=True, slots=True)
+class CustomKind:
+    """A kind, the OpenAPI schema of its objects, and the path of its scale subresource (empty without one)."""
+
+    crd: str
+    gvk: GVK
+    schema: Object
+    scale_path: str = ""
+
+    @classmethod
+    def of(cls, crd: Object, version: str | None = None) -> Self:
+        """One version of a CRD, the stored one if none is named; raises DefinitionError without it or its schema."""
+        name, spec = get(crd, ("metadata", "name")) or "without a name", get(crd, ("spec",))
+        group, kind = get(spec, ("group",)), get(spec, ("names", "kind"))
+        if not (isinstance(group, str) and isinstance(kind, str) and group and kind):
+            raise DefinitionError(f"CRD {name}: spec.group and spec.names.kind have to be there")
+        listed = get(spec, ("versions",))
+        versions = [each for each in listed if isinstance(get(each, ("name",)), str)] if type(listed) is list else []
+        stored = (each for each in versions if each.get("storage") is True)
+        named = (each for each in versions if each["name"] == version)
+        found = next(stored if version is None else named, None)
+        if found is None:
+            asked = "stored version" if version is None else f"version {version}"
+            names = ", ".join(each["name"] for each in versions) or "none"
+            raise DefinitionError(f"CRD {name} has no {asked}; it has {names}")
+        schema = get(found, ("schema", "openAPIV3Schema"))
+        if not isinstance(schema, dict):
+            raise DefinitionError(
+                f"CRD {name}: its version {found['name']} has no schema.openAPIV3Schema to draft from"
+            )
+        scale = get(found, ("subresources", "scale", "specReplicasPath"), "")
+        return cls(str(name), GVK(group, found["name"], kind), schema, scale if isinstance(scale, str) else "")
+
+    @property
+    def name(self) -> str:
+        """The name of the root component."""
+        return self.gvk.kind.lower()
+
+
+_KEYS = ("name", "groupName", "id", "role", "replicaType", "component", "serviceName", "type")
+"""Fields that identify the entries of a list, the most specific first."""
+
+
+def fields(schema: Object) -> Iterator[tuple[str, Object]]:
+    """The fields of an object, each with its schema."""
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        yield from ((name, field) for name, field in properties.items() if isinstance(field, dict))
+
+
+def below(schema: Object, *names: str) -> Object:
+    """Return the schema of a field, or of one below it; an empty one for an unknown field."""
+    for name in names:
+        schema = dict(fields(schema)).get(name, {})
+    return schema
+
+
+def entries(schema: Object, container: str) -> Object | None:
+    """The schema of what a list (``items``) or a map (``additionalProperties``) holds; None when it is neither."""
+    inner = schema.get(container)
+    return inner if isinstance(inner, dict) else None
+
+
+def is_pod_template(schema: Object) -> bool:
+    """Whether it has a pod spec in ``spec``, and beside that only what a template or a Pod has."""
+    names = dict(fields(schema)).keys()
+    return is_pod_spec(below(schema, "spec")) and names <= {"metadata", "spec", "apiVersion", "kind", "status"}
+
+
+def is_pod_spec(schema: Object) -> bool:
+    """Whether it has a list of containers, of which each has a name and an image."""
+    return has_entries(schema, "containers", "name", "image")
+
+
+def has_entries(schema: Object, field: str, *names: str) -> bool:
+    """Whether a field has a list of objects with these fields."""
+    return {*names} <= dict(fields(entries(below(schema, field), "items") or {})).keys()
+
+
+def is_text(schema: Object) -> bool:
+    """Whether it is a string."""
+    return schema.get("type") == "string"
+
+
+def listed_texts(schema: Object) -> list[str]:
+    """Return the texts among which a schema lets choose; none where it does not list any.
+
+    >>> listed_texts({"anyOf": [{"enum": ["a", "b"]}, {"enum": ["c"]}], "allOf": [{"enum": ["b", "c", "d"]}]})
+    ['b', 'c']
+    """
+    return [text for text in _texts(schema) or () if text]
+
+
+def _texts(schema: Object) -> list[str] | None:
+    """Return all texts that a schema allows; None where it allows any."""
+    if schema.get("type") not in (None, "string"):
+        return []
+    limits: list[JSON] = [schema.get("enum"), *map(_texts, _parts(schema, "allOf"))]
+    for name in ("anyOf", "oneOf"):
+        branches = [each for each in map(_texts, _parts(schema, name)) if each is not None]
+        if branches and len(branches) == len(_parts(schema, name)):
+            limits += [list(chain(*branches))]
+    known = [limit for limit in limits if isinstance(limit, list)]
+    if not known:
+        return None
+    return [text for text in known[0] if isinstance(text, str) and all(text in each for each in known)]
+
+
+def _parts(schema: Object, name: str) -> list[Object]:
+    parts = schema.get(name)
+    return [each for each in parts if isinstance(each, dict)] if isinstance(parts, list) else []
+
+
+def key_of(schema: Object, items: Object) -> str | None:
+    """The field that identifies the entries of a list: the key of the list, else one with the name of a key."""
+    keys = schema.get("x-kubernetes-list-map-keys")
+    texts = [name for name, field in fields(items) if is_text(field)]
+    if isinstance(keys, list) and len(keys) == 1 and keys[0] in texts:
+        return str(keys[0])
+    return next((name for name in _KEYS if name in texts), None)

@@ -1,0 +1,239 @@
+"""Finds the pods of a kind, which are the parts of its schema that look like a pod's definition, and their counts."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.openapi.draft.openapi import (
+    below,
+    entries,
+    fields,
+    is_pod_spec,
+    is_pod_template,
+    is_text,
+    key_of,
+)
+from karta_interpreter.definitions.openapi.draft.place import Entries, Place
+
+_DEEPEST = 4
+"""Lists within lists within lists are looked into so far."""
+
+_OPAQUE = ("template", "podTemplate", "podTemplateSpec", "podSpec")
+"""Names of pod definitions, where the schema leaves out what is in them."""
+
+_PIECES: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "schedulerNamePath": (("schedulerName",),),
+    "labelsPath": (("podLabels",), ("labels",)),
+    "annotationsPath": (("podAnnotations",), ("annotations",)),
+    "resourcesPath": (("resources",),),
+    "resourceClaimsPath": (("resourceClaims",),),
+    "podAffinityPath": (("affinity", "podAffinity"),),
+    "nodeAffinityPath": (("affinity", "nodeAffinity"),),
+    "priorityClassNamePath": (("priorityClassName",),),
+    "imagePath": (("image",),),
+}
+"""The usual fields for the pieces of a pod, in an object without a pod template; the first one that exists counts."""
+
+_TEXTS = ("schedulerNamePath", "priorityClassNamePath", "imagePath")
+_OF_CLAIMS = {"accessModes", "storageClassName"}
+
+
+class Form(StrEnum):
+    """How a pod is given; the values are fields of `specDefinition`."""
+
+    TEMPLATE = "podTemplateSpecPath"
+    SPEC = "podSpecPath"
+    FRAGMENTS = "fragmentedPodSpecDefinition"
+
+
+@dataclass(frozen=True, slots=True)
+class Pods:
+    """A path that has pods, and its schema; ``ancestors`` are the same of everything on the way, outermost first.
+
+    ``pieces`` are the fields of a `fragmentedPodSpecDefinition`; ``is_guess`` if it is known by its name only.
+    """
+
+    place: Place
+    schema: Object
+    form: Form
+    ancestors: tuple[tuple[Place, Object], ...]
+    pieces: Mapping[str, Place] = field(default_factory=dict)
+    is_guess: bool = False
+
+
+def find_pods(schema: Object) -> list[Pods]:
+    """Every place of an object that looks like a pod's definition; pieces of pods only where there is no whole one."""
+    start = [(Place((name,)), part) for name, part in fields(schema) if name == "spec"]
+    parts = [part for place, field_schema in start for part in _walk(place, field_schema, ())]
+    whole = [pods for part in parts for pods in _whole(*part)]
+    known = [pods for pods in whole if not pods.is_guess]
+    return known or whole or [pods for part in parts for pods in _fragments(*part)]
+
+
+_Part = tuple[Place, Object, tuple[tuple[Place, Object], ...]]
+
+
+def _walk(place: Place, schema: Object, ancestors: tuple[tuple[Place, Object], ...]) -> Iterator[_Part]:
+    """A part and the parts below it, but not what a pod template is made of."""
+    yield place, schema, ancestors
+    above = (*ancestors, (place, schema))
+    inner = below(schema, "spec") if is_pod_template(schema) else schema
+    for name, part in fields(inner):
+        yield from _walk(place / name, part, above)
+    if sum(isinstance(step, Entries) for step in place.steps) == _DEEPEST:
+        return
+    items = entries(schema, "items")
+    if items is not None:
+        yield from _walk(place / Entries(key=key_of(schema, items)), items, above)
+    values = entries(schema, "additionalProperties")
+    if values is not None:
+        yield from _walk(place / Entries(is_map=True), values, above)
+
+
+def _whole(place: Place, schema: Object, ancestors: tuple[tuple[Place, Object], ...]) -> Iterator[Pods]:
+    if is_pod_template(schema):
+        yield Pods(place, schema, Form.TEMPLATE, ancestors)
+    elif is_pod_spec(schema) and not (ancestors and is_pod_template(ancestors[-1][1])):
+        yield Pods(place, schema, Form.SPEC, ancestors)
+    elif place.steps[-1] in _OPAQUE and schema.get("type") == "object":
+        form = Form.SPEC if place.steps[-1] == "podSpec" else Form.TEMPLATE
+        if not any(fields(schema)) and not schema.get("additionalProperties"):
+            yield Pods(place, schema, form, ancestors, is_guess=True)
+
+
+def _fragments(place: Place, schema: Object, ancestors: tuple[tuple[Place, Object], ...]) -> Iterator[Pods]:
+    known = dict(fields(schema)).keys()
+    # The spec of a PersistentVolumeClaim has resources as well.
+    if not {"limits", "requests"} <= dict(fields(below(schema, "resources"))).keys() or known & _OF_CLAIMS:
+        return
+    pieces: dict[str, Place] = {}
+    for piece, ways in _PIECES.items():
+        for way in ways:
+            part = below(schema, *way)
+            # A field of the other type only has the name of the piece.
+            if part and is_text(part) == (piece in _TEXTS):
+                pieces.setdefault(piece, Place((*place.steps, *way)))
+    yield Pods(place, schema, Form.FRAGMENTS, (*ancestors, (place, schema)), pieces, is_guess=True)
+
+
+FACTORS = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCount", "numNodes", "instances")
+"""Usual names of fields that multiply the pods of the object that has them."""
+
+_COUNT = re.compile(r"count|size|workers|nodes|replicaCount|(?!min|max)\w*(Replicas|Instances|Nodes|Workers)")
+"""Names of a count where no field has one of `FACTORS`: `count` of ECK's node sets."""
+_STORAGE = re.compile(r"(volumeClaim|pvc)Templates?|storage|persistence|primary[A-Z]\w*")
+"""Names of what stateful replicas have: claims of their own, such as those of a StatefulSet, or one that leads."""
+_STORAGE_FIELDS = {"storageClass", "storageClassName", "volumeClaimTemplate", "persistentVolumeClaim", "pvcTemplate"}
+_MAY_COUNT = re.compile(r"(?i)replicas|count|size|num|hosts|nodes|workers|completions")
+_MOST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A field on the way to pods that holds a number; ``default`` is what the API server puts there."""
+
+    parent: Place
+    name: str
+    default: JSON = None
+
+    @property
+    def place(self) -> Place:
+        """The path of the field."""
+        return self.parent / self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The fields of a `scaleDefinition`; ``others`` are numbers nearby that may belong there, too.
+
+    ``is_guess``: the count is known by the form of its name only.
+    """
+
+    paths: dict[str, str] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+    is_product: bool = False
+    is_guess: bool = False
+
+
+def counts(pods: Pods, scale_path: str) -> Counts:
+    """The product of every count on the way to pods; without one that of the scale subresource.
+
+    Counts of a Karta are for the whole workload, so those of the objects around a part are factors.
+    """
+    numbers = list(_numbers(pods))
+    factors = [number for number in numbers if number.name in FACTORS]
+    guessed: list[Number] = []
+    if not (factors or scale_path or _bounds([], numbers)):
+        guessed = [number for number in numbers if _COUNT.fullmatch(number.name)][-1:]
+        factors = guessed
+    bounds = {f"{number.name}Path": number.place.jq for number in _bounds(factors, numbers)}
+    paths = bounds
+    if factors:
+        paths = {"replicasPath": _product(pods.place, factors), **bounds}
+    elif scale_path and not (bounds or pods.place.has_instances):
+        paths = {"replicasPath": f"{scale_path} // 1"}
+    may_count = (each.place.jq for each in numbers if each not in factors and _MAY_COUNT.search(each.name))
+    others = tuple(path for path in may_count if path not in bounds.values())[:_MOST]
+    return Counts(paths, others, len(factors) > 1, bool(guessed))
+
+
+def have_state(pods: Pods) -> bool:
+    """Whether pods look as if each had data of its own: storage or a primary stands next to a count of them.
+
+    >>> spec = {"properties": {"instances": {"type": "integer"}, "storage": {"type": "object"}}}
+    >>> have_state(Pods(Place(("spec",)), spec, Form.FRAGMENTS, ((Place(("spec",)), spec),)))
+    True
+    """
+    counting = {number.parent for number in _numbers(pods) if number.name in FACTORS or _COUNT.fullmatch(number.name)}
+    around = (schema for place, schema in pods.ancestors if place in counting)
+    return any(
+        _STORAGE.fullmatch(name) or not _STORAGE_FIELDS.isdisjoint(dict(fields(part)))
+        for schema in around
+        for name, part in fields(schema)
+    )
+
+
+def _numbers(pods: Pods) -> Iterator[Number]:
+    # A bare pod spec may have counts next to its containers, as in KServe; a template is Kubernetes' own type.
+    own = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
+    for place, schema in (*pods.ancestors, *own):
+        for name, part in fields(schema):
+            if part.get("type") == "integer" or part.get("x-kubernetes-int-or-string") is True:
+                yield Number(place, name, part.get("default"))
+
+
+def _bounds(factors: Sequence[Number], numbers: Sequence[Number]) -> list[Number]:
+    """The least and the largest count, where nothing else has to be multiplied in."""
+    if [factor.name for factor in factors] not in ([], ["replicas"]):
+        return []
+    bounds = [number for name in ("minReplicas", "maxReplicas") for number in numbers if number.name == name]
+    parent = next((number.parent for number in (*factors, *reversed(bounds))), None)
+    return [number for number in bounds if number.parent == parent]
+
+
+def _product(place: Place, factors: Sequence[Number]) -> str:
+    """One count for each instance of the pods at a place.
+
+    >>> groups = Place(("spec", "groups", Entries(key="name")))
+    >>> _product(groups / "template", [Number(groups, "replicas"), Number(groups, "numOfHosts", 2)])
+    '.spec.groups[] | (.replicas // 1) * (.numOfHosts // 2)'
+    >>> _product(groups / "template", [Number(Place(("spec",)), "replicas")])
+    '(.spec.replicas // 1) * (.spec.groups[] | 1)'
+    """
+    mine = [factor for factor in factors if not factor.parent.has_instances]
+    deeper = [
+        Number(factor.parent.after_first, factor.name, factor.default)
+        for factor in factors
+        if factor.parent.has_instances
+    ]
+    parts = [f"{each.place.jq} // {each.default if type(each.default) is int else 1}" for each in mine]
+    if not place.has_instances:
+        return _times(parts)
+    each = f"{place.to_first.jq} | {_product(place.after_first, deeper)}"
+    return _times([*parts, each])
+
+
+def _times(parts: Sequence[str]) -> str:
+    return " * ".join(f"({part})" for part in parts) if len(parts) > 1 else "".join(parts) or "1"

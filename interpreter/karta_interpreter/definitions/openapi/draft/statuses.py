@@ -1,0 +1,135 @@
+"""Drafts the status definition of a kind, from its schema and from what operators usually write."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.openapi.draft.openapi import (
+    CustomKind,
+    below,
+    entries,
+    fields,
+    has_entries,
+    is_text,
+    listed_texts,
+)
+from karta_interpreter.definitions.openapi.draft.place import Place
+
+PHASES = ("phase", "state", "status", "jobStatus", "jobDeploymentStatus")
+"""Fields of a status that hold a phase, the most telling first."""
+
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "initializing": (
+        *("pending", "creating", "created", "initializing", "starting", "submitted", "provisioning", "queued"),
+        *("waiting", "scheduling", "deploying", "notready", "new"),
+    ),
+    "running": ("running", "ready", "active", "healthy", "available", "successful", "deployed"),
+    "completed": ("completed", "complete", "succeeded", "success", "finished", "done"),
+    "failed": ("failed", "failure", "error", "failing"),
+    "degraded": ("degraded", "unhealthy"),
+    "suspended": ("suspended", "paused", "stopped"),
+    "suspending": ("suspending", "pausing", "stopping"),
+    "resuming": ("resuming",),
+}
+"""What phases mean by their names, in lower case."""
+_MEANINGS = {word: status for status, words in WORDS.items() for word in words}
+
+_USUAL_PHASES = ("Pending", "Running", "Succeeded", "Failed")
+_SERVICE = {"running": ("Ready", "Available"), "failed": ("Failed",)}
+_BATCH = {
+    "running": ("Running",),
+    "completed": ("Complete", "Completed", "Succeeded"),
+    "failed": ("Failed",),
+    "suspended": ("Suspended",),
+}
+_BATCH_KINDS = re.compile(r"(Job|Run|Task|Workflow|Application)(?![a-z])")
+
+Statuses = tuple[Object, str]
+"""A `statusDefinition`, and a note about what has to be checked in it."""
+
+
+def statuses(kind: CustomKind, switch: str = "") -> Statuses:
+    """The status definition of a kind: by its phase, by its conditions, or by its ready replicas.
+
+    Conditions go before a phase whose values the schema does not list.
+
+    ``switch`` is the field that suspends a workload, which shows a suspended workload where its status does not.
+    """
+    status = below(kind.schema, "status")
+    phase = next(_phases(status), None)
+    has_conditions = has_entries(status, "conditions", "type", "status")
+    if phase is not None and (listed_texts(phase[1]) or not has_conditions):
+        definition, note = _by_phase(*phase)
+    elif has_conditions:
+        definition, note = _by_conditions(kind, status)
+        if phase is not None:
+            definition = {"phaseDefinition": {"path": phase[0].jq}, **definition}
+            note += f" {phase[0].jq} is a phase without a list of its values; byPhase can match them."
+    else:
+        definition, note = _by_replicas(status, kind.scale_path)
+    if switch:
+        suspended = {"byExpression": {"expression": f"{switch} // false", "expectedResult": "true"}}
+        definition["statusMappings"].setdefault("suspended", [suspended])
+    return definition, note
+
+
+def _phases(status: Object) -> Iterator[tuple[Place, Object]]:
+    """The texts of a status that may be its phase, those of an object in it after its own."""
+    root = Place(("status",))
+    for name in PHASES:
+        if is_text(below(status, name)):
+            yield root / name, below(status, name)
+    for name, part in fields(status):
+        for inner in PHASES[:2]:
+            if is_text(below(part, inner)):
+                yield root / name / inner, below(part, inner)
+
+
+def _by_phase(place: Place, schema: Object) -> Statuses:
+    listed = listed_texts(schema)
+    mappings: dict[str, list[Object]] = {}
+    for phase in listed or _USUAL_PHASES:
+        if status := _MEANINGS.get(phase.lower()):
+            mappings.setdefault(status, []).append({"byPhase": phase})
+    unknown = [phase for phase in listed if phase.lower() not in _MEANINGS]
+    note = "CHECK: which phase means what is guessed by its name."
+    if not listed:
+        note = "CHECK: the schema does not say which phases there are; these are the usual ones."
+    if unknown:
+        note += f" Without a meaning here: {', '.join(unknown)}."
+    return {"phaseDefinition": {"path": place.jq}, "statusMappings": mappings}, note
+
+
+def _by_conditions(kind: CustomKind, status: Object) -> Statuses:
+    listed = listed_texts(below(entries(below(status, "conditions"), "items") or {}, "type"))
+    types: Mapping[str, Sequence[str]] = _BATCH if _BATCH_KINDS.search(kind.gvk.kind) else _SERVICE
+    note = (
+        "CHECK: the schema does not say which conditions there are; these are usual ones. Remove the ones that the"
+        " controller does not set."
+    )
+    if listed:
+        types = {name: [each for each in listed if _MEANINGS.get(each.lower()) == name] for name in WORDS}
+        unknown = [each for each in listed if each.lower() not in _MEANINGS]
+        note = "CHECK: which condition means what is guessed by its name."
+        note += f" Without a meaning here: {', '.join(unknown)}." if unknown else ""
+    mappings = {
+        name: [{"byConditions": [{"type": type_, "status": "True"}]} for type_ in named]
+        for name, named in types.items()
+        if named
+    }
+    return {"conditionsDefinition": {"path": ".status.conditions"}, "statusMappings": mappings}, note
+
+
+def _by_replicas(status: Object, scale_path: str) -> Statuses:
+    ready = next((name for name in ("readyReplicas", "availableReplicas") if below(status, name)), None)
+    if ready is None or not scale_path:
+        note = (
+            "CHECK: the schema has neither a phase nor conditions. Say when the workload runs, and when it has failed."
+        )
+        return {"statusMappings": {}}, note
+    are_ready = f"(.status.{ready} // 0) >= ({scale_path} // 1)"
+    mappings = {
+        "running": [{"byExpression": {"expression": are_ready, "expectedResult": "true"}}],
+        "initializing": [{"byExpression": {"expression": are_ready, "expectedResult": "false"}}],
+    }
+    return {"statusMappings": mappings}, "CHECK: a workload whose pods are all ready is taken to run."

@@ -1,0 +1,156 @@
+"""Requests to an API server, and the errors of failed ones: the request, the failure, and advice."""
+
+import errno
+import json
+import re
+import socket
+import ssl
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import responses
+
+import orjson
+
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.k8s.values import JSON, Object
+
+_RESOURCE = re.compile(
+    r"/(?:api|apis/(?P<group>[^/]+))/[^/]+(?:/namespaces/(?P<namespace>[^/]+))?"
+    r"/(?P<resource>[^/]+)(?:/(?P<name>[^/]+)(?:/(?P<subresource>[^/]+))?)?"
+)
+_OTHER_CA = "put the CA that signed it into the kubeconfig as certificate-authority-data"
+_OTHER_NAME = "dial a name that the certificate has, or set tls-server-name in the kubeconfig"
+_CERTIFICATE_HINTS = {10: "renew the server's certificate", 62: _OTHER_NAME, 64: _OTHER_NAME}
+"""By result of OpenSSL: X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH."""
+
+_STATUS_HINTS: dict[int, str] = {
+    HTTPStatus.UNAUTHORIZED: "it does not accept the credentials: renew the token or client certificate",
+    HTTPStatus.CONFLICT: "another writer was faster, or owns these fields",
+    HTTPStatus.GONE: "that version is too old: list again",
+    HTTPStatus.TOO_MANY_REQUESTS: "it is overloaded: try again later",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request to an API server; ``verbs`` are what RBAC must allow for it, ``server`` is a URL."""
+
+    method: str
+    path: str
+    verbs: tuple[str, ...]
+    query: tuple[tuple[str, str], ...] = ()
+    body: Object | None = None
+    content_type: str = "application/json"
+    server: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.server}{self.path}"
+
+
+def read_object(request: Request, content: bytes) -> Object:
+    """The JSON object that answers a request; raises ClusterError for anything else."""
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise _unreadable(request, "the answer is not JSON") from error
+    if not isinstance(value, dict):
+        raise _unreadable(request, "the answer is not a JSON object")
+    return value
+
+
+def read_event(request: Request, line: bytes) -> tuple[str, Object]:
+    """Type and object of one line of a watch; raises ClusterError for an event of type ERROR, with its code."""
+    event = read_object(request, line)
+    kind, obj = event.get("type"), event.get("object")
+    if not isinstance(kind, str) or not isinstance(obj, dict):
+        raise _unreadable(request, "a watch event has no type or no object")
+    if kind == "ERROR":
+        status = obj.get("code")
+        raise rejected(request, status if isinstance(status, int) else 500, orjson.dumps(obj))
+    return kind, obj
+
+
+def rejected(request: Request, status: int, content: bytes) -> ClusterError:
+    """The error of an answer with a status of 400 or more; its content should be a Kubernetes ``Status``."""
+    try:
+        decoded = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        decoded = None
+    answer: dict[str, JSON] = decoded if isinstance(decoded, dict) else {}
+    phrase, hint = responses.get(status, ""), _status_hint(request, status)
+    message = f"{request}: {status} {answer.get('message') or phrase}{hint and f'; {hint}'}"
+    return ClusterError(message, status=status, reason=str(answer.get("reason") or phrase))
+
+
+def too_large(request: Request, most: int) -> ClusterError:
+    """The error of an answer that goes on after the bytes that are read of it."""
+    return ClusterError(f"{request}: the answer has more than {most} bytes", reason="TooLarge")
+
+
+def unreachable(request: Request, error: BaseException) -> ClusterError:
+    """The error of a request that got no answer, or only a part of one."""
+    reason, message = _why_unreachable(error)
+    return ClusterError(f"{request}: {message}", reason=reason)
+
+
+def unusable(source: str, error: BaseException) -> ClusterError:
+    """The error of a configuration with which no request can be made.
+
+    Its reason is NoKubeconfig, NoContext or, for anything else, Configuration.
+    """
+    # Without a number it is about the kubeconfig (`_check_there`); with one it is about a file that this names.
+    if isinstance(error, FileNotFoundError) and error.errno is None:
+        return ClusterError(f"{source} cannot be used: there is no such file", reason="NoKubeconfig")
+    # kubernetes_asyncio has one exception for all that is wrong with a kubeconfig; only its text tells them apart.
+    reason = "NoContext" if "/contexts list" in str(error) else "Configuration"
+    hint = "check the file, the context, and the files and programs that it names"
+    # The library does not check the structure of the file.
+    what = "it is not a kubeconfig" if isinstance(error, TypeError | AttributeError | KeyError) else _text(error)
+    return ClusterError(f"{source} cannot be used: {what}; {hint}", reason=reason)
+
+
+def _unreadable(request: Request, what: str) -> ClusterError:
+    return ClusterError(f"{request}: {what}; is this the URL of a Kubernetes API server?", reason="Unreadable")
+
+
+def _why_unreachable(error: BaseException) -> tuple[str, str]:
+    # Attributes of aiohttp's errors about connections; aiohttp itself may not be imported here.
+    cause = getattr(error, "os_error", error)
+    certificate_error = getattr(error, "certificate_error", error)
+    if isinstance(error, TimeoutError):
+        return "Timeout", "no answer in time; the server is overloaded, or packets are dropped on the way"
+    if isinstance(certificate_error, ssl.SSLCertVerificationError):
+        what = certificate_error.verify_message.rstrip(".")
+        hint = _CERTIFICATE_HINTS.get(certificate_error.verify_code, _OTHER_CA)
+        return "Certificate", f"the server's certificate is not trusted: {what}; {hint}"
+    if isinstance(error, ssl.SSLError) or isinstance(cause, ssl.SSLError):
+        return "TLS", f"no TLS connection: {cause}; check the scheme and port of the server, and the client certificate"
+    # Python encodes a host name as IDNA before it asks for its address.
+    if isinstance(cause, socket.gaierror | UnicodeError):
+        return "UnknownHost", "the host name cannot be resolved; check the server in the kubeconfig, and DNS"
+    if getattr(cause, "errno", None) == errno.ECONNREFUSED:
+        return "Refused", "connection refused, nothing listens there; check that the server runs, and its port"
+    return "ConnectionLost", f"the connection was lost: {_text(error)}"
+
+
+def _text(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _status_hint(request: Request, status: int) -> str:
+    place = _RESOURCE.fullmatch(request.path)
+    if status == HTTPStatus.FORBIDDEN:
+        return _missing_rule(request, place)
+    if status == HTTPStatus.NOT_FOUND and place and not place["name"]:
+        resource = ".".join(filter(None, (place["resource"], place["group"])))
+        return f"the server has no {resource}: is the CRD installed there?"
+    return _STATUS_HINTS.get(status, "")
+
+
+def _missing_rule(request: Request, place: re.Match[str] | None) -> str:
+    if not place:
+        return f"allow its user {', '.join(request.verbs)} on nonResourceURLs {json.dumps([request.path])}"
+    role = f"a Role in {place['namespace']}" if place["namespace"] else "a ClusterRole"
+    resource = "/".join(filter(None, (place["resource"], place["subresource"])))
+    rule = {"apiGroups": [place["group"] or ""], "resources": [resource], "verbs": list(request.verbs)}
+    return f"give its user {role} with {json.dumps(rule)}"

@@ -1,0 +1,329 @@
+"""The client of an API server: requests by path, plain JSON objects as answers, one kind of error.
+
+Configuration and credentials are those of a kubeconfig, or of the pod. They are read at the first request, and again
+when the server does not accept them, for tokens and certificates are rotated.
+
+kubernetes_asyncio and aiohttp, which is below it, are imported when they are used: only some servers and commands are.
+"""
+
+import asyncio
+import os
+import ssl
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+from http import HTTPStatus
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.sources.api_errors import (
+    Request,
+    read_event,
+    read_object,
+    rejected,
+    too_large,
+    unreachable,
+    unusable,
+)
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse
+
+    from karta_interpreter.definitions.sources.kubernetes_client import ApiClient
+
+MANAGER = "karta-interpreter"
+"""The field manager of everything that this program writes."""
+
+_SECONDS = 10.0
+"""The time for one request, from connecting to the end of its answer."""
+_SILENCE_SECONDS = 5.0
+"""How long after its end a watch may still be silent before its connection counts as lost."""
+# The most objects to have listed in one answer, and the most bytes where it has several: no call is answered while they
+# are decoded, at 20 ms for a megabyte.
+_PAGE, _PAGE_BYTES = 50, 2**20
+_MOST_BYTES = 2**24  # of any answer, and of an event of a watch
+_CREDENTIALS_SECONDS = 60.0
+"""The time for a program that gets credentials; a user may have to log in."""
+
+_NAMESPACE = "default"
+_SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
+
+
+class ApiServer:
+    """An API server, in an ``async with`` block that closes its connections.
+
+    Paths are those of the Kubernetes API, as ``/apis/run.ai/v1alpha1/kartas``. Every method raises ClusterError,
+    and nothing else, when it does not succeed: also for a kubeconfig that cannot be used.
+    """
+
+    def __init__(self, kubeconfig: str, context: str | None = None) -> None:
+        self._kubeconfig = kubeconfig
+        self._context = context
+        self._present: ApiClient | None = None
+        self._users: Counter[ApiClient] = Counter()
+        self._connecting = asyncio.Lock()
+        self.namespace = _NAMESPACE
+        """The namespace of the context, once there was a request."""
+
+    @classmethod
+    def of(cls, kubeconfig: Path | None = None, context: str | None = None) -> Self:
+        """The server of a kubeconfig and one of its contexts.
+
+        Without a kubeconfig, a pod uses the server of its cluster; elsewhere ``$KUBECONFIG`` or ``~/.kube/config``
+        counts.
+        """
+        if kubeconfig:
+            return cls(str(kubeconfig), context)
+        if not context and "KUBERNETES_SERVICE_HOST" in os.environ and _SERVICE_ACCOUNT.is_file():
+            return cls("")
+        home = os.path.expanduser("~/.kube/config")  # noqa: PTH111 - `Path.home` raises RuntimeError where there is none
+        return cls(os.environ.get("KUBECONFIG") or home, context)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._present:
+            await self._present.close()
+
+    def check(self) -> None:
+        """Raise ClusterError when there is no such kubeconfig; other failures show with the first request."""
+        try:
+            _check_there(self._kubeconfig)
+        except FileNotFoundError as error:
+            raise unusable(self._source, error) from error
+
+    @property
+    def url(self) -> str:
+        """The URL of the server; before the first request, where it will be read."""
+        return str(self._present.configuration.host) if self._present else self._source
+
+    async def get(self, path: str) -> Object:
+        """The object at a path."""
+        return await self._ask(Request("GET", path, ("get",)))
+
+    async def find(self, path: str) -> Object | None:
+        """The object at a path, None when there is none."""
+        try:
+            return await self.get(path)
+        except ClusterError as error:
+            if error.status == HTTPStatus.NOT_FOUND:
+                return None
+            raise
+
+    async def list(self, path: str, selector: str = "") -> Sequence[Object]:
+        """The objects of a collection that a label selector matches; all of them without one."""
+        async with aclosing(self.pages(path, ("list",), selector=selector)) as pages:
+            return [item async for page in pages for item in _objects(page.get("items"))]
+
+    async def resources(self, api_version: str) -> Sequence[Object]:
+        """The kinds and subresources of an API version: the entries of its ``APIResourceList``."""
+        root = "/apis" if "/" in api_version else "/api"
+        return _objects((await self.get(f"{root}/{api_version}")).get("resources"))
+
+    async def pages(
+        self, path: str, verbs: tuple[str, ...] = ("list", "watch"), *, selector: str = ""
+    ) -> AsyncGenerator[Object]:
+        """Yield the parts of a large list one by one, all of the same version, for a watch from there."""
+        selected = (("labelSelector", selector),) if selector else ()
+        limit, rest = _PAGE, selected
+        while True:
+            try:
+                page = await self._ask(
+                    Request("GET", path, verbs, (("limit", str(limit)), *rest)), _PAGE_BYTES if limit > 1 else 0
+                )
+            except ClusterError as error:
+                if error.reason != "TooLarge" or limit == 1:
+                    raise
+                limit = max(limit // 4, 1)
+                continue
+            yield page
+            token = get(page, ("metadata", "continue"))
+            if not token:
+                return
+            limit, rest = min(limit * 2, _PAGE), (*selected, ("continue", str(token)))
+
+    async def create(self, path: str, obj: Object) -> Object:
+        """The object as it was created in the collection at a path."""
+        return await self._ask(Request("POST", path, ("create",), body=obj))
+
+    async def replace(self, path: str, obj: Object) -> Object:
+        """The object at a path after it was replaced; refused with 409 when ``obj`` is of an older resourceVersion."""
+        return await self._ask(Request("PUT", path, ("update",), body=obj))
+
+    async def apply(self, path: str, obj: Object) -> Object:
+        """The object at a path after a server-side apply that takes fields over from other managers."""
+        query = (("fieldManager", MANAGER), ("force", "true"))
+        return await self._ask(Request("PATCH", path, ("create", "patch"), query, obj, "application/apply-patch+yaml"))
+
+    async def patch_status(self, path: str, body: Object) -> Object:
+        """The object at a path after a merge patch of its status subresource; ``body`` holds a ``status``."""
+        query, content_type = (("fieldManager", MANAGER),), "application/merge-patch+json"
+        return await self._ask(Request("PATCH", f"{path}/status", ("patch",), query, body, content_type))
+
+    async def delete(self, path: str, *, preconditions: Object | None = None) -> Object:
+        """Delete the object at a path, refused with 409 if it is not that of the preconditions; return the answer."""
+        body = {"preconditions": preconditions} if preconditions else None
+        return await self._ask(Request("DELETE", path, ("delete",), body=body))
+
+    async def watch(
+        self, path: str, resource_version: str, *, timeout_seconds: int
+    ) -> AsyncGenerator[tuple[str, Object]]:
+        """Yield type and object of what happens in a collection after a version, until the server ends it in time.
+
+        An ``ERROR`` event is raised, with its code as the status. Leave early only inside `contextlib.aclosing`.
+        """
+        query = (
+            ("watch", "true"),
+            ("allowWatchBookmarks", "true"),
+            ("resourceVersion", resource_version),
+            ("timeoutSeconds", str(timeout_seconds)),
+        )
+        silence = timeout_seconds + _SILENCE_SECONDS
+        async with self._answer(Request("GET", path, ("watch",), query), silence=silence) as (request, response):
+            rest = b""
+            async for chunk in response.content.iter_any():
+                # Not by aiohttp's lines, which have a limit: an event has an object of up to 1.5 MiB.
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    yield read_event(request, line)
+                if len(rest) > _MOST_BYTES:
+                    raise too_large(request, _MOST_BYTES)
+            if rest:
+                raise ConnectionResetError("in the middle of an event")
+
+    async def _ask(self, request: Request, most: int = 0) -> Object:
+        async with self._answer(request) as (asked, response):
+            return read_object(asked, await _read(asked, response, most or _MOST_BYTES))
+
+    @asynccontextmanager
+    async def _answer(
+        self, request: Request, *, silence: float | None = None
+    ) -> AsyncIterator[tuple[Request, "ClientResponse"]]:
+        """The answer to a request if it is a good one; one without end may be silent for ``silence`` seconds."""
+        from aiohttp import ClientError  # noqa: PLC0415 - see the top of this module
+
+        # Credentials that are rejected may have been rotated: they are read again, once.
+        for may_be_outdated in (True, False):
+            async with self._client() as client:
+                request = replace(request, server=self.url)
+                try:
+                    response = await _send(client, request, silence)
+                    try:
+                        if may_be_outdated and response.status == HTTPStatus.UNAUTHORIZED:
+                            self._give_up(client)
+                            continue
+                        if response.status >= HTTPStatus.BAD_REQUEST:
+                            content = await _read(request, response, _MOST_BYTES)
+                            raise rejected(request, response.status, content)
+                        yield request, response
+                        return
+                    finally:
+                        # One that was read to its end has given its connection back; a watch ends with its connection.
+                        response.close()
+                except (ClientError, OSError, UnicodeError) as error:
+                    # aiohttp derives its errors about TLS from it: the CA or our certificate may have been rotated.
+                    if isinstance(error, ssl.SSLError):
+                        self._give_up(client)
+                    raise unreachable(request, error) from error
+
+    @property
+    def _source(self) -> str:
+        return f"the kubeconfig {self._kubeconfig}" if self._kubeconfig else "the service account of this pod"
+
+    @asynccontextmanager
+    async def _client(self) -> AsyncIterator["ApiClient"]:
+        # Requests that come at once share one connection pool, and one login of the user.
+        async with self._connecting:
+            client = self._present = self._present or await self._connect()
+        self._users[client] += 1
+        try:
+            yield client
+        finally:
+            self._users[client] -= 1
+            # It was given up while others used it, such as a watch.
+            if client is not self._present and not self._users[client]:
+                del self._users[client]
+                await client.close()
+
+    async def _connect(self) -> "ApiClient":
+        # In a thread: no call would be answered during the import, which takes longer than any answer.
+        await asyncio.to_thread(import_module, "karta_interpreter.definitions.sources.kubernetes_client")
+        try:
+            async with asyncio.timeout(_CREDENTIALS_SECONDS):
+                client, self.namespace = await _open_client(self._kubeconfig, self._context)
+                return client
+        except Exception as error:  # there is no list of what a malformed configuration makes it raise
+            raise unusable(self._source, error) from error
+
+    def _give_up(self, client: "ApiClient") -> None:
+        """Let the next request read the configuration again; the last user of the client closes it."""
+        if client is self._present:
+            self._present = None
+
+
+async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient", str]:
+    """Return a client, and the namespace of the context."""
+    from karta_interpreter.definitions.sources.kubernetes_client import (  # noqa: PLC0415 - see the top of this module
+        ApiClient,
+        Configuration,
+        check_server,
+        kube_config,
+        load_incluster_config,
+    )
+
+    configuration, namespace = Configuration(), None
+    # Python's strict check refuses certificates that Kubernetes' own clients accept, and that karmadactl makes.
+    configuration.disable_strict_ssl_verification = True
+    if kubeconfig:
+        _check_there(kubeconfig)
+        loaded = await kube_config.load_kube_config(kubeconfig, context, configuration)
+        namespace = get(loaded.current_context, ("context", "namespace"))
+    else:
+        load_incluster_config(configuration)  # type: ignore[no-untyped-call] # it has no annotations
+    check_server(str(configuration.host))
+    client = ApiClient(configuration)
+    # Python takes client certificates from files only. They have been read: no private key stays behind in one.
+    kube_config._cleanup_temp_files()  # noqa: SLF001 - there is no public way
+    client.user_agent = f"{MANAGER}/{metadata.version('karta-interpreter')}"
+    return client, str(namespace or _NAMESPACE)
+
+
+def _check_there(kubeconfig: str) -> None:
+    # `$KUBECONFIG` may list several files, of which kubectl, too, ignores those that do not exist.
+    if kubeconfig and not any(map(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))):
+        raise FileNotFoundError("there is no such file")
+
+
+async def _send(client: "ApiClient", request: Request, silence: float | None) -> "ClientResponse":
+    from aiohttp import ClientTimeout  # noqa: PLC0415 - see the top of this module
+
+    unlimited = silence is not None
+    response: ClientResponse = await client.call_api(
+        request.path,
+        request.method,
+        query_params=list(request.query),
+        header_params={"Accept": "application/json", "Content-Type": request.content_type},
+        body=request.body,
+        auth_settings=["BearerToken"],
+        _preload_content=False,  # the response of aiohttp itself, and no models of objects
+        _request_timeout=ClientTimeout(None if unlimited else _SECONDS, connect=_SECONDS, sock_read=silence),
+    )
+    return response
+
+
+async def _read(request: Request, response: "ClientResponse", most: int) -> bytes:
+    try:
+        await response.content.readexactly(most + 1)
+    except asyncio.IncompleteReadError as error:
+        return error.partial
+    raise too_large(request, most)
+
+
+def _objects(items: JSON) -> list[Object]:
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []

@@ -1,0 +1,140 @@
+"""The Kartas of a cluster, kept in step with its API server (`karta_interpreter.definitions.sources.informer`).
+
+A new or changed Karta is served as soon as the watch has it, and compiled only when its spec or annotations differ. One
+that breaks is quarantined, and its last good version stays; a deleted one, or one that was never good, leaves its kind
+to folders and catalogue. Of two for one kind the older is served, and the other is a conflict, and not Ready. What was
+read stays while the API server is away.
+
+Kartas are read as ``kartas.run.ai`` and as the older ``resourceinterfaces.optimization.nvidia.com``, each where its
+CRD exists.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from http import HTTPStatus
+
+from karta_interpreter.base.findings import Finding, Severity
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.background import keep_running
+from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
+from karta_interpreter.definitions.sources.informer import Informer, Pace
+from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
+from karta_interpreter.definitions.sources.snapshot import Entry, Layer, Quarantined
+from karta_interpreter.definitions.sources.status_writer import StatusWriter
+
+ORIGIN = "cluster"
+"""The origin of every entry that comes from a cluster."""
+
+KARTAS = "/apis/run.ai/v1alpha1/kartas"
+RESOURCE_INTERFACES = "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces"
+
+_logger = logging.getLogger(__name__)
+
+
+class Cluster:
+    """The Kartas of a cluster as the first layer of a `Store`, and the objects that definitions refer to.
+
+    Of the processes of one server a single one ``reports``: it writes the status of the Kartas.
+    """
+
+    def __init__(self, api: ApiServer, *, pace: Pace | None = None, reports: bool = True) -> None:
+        self._pace = pace = pace or Pace()
+        self._current = Informer(api, KARTAS, dict, pace)
+        self._older = Informer(api, RESOURCE_INTERFACES, dict, pace)
+        self._reporter = StatusWriter(api, pace) if reports else None
+        self.referenced = ReferenceCache(api, pace)
+        self._moved = asyncio.Event()
+        self.kartas: Mapping[str, ClusterKarta] = {}
+        """All Kartas as they were last seen, by their sources; replaced, never changed."""
+        self.layer = Layer()
+        """The definitions of the cluster, the oldest Karta first."""
+        self.synced = False
+        """Whether `layer` has once held all Kartas that may be read, and was published."""
+
+    @property
+    def stale_for(self) -> float:
+        """The seconds since the Kartas were known to be those of the API server.
+
+        It stays below `Pace.watch` without failures: a watch without events is silent until its end. The collection of
+        the older kind does not count where it is absent.
+        """
+        return max(each.stale_for for each in (self._current, self._older) if each is self._current or not each.absent)
+
+    async def run(self, changed: Callable[[], Awaitable[None]]) -> None:
+        """Keep in step until cancelled; ``changed`` is awaited when `layer` has become another one."""
+        moved, settled = self._moved, asyncio.Event()
+        works: list[Callable[[], Awaitable[None]]] = [
+            partial(self._current.follow, moved.set),
+            partial(self._older.follow, moved.set),
+            partial(self._load, moved, settled, changed),
+            self.referenced.run,
+        ]
+        if self._reporter:
+            works.append(partial(self._reporter.run, self._oldest_first, settled))
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(keep_running("reads the Kartas of the cluster", work, self._pace.longest))
+
+    def find(self, name: str) -> ClusterKarta | None:
+        """Return the Karta with a name as it was last seen."""
+        return self.kartas.get(f"{self._current.name}/{name}")
+
+    def take(self, obj: Object) -> None:
+        """Take a Karta as the API server has just answered it, before the watch does."""
+        self._current.put(obj)
+        self._moved.set()
+
+    async def _load(self, moved: asyncio.Event, settled: asyncio.Event, changed: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await moved.wait()
+            moved.clear()
+            # Before reading: what becomes known meanwhile sets `moved` again.
+            known = self._current.known and self._older.known
+            # Compiling takes milliseconds, in which no call would be answered.
+            self.kartas = await asyncio.to_thread(self._read)
+            layer = await asyncio.to_thread(self._new_layer)
+            if layer != self.layer:
+                self.layer = layer
+                await changed()
+            self.synced = self.synced or known
+            settled.set()
+
+    def _read(self) -> Mapping[str, ClusterKarta]:
+        read = {}
+        for collection in (self._current, self._older):
+            for name, obj in collection.objects.items():
+                source = f"{collection.name}/{name}"
+                before = self.kartas.get(source)
+                path = f"{collection.path}/{name}"
+                read[source] = before.seen_again(obj) if before else ClusterKarta.first_seen(source, path, obj)
+        return read
+
+    def _oldest_first(self) -> list[ClusterKarta]:
+        return sorted(self.kartas.values(), key=lambda karta: karta.age)
+
+    def _new_layer(self) -> Layer:
+        entries: list[Entry] = []
+        quarantined = [problem for each in (self._current, self._older) if (problem := self._problem(each))]
+        for karta in self._oldest_first():
+            if karta.served and karta.served.definition:
+                entries.append(Entry(karta.served.definition, ORIGIN))
+            if not karta.loaded.definition:
+                loaded, kept = karta.loaded, karta.last_good is not None
+                broken = Quarantined(loaded.source, loaded.findings, loaded.name, loaded.gvk, serving_last_good=kept)
+                quarantined.append(broken)
+        return Layer(tuple(entries), tuple(quarantined))
+
+    def _problem(self, collection: Informer[dict[str, JSON]]) -> Quarantined | None:
+        """Why the objects of a collection may be outdated; None for the older kind where there is nothing to fix."""
+        problem = collection.problem
+        if problem is None:
+            return None
+        if collection is self._older and problem.status != HTTPStatus.FORBIDDEN:
+            is_absent = problem.status == HTTPStatus.NOT_FOUND
+            if is_absent or self._current.problem is not None:
+                return None
+        finding = Finding(Severity.ERROR, "cluster", (), str(problem), source=collection.name)
+        return Quarantined(collection.name, (finding,), serving_last_good=bool(collection.objects))

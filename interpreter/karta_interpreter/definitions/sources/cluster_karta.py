@@ -1,0 +1,71 @@
+"""A Karta of a cluster: its object as it was last seen, and what it was compiled to."""
+
+import json
+from dataclasses import dataclass, replace
+from typing import Self
+
+from karta_interpreter.base.findings import error
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta import loading
+from karta_interpreter.definitions.karta.loading import Loaded
+from karta_interpreter.definitions.karta.schema import gvk_of, name_of
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterKarta:
+    """A Karta, or ResourceInterface, of a cluster as it was last seen.
+
+    ``source`` names it in findings, as ``kartas.run.ai/name``; ``path`` is that of the object in the API server.
+    ``last_good`` is the definition before the present content, which is broken.
+    """
+
+    source: str
+    path: str
+    obj: Object
+    loaded: Loaded
+    last_good: Loaded | None = None
+
+    @classmethod
+    def first_seen(cls, source: str, path: str, obj: Object) -> Self:
+        """A new object."""
+        return cls(source, path, obj, load_object(obj, source))
+
+    def seen_again(self, obj: Object) -> Self:
+        """The same Karta with a newer version of its object, which is compiled only when its meaning has changed.
+
+        An object that was deleted and created anew is another one.
+        """
+        if edit.get(obj, ("metadata", "uid")) != edit.get(self.obj, ("metadata", "uid")):
+            return self.first_seen(self.source, self.path, obj)
+        if obj is self.obj or _meaning(obj) == _meaning(self.obj):
+            return replace(self, obj=obj)
+        loaded = load_object(obj, self.source)
+        return replace(self, obj=obj, loaded=loaded, last_good=None if loaded.definition else self.served)
+
+    @property
+    def served(self) -> Loaded | None:
+        """The version to use; None when there was no good one."""
+        return self.loaded if self.loaded.definition else self.last_good
+
+    @property
+    def age(self) -> tuple[str, str]:
+        """A key that sorts the oldest first."""
+        # Times in UTC of one form sort as text; the name decides between Kartas of the same second.
+        return str(edit.get(self.obj, ("metadata", "creationTimestamp"), "")), self.source
+
+
+def load_object(obj: Object, source: str) -> Loaded:
+    """The definition of one Karta object, or its findings; nothing is raised."""
+    try:
+        loaded = loading.load_object(obj, source)
+    except Exception as err:  # noqa: BLE001 - an error of one object does not affect the others
+        found = error("unreadable", (), f"cannot be read: {type(err).__name__}: {err}")
+        loaded = Loaded(None, (found,), name_of(obj), gvk_of(obj), source)
+    return loaded.with_findings(replace(finding, source=source) for finding in loaded.findings)
+
+
+def _meaning(obj: Object) -> str:
+    """The parts that a definition is compiled from; ``metadata.generation`` does not count annotations."""
+    # As text: to Python, true is 1 and false is 0.
+    return json.dumps([obj.get("spec"), edit.get(obj, ("metadata", "annotations"))], sort_keys=True)

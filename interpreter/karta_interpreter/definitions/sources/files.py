@@ -1,0 +1,273 @@
+"""Files and folders of definitions and of customizations, read again while a server runs; and the catalogue."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Generic, Self, TypeVar
+
+from karta_interpreter.base.findings import Finding, Severity
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.loading import Loaded, catalogue_files, catalogue_kinds, load_documents
+from karta_interpreter.definitions.sources.file_scan import list_files, name_of
+from karta_interpreter.definitions.sources.snapshot import Entry, Layer, Overrides, Quarantined
+from karta_interpreter.languages.lua.customization import LoadedCustomization, load_customizations, merge
+from karta_interpreter.languages.lua.reading import without_linting
+from karta_interpreter.languages.lua.script import Scripts
+
+MAX_BYTES = 4 * 1024 * 1024
+"""No file is larger: the API server of a cluster stores objects up to 1.5 MiB."""
+
+ORIGIN = "catalogue"
+"""The origin of every entry of the catalogue."""
+
+UNREADABLE = "unreadable"
+"""The rule of the finding about a file, or a folder, that cannot be read."""
+
+_EMPTY = "the file is empty; its last version stays in use, delete the file to remove it"
+
+Held = TypeVar("Held")
+
+
+def decode(content: bytes) -> tuple[str, str]:
+    r"""The text of a file, or an empty one and the reason why there is none.
+
+    >>> decode(b"kind: Karta"), decode(b"a\xff")
+    (('kind: Karta', ''), ('', 'not UTF-8 text, see byte 1'))
+    """
+    try:
+        return content.decode("utf-8-sig"), ""  # editors on Windows begin a file with a byte order mark
+    except UnicodeDecodeError as error:
+        return "", f"not UTF-8 text, see byte {error.start}"
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedFile(ABC, Generic[Held]):
+    """A file as it was last read; ``last_good`` is what it held before and that its present, broken content means."""
+
+    path: Path
+    content: bytes | None = None
+    loaded: tuple[Held, ...] = ()
+    last_good: tuple[Held, ...] = ()
+
+    def read(self) -> Self:
+        """The file as it is now; the same object when nothing has changed."""
+        try:
+            return self.holding(_read(self.path))
+        except OSError as error:
+            # Without a content: the next successful read is a change.
+            return self._become(None, (self._unreadable(error.strerror or str(error)),))
+
+    def holding(self, content: bytes) -> Self:
+        """The file with a content; the same object when it has that already."""
+        if content == self.content:
+            return self
+        text, reason = decode(content)
+        loaded = (self._unreadable(reason),) if reason else tuple(self._load(text))
+        if not loaded and self.served:
+            # A writer that truncates the file before it writes looks the same as an author who empties it.
+            loaded = (self._unreadable(_EMPTY),)
+        return self._become(content, loaded)
+
+    @property
+    def served(self) -> tuple[Held, ...]:
+        """What to use from this file."""
+        return (*filter(self._is_usable, self.loaded), *self.last_good)
+
+    @abstractmethod
+    def quarantined(self) -> Iterator[Quarantined]:
+        """What cannot be used, or only in part."""
+
+    def _become(self, content: bytes | None, loaded: tuple[Held, ...]) -> Self:
+        return replace(self, content=content, loaded=loaded, last_good=tuple(self._kept(loaded)))
+
+    @abstractmethod
+    def _load(self, text: str) -> Iterable[Held]: ...
+
+    @abstractmethod
+    def _unreadable(self, reason: str) -> Held:
+        """The entry for this file when it cannot be read."""
+
+    @staticmethod
+    @abstractmethod
+    def _is_usable(each: Held) -> bool: ...
+
+    @abstractmethod
+    def _kept(self, loaded: tuple[Held, ...]) -> Iterable[Held]:
+        """What was served before and stays in use, now that the file holds ``loaded``."""
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise OSError(f"larger than {MAX_BYTES // 1024 // 1024} MiB")
+    return content
+
+
+def _not_read(source: str, reason: str) -> tuple[Finding, ...]:
+    return (Finding(Severity.ERROR, UNREADABLE, (), f"cannot be read: {reason}", source=source),)
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionFile(WatchedFile[Loaded]):
+    """A file of definitions. A broken document leaves its last good version in place; a deleted one is gone."""
+
+    def quarantined(self) -> Iterator[Quarantined]:
+        """The definitions that cannot be used."""
+        for each in self.loaded:
+            if not each.definition:
+                kept = any(_is_newer(each, old) for old in self.last_good)
+                yield Quarantined(each.source, each.findings, each.name, each.gvk, serving_last_good=kept)
+
+    def _load(self, text: str) -> Iterable[Loaded]:
+        return load_documents(text, name_of(self.path))
+
+    def _unreadable(self, reason: str) -> Loaded:
+        source = name_of(self.path)
+        return Loaded(None, _not_read(source, reason), "", None, source)
+
+    @staticmethod
+    def _is_usable(each: Loaded) -> bool:
+        return each.definition is not None
+
+    def _kept(self, loaded: tuple[Loaded, ...]) -> Iterable[Loaded]:
+        kinds = {each.gvk for each in loaded if each.definition}
+        broken = [each for each in loaded if not each.definition]
+        return (old for old in self.served if old.gvk not in kinds and any(_is_newer(new, old) for new in broken))
+
+
+def _is_newer(broken: Loaded, old: Loaded) -> bool:
+    """Whether a broken document seems to be a later version of a good one."""
+    if not broken.name and broken.gvk is None:
+        return True
+    # A file that is cut off in the middle of its kind still has its name.
+    return (broken.name != "" and broken.name == old.name) or (broken.gvk is not None and broken.gvk == old.gvk)
+
+
+@dataclass(frozen=True, slots=True)
+class OverrideFile(WatchedFile[LoadedCustomization]):
+    """A file of customizations. A broken script leaves its last good version in place; a deleted one is gone."""
+
+    def quarantined(self) -> Iterator[Quarantined]:
+        """The customizations that cannot be used, or only in part."""
+        for each in self.loaded:
+            errors = tuple(finding for finding in each.findings if finding.severity is Severity.ERROR)
+            if errors:
+                kept = any(_has_newer(each, script.operation, old) for old in self.last_good for script in old.scripts)
+                yield Quarantined(
+                    each.source, errors, each.name, each.gvk, serving_last_good=kept, in_part=bool(each.scripts)
+                )
+
+    def _load(self, text: str) -> Iterable[LoadedCustomization]:
+        return load_customizations(text, name_of(self.path))
+
+    def _unreadable(self, reason: str) -> LoadedCustomization:
+        source = name_of(self.path)
+        return LoadedCustomization("", None, Scripts(), _not_read(source, reason), source)
+
+    @staticmethod
+    def _is_usable(each: LoadedCustomization) -> bool:
+        return bool(each.scripts)
+
+    def _kept(self, loaded: tuple[LoadedCustomization, ...]) -> Iterator[LoadedCustomization]:
+        renewed = {(each.gvk, each.name, script.operation) for each in loaded for script in each.scripts}
+        for old in self.served:
+            scripts = Scripts(
+                script
+                for script in old.scripts
+                if (old.gvk, old.name, script.operation) not in renewed
+                and any(_has_newer(new, script.operation, old) for new in loaded)
+            )
+            if scripts:
+                yield replace(old, scripts=scripts)
+
+
+def _has_newer(new: LoadedCustomization, operation: str, old: LoadedCustomization) -> bool:
+    """Whether something broken in a customization seems to be a later version of a good script."""
+    if new.gvk is None:
+        is_broken = any(finding.severity is Severity.ERROR for finding in new.findings)
+        return is_broken and (not new.name or new.name == old.name)
+    # A field that does not exist may be a misspelt one.
+    may_be_meant = any(finding.rule == "unknown-field" for finding in new.findings)
+    return new.gvk == old.gvk and (operation in new.broken or may_be_meant)
+
+
+File = TypeVar("File", bound=WatchedFile[Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Folder(Generic[File]):
+    """A folder, or a single file, as it was last read; a new one has not been read yet.
+
+    One that cannot be listed any more (an unmounted volume, a checkout that is being replaced) keeps its files.
+    """
+
+    root: Path
+    kind: type[File]
+    files: Mapping[Path, File] = field(default_factory=dict)
+    unlisted: tuple[Quarantined, ...] = ()
+
+    def read(self) -> Self:
+        """The folder as it is now."""
+        listing = list_files(self.root)
+        files: dict[Path, File] = {path: (self.files.get(path) or self.kind(path)).read() for path in listing.files}
+        unlisted = []
+        for place, reason in listing.unreadable:
+            left = {path: file for path, file in self.files.items() if path.is_relative_to(place)}
+            files.update(left)
+            kept, source = any(file.served for file in left.values()), name_of(place)
+            unlisted.append(Quarantined(source, _not_read(source, reason), serving_last_good=kept))
+        return replace(self, files=dict(sorted(files.items())), unlisted=tuple(unlisted))
+
+    def reread(self, path: Path) -> Self:
+        """The folder with one of its files as it is now, and the others as they were read."""
+        files = {other: file for other, file in self.files.items() if other != path}
+        if path.is_file():
+            files[path] = (self.files.get(path) or self.kind(path)).read()
+        return replace(self, files=dict(sorted(files.items())))
+
+    def quarantined(self) -> tuple[Quarantined, ...]:
+        """What cannot be used of the folder."""
+        return (*self.unlisted, *(broken for file in self.files.values() for broken in file.quarantined()))
+
+
+def layer_of(folder: Folder[DefinitionFile], origin: str = "") -> Layer:
+    """What a folder offers, the first by path with the highest precedence; without an origin it is the file of each."""
+    entries = (
+        Entry(each.definition, origin or each.source, 0 if origin else each.line)
+        for file in folder.files.values()
+        for each in file.served
+        if each.definition
+    )
+    return Layer(tuple(entries), folder.quarantined())
+
+
+def overrides_of(folders: Iterable[Folder[OverrideFile]]) -> Overrides:
+    """What folders of customizations offer together: as in Karmada, those of a kind are merged by name."""
+    folders = tuple(folders)
+    merged = merge(each for folder in folders for file in folder.files.values() for each in file.served)
+    return Overrides(
+        merged.scripts, merged.findings, tuple(each for folder in folders for each in folder.quarantined())
+    )
+
+
+@cache
+def load_catalogue() -> Layer:
+    """The whole catalogue, read once."""
+    return _layer(catalogue_files())
+
+
+def find_in_catalogue(gvk: GVK) -> Entry | None:
+    """The definition of one kind, read without the rest of the catalogue; None when there is none."""
+    path = catalogue_kinds().get(gvk)
+    return next(iter(_layer([path]).entries), None) if path else None
+
+
+def _layer(paths: Iterable[Path]) -> Layer:
+    with without_linting():
+        layer = layer_of(Folder(Path(), DefinitionFile, {path: DefinitionFile(path).read() for path in paths}), ORIGIN)
+    # The audit bounds the time of its expressions, which is far below that of their steps.
+    entries = (replace(entry, definition=replace(entry.definition, steps=0)) for entry in layer.entries)
+    return replace(layer, entries=tuple(entries))

@@ -1,0 +1,230 @@
+"""A copy of a collection of objects, kept in step with the API server.
+
+After a failure the objects that are known stay, and the collection is listed again after 0.2 s, doubled up to 30 s. So
+it is after a watch that breaks, or whose version is too old (410); after one that lasted, the pauses begin anew. One
+that comes to its end in time goes on from the last version, which bookmarks keep fresh.
+
+A collection that has been missing (404) for 30 s loses its objects. Not at once: a server that is starting may not know
+its collections yet, and when a CRD is deleted, its objects are deleted first and the watch reports each. One that has
+been forbidden for 30 s counts as withheld on purpose, and the start does not wait for it.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Generic, TypeVar
+
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.sources.api_server import ApiServer
+
+_DOUBLINGS = 30
+_LASTING = 5.0
+"""Seconds after which a watch has worked even if it breaks: proxies end connections that are silent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Times in seconds.
+
+    ``first`` and ``longest`` are the pauses after the first and after many failures in a row. ``absent`` is how long
+    a collection must be missing before its objects are given up, or forbidden before the server stops to wait for it.
+    ``watch`` is how long one watch lasts; for that long a connection that broke without a sign can go unnoticed.
+    ``report`` is the time between two updates of conditions, ``forbidden`` that before another try.
+    """
+
+    first: float = 0.2
+    longest: float = 30.0
+    absent: float = 30.0
+    watch: int = 30
+    report: float = 15.0
+    forbidden: float = 600.0
+
+    def pause(self, failures: int) -> float:
+        """The pause after that many failures in a row: doubled with each, and shortened by up to a half by chance.
+
+        >>> 0.1 <= Pace().pause(1) <= 0.2
+        True
+        >>> 15 <= Pace().pause(1000) <= 30
+        True
+        """
+        whole = min(self.first * 2.0 ** min(failures - 1, _DOUBLINGS), self.longest)
+        return whole * random.uniform(0.5, 1.0)  # noqa: S311 - keeps replicas apart, hides nothing
+
+
+View = TypeVar("View")
+
+_REFUSALS = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
+
+
+class Informer(Generic[View]):
+    """The objects at the path of a collection, by namespace, if any, and name; ``objects`` is replaced, never changed.
+
+    It holds the result of ``view`` for each object, for the schemas of all CRDs together take 100 MB. ``listed``: the
+    objects were read once. ``absent``: the collection did not exist when the server last answered. ``known``: there is
+    nothing to wait for, because the objects were listed, do not exist, or are forbidden.
+    """
+
+    def __init__(self, api: ApiServer, path: str, view: Callable[[Object], View], pace: Pace) -> None:
+        self.path = path
+        self.objects: Mapping[str, View] = {}
+        self.listed = False
+        self.absent = False
+        self.known = False
+        self._api = api
+        self._view = view
+        self._pace = pace
+        self._versions: dict[str, int] = {}
+        self._failures = 0
+        self._not_listed: ClusterError | None = None
+        self._not_watched: ClusterError | None = None
+        self._refused_since = 0.0
+        self._in_step = time.monotonic()
+
+    @property
+    def name(self) -> str:
+        """The name of the collection, as ``kartas.run.ai``."""
+        *group, _, resource = self.path.split("/")[2:]
+        return ".".join([resource, *group])
+
+    @property
+    def problem(self) -> ClusterError | None:
+        """The reason why the objects may not be those of the server; None when they are, as far as is known."""
+        return self._not_listed or self._not_watched
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the collection is forbidden or does not exist; other requests may succeed."""
+        return self.problem is not None and self.problem.status in _REFUSALS
+
+    @property
+    def stale_for(self) -> float:
+        """The seconds since the objects were known to be those of the server."""
+        return time.monotonic() - self._in_step
+
+    async def follow(self, changed: Callable[[], None]) -> None:
+        """Keep in step until cancelled; ``changed`` is called when the objects, or the problem, may be others."""
+        while True:
+            try:
+                version = await self._list()
+                changed()
+                while True:
+                    version = await self._watch(version, changed)
+            except ClusterError:
+                self._failures += 1
+                changed()
+                await asyncio.sleep(self._pace.pause(self._failures))
+
+    def put(self, obj: Object) -> None:
+        """Take an object as the server has just answered it, before the watch does."""
+        name, version = _name(obj), _number(obj)
+        # The watch may report an older version after the answer to our own write.
+        if name and version >= self._versions.get(name, 0):
+            self.objects = {**self.objects, name: self._view(obj)}
+            self._versions[name] = version
+
+    async def _list(self) -> str:
+        objects: dict[str, View] = {}
+        versions: dict[str, int] = {}
+        version = ""
+        try:
+            async with aclosing(self._api.pages(self.path)) as pages:
+                async for page in pages:
+                    # Later pages are of the version of the first one; a server that cannot keep it answers 410.
+                    version = version or _version(page)
+                    items = [item for item in page.get("items") or () if isinstance(item, dict) and _name(item)]
+                    objects.update((_name(item), self._view(item)) for item in items)
+                    versions.update((_name(item), _number(item)) for item in items)
+        except ClusterError as error:
+            self._note_rejection(error)
+            raise
+        self.objects, self._versions = objects, versions
+        self.known = self.listed = True
+        self.absent = False
+        self._not_listed = None
+        self._in_step = time.monotonic()
+        return version
+
+    def _note_rejection(self, error: ClusterError) -> None:
+        now = time.monotonic()
+        # A collection that was forbidden has not been missing for that time.
+        if self._not_listed is None or self._not_listed.status != error.status:
+            self._refused_since = now
+        self._not_listed = error
+        missing = error.status == HTTPStatus.NOT_FOUND
+        if not missing and error.status != HTTPStatus.FORBIDDEN:
+            return
+        lasts = now - self._refused_since >= self._pace.absent
+        if missing and lasts:
+            self.objects = {}
+        if missing and not self.objects:
+            self.absent = True
+            self._in_step = now
+        self.known = self.known or missing or lasts
+
+    async def _watch(self, version: str, changed: Callable[[], None]) -> str:
+        """Watch from a version until the watch comes to its end; return the version to go on from."""
+        started = time.monotonic()
+        try:
+            async with aclosing(self._api.watch(self.path, version, timeout_seconds=self._pace.watch)) as events:
+                async for kind, obj in events:
+                    version = _version(obj) or version
+                    recovered = self._watched()
+                    if self._take(kind, obj) or recovered:
+                        changed()
+        except ClusterError as error:
+            if error.status == HTTPStatus.FORBIDDEN:
+                self._not_watched = error
+            raise
+        finally:
+            # Not after a list, or an event: a server that breaks each watch would be asked for a list all the time.
+            if time.monotonic() - started >= _LASTING:
+                self._failures = 0
+        if time.monotonic() - started < self._pace.first:
+            # Without the pause of an error, the next turns would follow at once.
+            raise ClusterError(f"the watch of {self.name} ended at once", reason="ConnectionLost")
+        if self._watched():
+            changed()
+        # Those of deleted objects would pile up, and no answer is as late as this.
+        self._versions = {name: self._versions[name] for name in self.objects}
+        return version
+
+    def _watched(self) -> bool:
+        """Note that watching works; whether it did not before."""
+        recovered = self._not_watched is not None
+        self._not_watched = None
+        self._in_step = time.monotonic()
+        return recovered
+
+    def _take(self, kind: str, obj: Object) -> bool:
+        name = _name(obj)
+        if not name or kind not in {"ADDED", "MODIFIED", "DELETED"}:
+            return False
+        if kind == "DELETED":
+            self.objects = {other: value for other, value in self.objects.items() if other != name}
+            # An answer to our own write that comes after this event is older than the deletion.
+            self._versions[name] = _number(obj)
+        else:
+            self.put(obj)
+        return True
+
+
+def _name(obj: Object) -> str:
+    """The key of an object; empty for a value without a name, which is not an object."""
+    namespace, name = (str(edit.get(obj, ("metadata", field), "")) for field in ("namespace", "name"))
+    return f"{namespace}/{name}" if namespace and name else name
+
+
+def _version(obj: Object) -> str:
+    return str(edit.get(obj, ("metadata", "resourceVersion"), ""))
+
+
+def _number(obj: Object) -> int:
+    """The resource version of an object as a number, which grows; 0 where it is not a number."""
+    version = _version(obj)
+    return int(version) if version.isdecimal() else 0

@@ -1,0 +1,130 @@
+"""The objects of an API server that definitions refer to, kept in step with it.
+
+The cache holds every object of each such kind, so that no answer waits for a request; but only once the server has a
+kind of workload that refers to it, for there may be very many Deployments. For a kind that the server does not have,
+or forbids, the cache asks again from time to time; until then no object of it can be looked up.
+
+A large object is kept as bytes, and decoded when it is looked up: 45 MB of JSON can take 1.1 GB as Python's objects,
+all of which garbage collection visits.
+"""
+
+import asyncio
+import marshal
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+
+from karta_interpreter.base.errors import ClusterError, QueryReferenceError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.informer import Informer, Pace
+
+_LARGE = 2**16  # bytes from which an object is kept as bytes
+
+
+class ReferenceCache:
+    """The `karta_interpreter.definitions.karta.reference_resolver.Reader` of a cluster, which holds the kinds that are
+    wanted.
+    """
+
+    def __init__(self, api: ApiServer, pace: Pace) -> None:
+        self._api = api
+        self._pace = pace
+        self._wanted: Mapping[GVK, set[GVK]] = {}
+        self._moved = asyncio.Event()
+        self._collections: Mapping[GVK, Informer[Object | bytes]] = {}
+        self._problems: Mapping[GVK, ClusterError] = {}
+
+    def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
+        """Hold the kinds to which workloads refer, and no others: pairs of a kind of workload and one it refers to."""
+        wanted: dict[GVK, set[GVK]] = defaultdict(set)
+        for workload, gvk in references:
+            wanted[gvk].add(workload)
+        if self._wanted != wanted:
+            self._wanted = wanted
+            self._moved.set()
+
+    def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
+        """The object of that name, None when there is none; raises QueryReferenceError where the kind is not known."""
+        objects = self._objects(gvk)
+        # No name has a slash; with one it would be the key of an object in another namespace.
+        if "/" in name:
+            return None
+        # An object of a cluster-scoped kind has its name alone as key.
+        kept = objects.get(f"{namespace}/{name}") or objects.get(name)
+        return _decoded(kept) if kept else None
+
+    def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
+        """The objects of a kind; raises QueryReferenceError where they are not known."""
+        objects = self._objects(gvk)
+        found = objects.items()
+        return [_decoded(obj) for key, obj in found if namespace is None or key.rpartition("/")[0] in ("", namespace)]
+
+    def problem(self, gvk: GVK) -> str:
+        """Why the objects of a kind are not known; empty when they are."""
+        collection = self._collections.get(gvk)
+        if collection and collection.listed and not collection.absent:
+            return ""
+        problem = collection.problem if collection else self._problems.get(gvk)
+        return str(problem) if problem else "it has not been listed yet"
+
+    async def run(self) -> None:
+        """Keep in step until cancelled."""
+        followed: dict[GVK, asyncio.Task[None]] = {}
+        async with asyncio.TaskGroup() as group:
+            while True:
+                for gvk in followed.keys() - self._wanted.keys():
+                    followed.pop(gvk).cancel()
+                    self._collections = {other: value for other, value in self._collections.items() if other != gvk}
+                    self._problems = {other: value for other, value in self._problems.items() if other != gvk}
+                for gvk in self._wanted.keys() - followed.keys():
+                    followed[gvk] = group.create_task(self._follow(gvk))
+                await self._moved.wait()
+                self._moved.clear()
+
+    async def _follow(self, gvk: GVK) -> None:
+        await self._find(gvk, lambda: self._wanted.get(gvk, ()))
+        path = await self._find(gvk, lambda: (gvk,))
+        collection = Informer(self._api, path, partial(_view, gvk), self._pace)
+        self._collections = {**self._collections, gvk: collection}
+        await collection.follow(lambda: None)
+
+    async def _find(self, gvk: GVK, kinds: Callable[[], Iterable[GVK]]) -> str:
+        """The path of the collection of one of the kinds, as soon as the server knows one; ``gvk`` waits for it."""
+        failures = 0
+        while True:
+            for kind in tuple(kinds()):
+                try:
+                    return await self._path(kind)
+                except ClusterError as error:
+                    self._problems = {**self._problems, gvk: error}
+            failures += 1
+            await asyncio.sleep(self._pace.pause(failures))
+
+    async def _path(self, gvk: GVK) -> str:
+        """The path of a kind's collection; raises ClusterError when the server does not have the kind."""
+        for resource in await self._api.resources(gvk.api_version):
+            name = resource.get("name")
+            if resource.get("kind") == gvk.kind and isinstance(name, str) and "/" not in name:
+                return f"{'/apis' if gvk.group else '/api'}/{gvk.api_version}/{name}"
+        raise ClusterError(f"the API server has no {gvk}", reason="NotFound")
+
+    def _objects(self, gvk: GVK) -> Mapping[str, Object | bytes]:
+        """The objects of a kind by namespace, if any, and name."""
+        if problem := self.problem(gvk):
+            raise QueryReferenceError(f"{gvk} cannot be looked up: {problem}")
+        return self._collections[gvk].objects
+
+
+def _view(gvk: GVK, obj: Object) -> Object | bytes:
+    """An object of a list with its kind, which may be in the list only, and without its managed fields."""
+    seen = {**gvk.type_meta, **edit.remove(obj, ("metadata", "managedFields"))}
+    # Not JSON: orjson reads objects that are nested deeper than those it writes.
+    content = marshal.dumps(seen)
+    return content if len(content) > _LARGE else seen
+
+
+def _decoded(kept: Object | bytes) -> Object:
+    return marshal.loads(kept) if isinstance(kept, bytes) else kept  # noqa: S302 - our own

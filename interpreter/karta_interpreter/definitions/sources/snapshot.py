@@ -1,0 +1,191 @@
+"""The definitions in use at one moment: which kinds are served, and what answers where several sources have a kind."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from karta_interpreter.base.findings import Finding, error, warning
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.languages.lua.script import Scripts
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A definition that is served; ``origin`` is the file it came from, ``catalogue`` or ``cluster``.
+
+    ``line`` is the line of the file on which the definition begins, 0 when unknown.
+    """
+
+    definition: Definition
+    origin: str
+    # A definition that has only moved in its file makes no new snapshot.
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """A definition, a customization or a whole file that cannot be used, with its findings.
+
+    ``gvk`` and ``name`` are as far as they could be read. ``serving_last_good``: this source's last good
+    version keeps serving. ``in_part``: some scripts of a customization can be used.
+    """
+
+    source: str
+    findings: tuple[Finding, ...]
+    name: str = ""
+    gvk: GVK | None = None
+    serving_last_good: bool = False
+    in_part: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What one source offers: its definitions, highest precedence first, and what cannot be used."""
+
+    entries: tuple[Entry, ...] = ()
+    quarantined: tuple[Quarantined, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """Scripts that take precedence over definitions, by kind; ``findings`` are conflicts between customizations."""
+
+    scripts: Mapping[GVK, Scripts] = field(default_factory=lambda: MappingProxyType({}))
+    findings: tuple[Finding, ...] = ()
+    quarantined: tuple[Quarantined, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All definitions in use, one per kind, and the findings about their combination.
+
+    A definition has the scripts that override it. ``findings`` are the conflicts between sources. ``generation``
+    counts the snapshots that were published; two snapshots that differ only in it are equal.
+
+    >>> Snapshot().find(GVK("apps", "v1", "Deployment")) is None
+    True
+    """
+
+    entries: Mapping[GVK, Entry] = field(default_factory=dict)
+    quarantined: tuple[Quarantined, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    generation: int = field(default=0, compare=False)
+
+    def __post_init__(self) -> None:
+        # A copy that none can change; the dataclass is frozen, also for its own methods.
+        object.__setattr__(self, "entries", MappingProxyType(dict(self.entries)))
+
+    def find(self, gvk: GVK) -> Definition | None:
+        """The definition of a kind, None when there is none."""
+        entry = self.entries.get(gvk)
+        return entry.definition if entry else None
+
+    def kinds(self) -> list[GVK]:
+        """The kinds that have a definition, sorted."""
+        return sorted(self.entries)
+
+
+_ALL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The kinds that ``kinds`` names, or all where it is empty, without those that ``without`` names.
+
+    A name is a kind in any case, ``apiVersion/Kind``, or ``apiVersion/*`` for all kinds of an API version.
+
+    >>> Selection(without=("apps/v1/*", "Job")).takes(GVK("batch", "v1", "Job"))
+    False
+    """
+
+    kinds: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    def takes(self, gvk: GVK | None) -> bool:
+        """Whether a kind is served; one that could not be read may be any."""
+        if gvk is None:
+            return True
+        return (not self.kinds or _is_among(gvk, self.kinds)) and not (self.without and _is_among(gvk, self.without))
+
+    def findings(self, known: Collection[GVK]) -> Iterator[Finding]:
+        """A warning for each name that matches no kind of the sources."""
+        for flag, kinds in (("--kinds", self.kinds), ("--without", self.without)):
+            for kind in kinds:
+                if not any(_is_among(gvk, (kind,)) for gvk in known):
+                    alike = sorted({name for gvk in known for name in _names(gvk) if _form(name) == _form(kind)})
+                    message = f"{flag} {kind}: there is no definition for it"
+                    yield warning("unknown-kind", (), message, did_you_mean(kind, alike))
+
+
+EVERYTHING = Selection()
+
+
+def _is_among(gvk: GVK, names: Iterable[str]) -> bool:
+    return not {name.lower() for name in names}.isdisjoint(name.lower() for name in _names(gvk))
+
+
+def _names(gvk: GVK) -> tuple[str, str, str]:
+    return gvk.kind, f"{gvk.api_version}/{gvk.kind}", f"{gvk.api_version}/{_ALL}"
+
+
+def _form(name: str) -> tuple[bool, bool]:
+    return "/" in name, name.endswith(_ALL)
+
+
+_NO_OVERRIDES = Overrides()
+
+
+def combine(
+    layers: Iterable[Layer], overrides: Overrides = _NO_OVERRIDES, selection: Selection = EVERYTHING
+) -> Snapshot:
+    """The snapshot of the selected kinds of all layers, highest precedence first, with the overrides above all of them.
+
+    For each kind the first definition wins. A definition that is hidden by another layer is a warning, for layers
+    have that purpose; inside one layer it is an error. For each operation a script of the overrides wins over one in
+    the definition's annotation, which is a warning as well, and that one over the definition. A kind with scripts
+    needs no definition.
+    """
+    entries: dict[GVK, tuple[Layer, Entry]] = {}
+    findings: list[Finding] = []
+    quarantined: list[Quarantined] = []
+    known = set(overrides.scripts)
+    for layer in layers:
+        quarantined += layer.quarantined
+        known |= {entry.definition.gvk for entry in layer.entries}
+        for entry in (each for each in layer.entries if selection.takes(each.definition.gvk)):
+            winner_layer, winner = entries.setdefault(entry.definition.gvk, (layer, entry))
+            if winner is not entry:
+                findings.append(_hidden(winner, entry, same_layer=winner_layer is layer))
+    served = {gvk: entry for gvk, (_, entry) in entries.items()}
+    for gvk, scripts in overrides.scripts.items():
+        below = served.get(gvk)
+        if below:
+            findings += _hidden_scripts(scripts, below)
+            served[gvk] = replace(below, definition=below.definition.overridden(scripts))
+        elif selection.takes(gvk):
+            definition = Definition.of_scripts(gvk, scripts)
+            served[gvk] = Entry(definition, definition.source)
+    broken = tuple(each for each in (*quarantined, *overrides.quarantined) if selection.takes(each.gvk))
+    return Snapshot(served, broken, (*findings, *overrides.findings, *selection.findings(known)))
+
+
+def _hidden(winner: Entry, loser: Entry, *, same_layer: bool) -> Finding:
+    is_one_file = winner.origin == loser.origin and winner.line and loser.line
+    hides, hidden = (
+        f"{each.definition.name} from {each.origin}" + (f" (line {each.line})" if is_one_file else "")
+        for each in (winner, loser)
+    )
+    message = f"{loser.definition.gvk}: {hides} hides {hidden}"
+    twice = error("duplicate-kind", (), message, "keep one definition per kind")
+    found = twice if same_layer else warning("shadowed-kind", (), message)
+    return replace(found, source=loser.definition.source, line=loser.line, column=1 if loser.line else 0)
+
+
+def _hidden_scripts(scripts: Scripts, entry: Entry) -> Iterator[Finding]:
+    for loser in entry.definition.scripts:
+        for winner in scripts.of(loser.operation)[:1]:
+            names = f"{winner.name} from {winner.source} hides that of {loser.name} from {entry.origin}"
+            message = f"{entry.definition.gvk}: the {loser.operation} of {names}"
+            yield replace(warning("shadowed-script", (), message), source=entry.definition.source)

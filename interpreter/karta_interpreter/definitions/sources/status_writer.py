@@ -1,0 +1,268 @@
+"""Writes conditions and events to the Kartas of a cluster, as far as that is allowed.
+
+Types and reasons of the conditions and the rule of ``Ready`` are those of Karta's own controller, so either may write
+them.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from http import HTTPStatus
+
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.findings import Severity, count, escaped
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.fields import generation
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.loading import Loaded
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
+from karta_interpreter.definitions.sources.informer import Pace
+
+VALIDATED = "Validated"
+CRD_EXISTS = "CRDExists"
+READY = "Ready"
+
+_TYPES = (VALIDATED, CRD_EXISTS, READY)
+_WITH_EVENT = (VALIDATED, CRD_EXISTS)
+# The limits of metav1.Condition, and of events (`note` in events.k8s.io).
+_MAX_CONDITION_MESSAGE = 32_768
+_MAX_EVENT_MESSAGE = 1_024
+_MAX_NAME = 200
+"""An event's name is that of its object and a number; both together may have 253 characters."""
+
+_EVENTS = "/api/v1/namespaces/default/events"
+_CONDITIONS = ("status", "conditions")
+_TRY_AGAIN = (HTTPStatus.UNAUTHORIZED, HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
+
+_logger = logging.getLogger(__name__)
+
+_Identity = tuple[str, JSON]
+_Write = Callable[[str, Object], Awaitable[Object]]
+
+
+class StatusWriter:
+    """Reports the state of each Karta in its conditions, once for each verdict.
+
+    When another writer replaces a report, that stays: two writers that disagree would otherwise write without end.
+    What is forbidden in a collection is tried again there after a while, with one line in the log. A Karta whose report
+    fails is tried again after a pause that grows with each failure in a row; meanwhile the others get their reports.
+    """
+
+    def __init__(self, api: ApiServer, pace: Pace) -> None:
+        self._api = api
+        self._pace = pace
+        self._reported: dict[_Identity, tuple[JSON, ...]] = {}
+        self._forbidden: dict[str, float] = {}
+        self._failed: dict[_Identity, tuple[int, float]] = {}
+        """The failures in a row of a Karta, and the time before which it is not tried again."""
+
+    async def run(self, kartas: Callable[[], Sequence[ClusterKarta]], changed: asyncio.Event) -> None:
+        """Report on the Kartas, oldest first, when they have changed and every now and then, until cancelled."""
+        while True:
+            changed.clear()
+            try:
+                await self.report(kartas())
+            except ClusterError as error:
+                _logger.debug("conditions could not be reported: %s", error)
+            try:
+                async with asyncio.timeout(self._pace.report):
+                    await changed.wait()
+            except TimeoutError:
+                continue
+
+    async def report(self, kartas: Sequence[ClusterKarta]) -> None:
+        """Report once on the Kartas, oldest first; raises ClusterError when the API server goes away meanwhile."""
+        present = {_identity(karta) for karta in kartas}
+        self._reported = {identity: report for identity, report in self._reported.items() if identity in present}
+        self._failed = {identity: failed for identity, failed in self._failed.items() if identity in present}
+        if not any(self._is_allowed(_collection(karta)) for karta in kartas):
+            return
+        versions = {karta.loaded.gvk.api_version for karta in kartas if karta.loaded.gvk}
+        kinds = {api_version: await self._served_kinds(api_version) for api_version in sorted(versions)}
+        used: dict[GVK, ClusterKarta] = {}
+        for karta in kartas:
+            gvk = karta.loaded.gvk
+            # The oldest comes first, as in `Cluster`, so the first of a kind is the one that is used.
+            winner = used.setdefault(karta.served.gvk, karta) if karta.served and karta.served.gvk else karta
+            served = kinds[gvk.api_version] if gvk else frozenset[str]()
+            if served is not None:
+                hidden_by = winner.source if winner is not karta else ""
+                await self._try(karta, gvk is not None and gvk.kind in served, hidden_by)
+
+    async def _try(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
+        """Report on a Karta unless it is too early after a failure; only a failure of the whole server is raised."""
+        identity = _identity(karta)
+        failures, retry_at = self._failed.get(identity, (0, 0.0))
+        if time.monotonic() < retry_at:
+            return
+        try:
+            await self._report(karta, crd_served, hidden_by)
+        except ClusterError as error:
+            self._failed[identity] = failures + 1, time.monotonic() + self._pace.pause(failures + 1)
+            if error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise
+            _logger.debug("conditions of %s not written: %s", karta.source, error)
+        else:
+            self._failed.pop(identity, None)
+
+    async def _report(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
+        now = datetime.now(UTC)
+        before = edit.get(karta.obj, _CONDITIONS)
+        after = conditions_of(karta.loaded, crd_served, generation(karta.obj), now, before, hidden_by=hidden_by)
+        report = report_of(after)
+        if report in (report_of(before), self._reported.get(_identity(karta))):
+            return
+        status = {"status": {"conditions": after}}
+        if not await self._write(_collection(karta), self._api.patch_status, karta.path, status):
+            return
+        self._reported[_identity(karta)] = report
+        for event in events_of(karta.obj, before, after, now):
+            await self._write(_EVENTS, self._api.create, _EVENTS, event)
+
+    async def _write(self, collection: str, write: _Write, path: str, body: Object) -> bool:
+        """Write if that is allowed in a collection; whether nothing is left to do."""
+        if not self._is_allowed(collection):
+            return False
+        try:
+            await write(path, body)
+        except ClusterError as error:
+            if error.status == HTTPStatus.FORBIDDEN:
+                self._forbidden[collection] = time.monotonic() + self._pace.forbidden
+                _logger.warning("a report on a Karta cannot be written: %s", error)
+                return False
+            # Other client errors are final: the object is deleted, or another replica has created the event.
+            if not 400 <= error.status < 500 or error.status in _TRY_AGAIN:  # noqa: PLR2004 - client errors of HTTP
+                raise
+            _logger.debug("a report on a Karta is not written: %s", error)
+        return True
+
+    def _is_allowed(self, collection: str) -> bool:
+        return time.monotonic() >= self._forbidden.get(collection, 0.0)
+
+    async def _served_kinds(self, api_version: str) -> frozenset[str] | None:
+        """The kinds of an apiVersion that the server has, built in or by a CRD; None where they are unknown."""
+        try:
+            resources = await self._api.resources(api_version)
+        except ClusterError as error:
+            # Also without an answer: the server behind an aggregated API may be away while all others answer.
+            return frozenset() if error.status == HTTPStatus.NOT_FOUND else None
+        return frozenset(str(item.get("kind")) for item in resources if "/" not in str(item.get("name")))
+
+
+def _collection(karta: ClusterKarta) -> str:
+    return karta.path.rpartition("/")[0]
+
+
+def _identity(karta: ClusterKarta) -> _Identity:
+    return karta.path, edit.get(karta.obj, ("metadata", "uid"))
+
+
+def conditions_of(
+    loaded: Loaded, crd_served: bool, generation: int | None, now: datetime, previous: JSON, *, hidden_by: str = ""
+) -> list[Object]:
+    """The conditions of a Karta: those of other types as they are, then `Validated`, `CRDExists` and `Ready`.
+
+    ``previous`` is what ``status.conditions`` holds; a ``lastTransitionTime`` in it stays while the status does.
+    ``hidden_by`` names the Karta that is used instead, when an older one defines the same kind.
+    """
+    known = _by_type(previous)
+    conditions = [each for kind, each in known.items() if kind not in _TYPES]
+    for kind, holds, reason, message in _verdicts(loaded, crd_served, hidden_by):
+        status, old = "True" if holds else "False", known.get(kind, {})
+        since = old.get("lastTransitionTime") if old.get("status") == status else None
+        condition = {
+            "type": kind,
+            "status": status,
+            "reason": reason,
+            "message": _cut(message, _MAX_CONDITION_MESSAGE),
+            "lastTransitionTime": since or _timestamp(now),
+        }
+        conditions.append(condition if generation is None else {**condition, "observedGeneration": generation})
+    return conditions
+
+
+def report_of(conditions: JSON) -> tuple[JSON, ...]:
+    """Our conditions without their times, to compare them."""
+    known = _by_type(conditions)
+    return tuple(_content(known.get(kind, {})) for kind in _TYPES)
+
+
+def events_of(obj: Object, before: JSON, after: JSON, now: datetime) -> list[Object]:
+    """Warning events for the conditions that have newly become False.
+
+    Every replica gives an event the same name, so that only one of them is created.
+    """
+    old = _by_type(before)
+    return [
+        _event(obj, condition, now)
+        for kind, condition in _by_type(after).items()
+        if kind in _WITH_EVENT and condition["status"] == "False" and _content(condition) != _content(old.get(kind, {}))
+    ]
+
+
+def _verdicts(loaded: Loaded, crd_served: bool, hidden_by: str) -> Iterator[tuple[str, bool, str, str]]:
+    """Yield type, status, reason and message of each condition."""
+    valid, gvk = loaded.definition is not None, loaded.gvk
+    errors_first = sorted(loaded.findings, key=lambda finding: finding.severity is not Severity.ERROR)
+    findings = "; ".join(map(str, errors_first))
+    if valid:
+        warnings = f" with {count(len(errors_first), 'warning')}: {findings}" if findings else ""
+        yield VALIDATED, True, "ValidationSucceeded", f"the definition is valid{warnings}"
+    else:
+        yield VALIDATED, False, "ValidationFailed", findings
+    if crd_served:
+        yield CRD_EXISTS, True, "CRDFound", f"{gvk} is served"
+    else:
+        missing = f"{gvk} is not served here: install its CRD with that version"
+        yield CRD_EXISTS, False, "CRDNotFound", missing if gvk else "the definition does not name a kind"
+    if valid and crd_served and not hidden_by:
+        yield READY, True, "Ready", "the definition is in use"
+    else:
+        hidden = f"{hidden_by} is older and defines the same kind: delete one of the two"
+        both = f"{VALIDATED} and {CRD_EXISTS} must both be True"
+        yield READY, False, "NotReady", hidden if valid and crd_served else both
+
+
+def _event(obj: Object, condition: Object, now: datetime) -> Object:
+    about = {**obj, **obj["metadata"]}
+    subject = {field: about.get(field, "") for field in ("apiVersion", "kind", "name", "uid")}
+    identity = sha256(repr((subject, _content(condition))).encode()).hexdigest()[:16]
+    moment = _timestamp(now)
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        # The namespace of events about objects without one.
+        "metadata": {"name": f"{subject['name'][:_MAX_NAME]}.{identity}", "namespace": "default"},
+        "involvedObject": subject,
+        "type": "Warning",
+        "reason": condition["reason"],
+        "message": _cut(condition["message"], _MAX_EVENT_MESSAGE),
+        "source": {"component": "karta-interpreter"},
+        "firstTimestamp": moment,
+        "lastTimestamp": moment,
+        "count": 1,
+    }
+
+
+def _content(condition: Object) -> tuple[JSON, ...]:
+    return tuple(condition.get(field) for field in ("status", "reason", "message", "observedGeneration"))
+
+
+def _by_type(conditions: JSON) -> Mapping[str, Object]:
+    items = conditions if isinstance(conditions, list) else []
+    return {str(item["type"]): item for item in items if isinstance(item, dict) and "type" in item}
+
+
+def _timestamp(moment: datetime) -> str:
+    """The moment, which is in UTC, as Kubernetes writes times."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _cut(text: str, length: int) -> str:
+    text = escaped(text)
+    return text if len(text) <= length else f"{text[: length - 2]} …"

@@ -1,0 +1,154 @@
+"""The snapshot in use, kept in step with its sources."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.reference_resolver import Reader
+from karta_interpreter.definitions.sources.background import keep_running
+from karta_interpreter.definitions.sources.file_scan import changes
+from karta_interpreter.definitions.sources.files import (
+    DefinitionFile,
+    Folder,
+    OverrideFile,
+    layer_of,
+    load_catalogue,
+    overrides_of,
+)
+from karta_interpreter.definitions.sources.snapshot import EVERYTHING, Layer, Selection, Snapshot, combine
+
+if TYPE_CHECKING:
+    from karta_interpreter.definitions.sources.cluster import Cluster
+
+Subscriber = Callable[[Snapshot], None]
+_Folders = tuple[Folder[DefinitionFile], ...]
+_Overrides = tuple[Folder[OverrideFile], ...]
+
+_logger = logging.getLogger(__name__)
+
+
+class Store:
+    """Holds the snapshot in use, and publishes the next one.
+
+    Precedence, highest first: the scripts of the ``overrides``, the cluster, the folders in the order given, the
+    catalogue; only kinds of the ``selection`` count. Readers take ``snapshot`` once per request and keep it: it never
+    changes, it is replaced.
+    """
+
+    def __init__(
+        self,
+        folders: Sequence[Path] = (),
+        *,
+        catalogue: bool = True,
+        cluster: "Cluster | None" = None,
+        overrides: Sequence[Path] = (),
+        selection: Selection = EVERYTHING,
+    ) -> None:
+        self._folders: _Folders = tuple(Folder(root, DefinitionFile) for root in folders)
+        self._overrides: _Overrides = tuple(Folder(root, OverrideFile) for root in overrides)
+        self._catalogue = catalogue
+        self._cluster = cluster
+        self._selection = selection
+        self.snapshot = Snapshot()
+        """The snapshot in use; an empty one of generation 0 before the first `load`."""
+        self._subscribers: list[Subscriber] = []
+        self._reading, self._publishing = asyncio.Lock(), asyncio.Lock()
+
+    @property
+    def reader(self) -> Reader | None:
+        """The cache of the objects that definitions refer to; None without a cluster."""
+        return self._cluster.referenced if self._cluster else None
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Call ``subscriber`` with every snapshot from now on; the function returned ends that."""
+        self._subscribers.append(subscriber)
+        return lambda: self._subscribers.remove(subscriber)
+
+    def load(self) -> Snapshot:
+        """Read the folders and the catalogue now, and publish what all sources hold."""
+        self._folders, self._overrides = self._read()
+        self._use(self._combined())
+        return self.snapshot
+
+    async def reload(self) -> None:
+        """Read the folders again, in a thread, and publish what all sources hold.
+
+        A reload that fails unexpectedly is logged and leaves the snapshot as it is.
+        """
+        async with self._reading:
+            try:
+                self._folders, self._overrides = await asyncio.to_thread(self._read)
+                await self._publish()
+            except Exception:
+                _logger.exception("definitions could not be read again; the ones in use stay")
+
+    async def reload_file(self, root: Path, path: Path) -> None:
+        """Read one file of a folder again, in a thread, and publish what all sources hold."""
+        async with self._reading:
+            # A generator: the file is read in the thread.
+            folders = (each.reread(path) if each.root == root else each for each in self._folders)
+            self._folders = await asyncio.to_thread(lambda: tuple(folders))
+            await self._publish()
+
+    def files(self, root: Path) -> Mapping[Path, DefinitionFile]:
+        """The files of a folder as they were last read; replaced, never changed."""
+        return next((each.files for each in self._folders if each.root == root), {})
+
+    def takes(self, gvk: GVK) -> bool:
+        """Whether a kind is served when a source has it."""
+        return self._selection.takes(gvk)
+
+    async def watch(self, *, rescan: float = 60.0) -> None:
+        """Keep the snapshot in step with folders and cluster until cancelled; ``rescan`` is in seconds."""
+        async with asyncio.TaskGroup() as group:
+            if self._folders or self._overrides:
+                watch = partial(self._watch_folders, rescan)
+                group.create_task(keep_running("watches the folders of definitions", watch, rescan))
+            if self._cluster:
+                group.create_task(self._cluster.run(self._publish))
+
+    async def _watch_folders(self, rescan: float) -> None:
+        roots = [*(each.root for each in self._folders), *(each.root for each in self._overrides)]
+        async with aclosing(changes(roots, rescan=rescan)) as turns:
+            async for _ in turns:
+                await self.reload()
+
+    def _read(self) -> tuple[_Folders, _Overrides]:
+        return tuple(each.read() for each in self._folders), tuple(each.read() for each in self._overrides)
+
+    def _layers(self) -> Iterator[Layer]:
+        if self._cluster:
+            yield self._cluster.layer
+        yield from map(layer_of, self._folders)
+        if self._catalogue:
+            yield load_catalogue()
+
+    async def _publish(self) -> None:
+        # In a thread: with 10,000 definitions it takes a tenth of a second.
+        async with self._publishing:
+            self._use(await asyncio.to_thread(self._combined))
+
+    def _combined(self) -> Snapshot:
+        snapshot = combine(self._layers(), overrides_of(self._overrides), self._selection)
+        # The first one is published even if it is empty: a generation above 0 means that the sources have been read.
+        is_same = snapshot == self.snapshot and self.snapshot.generation
+        return self.snapshot if is_same else replace(snapshot, generation=self.snapshot.generation + 1)
+
+    def _use(self, snapshot: Snapshot) -> None:
+        if snapshot is self.snapshot:
+            return
+        self.snapshot = snapshot
+        if self._cluster:
+            definitions = (entry.definition for entry in snapshot.entries.values())
+            self._cluster.referenced.want(
+                (definition.gvk, each.gvk) for definition in definitions for each in definition.references
+            )
+        # A copy: a subscriber may end its subscription.
+        for subscriber in tuple(self._subscribers):
+            subscriber(self.snapshot)

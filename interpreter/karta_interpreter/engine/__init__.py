@@ -1,0 +1,1 @@
+"""Answers: pure functions from a definition and objects to values."""

@@ -1,0 +1,1 @@
+"""What a definition makes of an object: its pod sets, counts, pod templates and status."""

@@ -1,0 +1,89 @@
+"""Evaluates an expression of a definition on an object; errors name the definition, component, field and reason."""
+
+from karta_interpreter.base.errors import InterpretationError, QueryError, QueryRaisedError
+from karta_interpreter.base.k8s.values import JSON, Object, type_name
+from karta_interpreter.definitions.karta.definition import Component
+from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq.query import quoted
+
+
+def evaluate(component: Component, field: str, query: Query, obj: Object) -> list[JSON]:
+    """Return the outputs of an expression for the object; an error names definition, component, field and reason."""
+    try:
+        return query.evaluate(obj)
+    except QueryError as err:
+        raise query_failure(component, field, query, err) from err
+
+
+def query_failure(component: Component, field: str, query: Query, err: QueryError) -> InterpretationError:
+    """The error of an expression that failed; the expression is named once, and not before its author's own words."""
+    if isinstance(err, QueryRaisedError):
+        return InterpretationError(f"{component}, {field}: {err}")
+    return failure(component, field, query, str(err).removeprefix(f"{quoted(query.text)}: "))
+
+
+def failure(component: Component, field: str, query: Query, reason: str) -> InterpretationError:
+    """The error of an expression of a component that gives no usable answer."""
+    return InterpretationError(f"{component}, {field} `{quoted(query.text)}`: {reason}")
+
+
+def mistyped(component: Component, field: str, query: Query, value: JSON, expected: str) -> InterpretationError:
+    """The error of an expression whose result has a wrong type."""
+    return failure(component, field, query, f"gives {type_name(value)} where {expected} belongs")
+
+
+def aligned(
+    component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...], *, may_lack: bool = False
+) -> list[JSON]:
+    """Return the outputs of an expression, one per instance; with ``may_lack`` null for each if there is no output.
+
+    Karta pairs results with instance ids by position alone, so any other number of results is an error.
+    """
+    results = evaluate(component, field, query, obj)
+    if len(results) == len(ids):
+        return results
+    if may_lack and not results:
+        return [None] * len(ids)
+    found = "1 result" if len(results) == 1 else f"{len(results)} results"
+    reason = f"gives {found}, but a component without instanceIdPath has exactly one instance"
+    if component.instance_ids is not None:
+        reason = (
+            f"gives {found} for {len(ids)} instance ids of instanceIdPath `{quoted(component.instance_ids.text)}`; "
+            "results and ids are paired by position, so their numbers must be equal"
+        )
+    raise failure(component, field, query, reason)
+
+
+UNNAMED = ("",)
+"""The ids of a component without `instanceIdPath`: a single instance, which has no id."""
+
+
+def instance_ids(component: Component, obj: Object) -> tuple[str, ...]:
+    """The id of every instance, in the order of the object.
+
+    Ids must be strings, not empty and unique. (Karta's library lets the last of two equal ids win, which loses
+    a part of the workload.)
+    """
+    query = component.instance_ids
+    if query is None:
+        return UNNAMED
+    ids = evaluate(component, "instanceIdPath", query, obj)
+    for index, value in enumerate(ids):
+        # Null as well, which Karta's library converts to an empty string and then rejects.
+        if type(value) is not str or not value:
+            found = "an empty string" if value == "" else type_name(value)
+            reason = f"result {index} is {found}; an instance id is a string that is not empty"
+            raise failure(component, "instanceIdPath", query, reason)
+    if len(set(ids)) < len(ids):
+        repeated = next(name for name in ids if ids.count(name) > 1)
+        reason = f'two instances have the id "{repeated}"; ids must be unique'
+        raise failure(component, "instanceIdPath", query, reason)
+    return tuple(ids)
+
+
+def positions(component: Component, obj: Object) -> tuple[str, ...]:
+    """The numbers of the instances as text, in the place of ids where names do not matter and may be missing."""
+    query = component.instance_ids
+    if query is None:
+        return UNNAMED
+    return tuple(map(str, range(len(evaluate(component, "instanceIdPath", query, obj)))))

@@ -1,0 +1,87 @@
+"""The number of units of each instance of a component."""
+
+import re
+from typing import NamedTuple
+
+from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, Object, type_name
+from karta_interpreter.definitions.karta.definition import Component
+from karta_interpreter.engine.evaluation.evaluation import aligned, failure
+from karta_interpreter.languages.jq import Query
+
+# int() raises ValueError for more than 4,300 digits; the value is a user's, and a hundred are beyond any count.
+_INTEGER = re.compile(r"[+-]?[0-9]{1,100}")
+_LIKE_A_NUMBER = re.compile(r"[-+0-9.eE ]{0,32}")
+
+
+class Scale(NamedTuple):
+    """The counts of one instance as its object gives them; None for an absent one."""
+
+    replicas: int | None
+    minimum: int | None
+    maximum: int | None
+
+    @property
+    def effective(self) -> int:
+        """The replicas, else the minimum, else 1."""
+        if self.replicas is not None:
+            return self.replicas
+        return 1 if self.minimum is None else self.minimum
+
+
+def replica_counts(component: Component, obj: Object, ids: tuple[str, ...]) -> list[int]:
+    """The effective replicas of each instance; the bounds are read only where they matter."""
+    replicas = _counts(component, "replicasPath", component.replicas, obj, ids)
+    if component.min_replicas is None or None not in replicas:
+        return [1 if count is None else count for count in replicas]
+    minimum = _counts(component, "minReplicasPath", component.min_replicas, obj, ids)
+    return [Scale(count, least, None).effective for count, least in zip(replicas, minimum, strict=True)]
+
+
+def scales(component: Component, obj: Object, ids: tuple[str, ...]) -> list[Scale]:
+    """The scale of each instance; raises InterpretationError when results and ids do not match."""
+    replicas = _counts(component, "replicasPath", component.replicas, obj, ids)
+    minimum = _counts(component, "minReplicasPath", component.min_replicas, obj, ids)
+    maximum = _counts(component, "maxReplicasPath", component.max_replicas, obj, ids)
+    return list(map(Scale, replicas, minimum, maximum))
+
+
+def _counts(
+    component: Component, field: str, query: Query | None, obj: Object, ids: tuple[str, ...]
+) -> list[int | None]:
+    """Return the count of each instance by one field; only the bounds may lack all of them."""
+    if query is None:
+        return [None] * len(ids)
+    # In a line for the usual value: counts are read for every request. `_count` gives the same for it.
+    return [
+        value if type(value) is int and 0 <= value <= MOST_REPLICAS else _count(component, field, query, value)
+        for value in aligned(component, field, query, obj, ids, may_lack=field != "replicasPath")
+    ]
+
+
+def _count(component: Component, field: str, query: Query, value: JSON) -> int | None:
+    if value is None:
+        return None
+    number = _integer(value)
+    if number is None:
+        raise failure(component, field, query, f"gives {_shown(value)}, which is not a whole number")
+    if number < 0:
+        raise failure(component, field, query, f"gives {_shown(value)}; a number of replicas is not negative")
+    if number > MOST_REPLICAS:
+        raise failure(component, field, query, f"gives {_shown(value)}, more than the largest count, {MOST_REPLICAS}")
+    return number
+
+
+def _integer(value: JSON) -> int | None:
+    """The whole number that a JSON number or a numeric string is, as Go's ParseInt reads strings."""
+    if isinstance(value, str):
+        return int(value) if _INTEGER.fullmatch(value) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    # Floor division of infinity and of NaN gives NaN, which equals nothing; int() of them raises.
+    return int(value) if value == value // 1 else None
+
+
+def _shown(value: JSON) -> str:
+    """A value for a message, which logs repeat: text that is not an attempt at a number stays in its object."""
+    is_shown = _LIKE_A_NUMBER.fullmatch(value) if isinstance(value, str) else type(value) in (int, float)
+    return repr(value) if is_shown else type_name(value)

@@ -1,0 +1,140 @@
+"""A workload's normalised status, by the rules of Karta's own library (`ExtractStatus` in `pkg/resource`)."""
+
+from typing import NamedTuple
+
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.values import JSON, Object, type_name
+from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.definitions.karta.status_rules import (
+    ConditionMatcher,
+    ConditionsRule,
+    Matcher,
+    Status,
+    StatusRules,
+)
+from karta_interpreter.engine.evaluation.evaluation import evaluate, failure, mistyped
+from karta_interpreter.languages.jq import Query, take_outputs
+from karta_interpreter.languages.jq.compiled.reads import project
+from karta_interpreter.languages.jq.compiled.values import to_text
+
+__all__ = ["Condition", "Status", "StatusMatch", "StatusReader", "match_status", "status_match_reads"]
+
+
+class Condition(NamedTuple):
+    """One condition of a workload; a field that is absent or not a string is None."""
+
+    type: str | None
+    status: str | None
+    reason: str | None
+    message: str | None
+
+
+_NO_CONDITION = Condition(None, None, None, None)
+"""What Go reads from a null in a list of conditions."""
+
+
+class StatusMatch(NamedTuple):
+    """The status of an object by its status definition.
+
+    ``phase`` is None only when the phase path yields nothing; ``matched`` has at least one status, `Undefined`
+    when none matches, else all that match: they do not exclude each other.
+    """
+
+    phase: str | None
+    conditions: tuple[Condition, ...]
+    matched: tuple[Status, ...]
+
+
+def match_status(definition: Definition, obj: Object) -> StatusMatch:
+    """The status of an object.
+
+    Raises InterpretationError when an expression fails: without one of them the whole status is unknown.
+    """
+    rules = definition.status
+    if rules is None:
+        return StatusMatch(None, (), (Status.UNDEFINED,))
+    # Phase and conditions are read even where no matcher needs them: an error in either fails the status upstream.
+    reader = StatusReader(definition.root, rules, obj)
+    matched = tuple([status for status, matchers in rules.mappings if any(map(reader.holds, matchers))])
+    return StatusMatch(reader.phase, reader.conditions, matched or (Status.UNDEFINED,))
+
+
+def status_match_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what `match_status` reads of an object."""
+    rules = definition.status
+    if rules is None:
+        return
+    expressions = [matcher.expression for _, matchers in rules.mappings for matcher in matchers]
+    take_outputs(projection, rules.phase, *expressions)
+    if rules.conditions is not None:
+        rule = rules.conditions
+        for conditions in project(rule.query.node, (projection,)):
+            for field in (rule.type_field, rule.status_field, rule.reason_field, rule.message_field):
+                conditions.each().at(field).take_all()
+
+
+class StatusReader:
+    """What the matchers look at: the phase, the conditions and the object."""
+
+    def __init__(self, root: Component, rules: StatusRules, obj: Object) -> None:
+        self._root = root
+        self._obj = obj
+        self.phase = None if rules.phase is None else _phase(root, rules.phase, obj)
+        self.conditions = () if rules.conditions is None else _conditions(root, rules.conditions, obj)
+        # Of two conditions of one type the last is kept, as upstream's index keeps it.
+        self._by_type = {condition.type: condition for condition in self.conditions}
+
+    def holds(self, matcher: Matcher) -> bool:
+        """Whether all that a matcher gives is so."""
+        if matcher.phase and matcher.phase != self.phase:
+            return False
+        for expected in matcher.conditions:
+            if not _fits(self._by_type.get(expected.type), expected):
+                return False
+        if matcher.expression is None:
+            return True
+        # Karta's library runs `(EXPR) | tostring` and takes the first output; null becomes the text "null".
+        results = evaluate(self._root, "byExpression", matcher.expression, self._obj)
+        return bool(results) and to_text(results[0]) == matcher.expected
+
+
+def _fits(condition: Condition | None, expected: ConditionMatcher) -> bool:
+    if condition is None or (expected.status and condition.status != expected.status):
+        return False
+    return not expected.reason or condition.reason == expected.reason
+
+
+def _phase(root: Component, query: Query, obj: Object) -> str | None:
+    results = evaluate(root, "phaseDefinition.path", query, obj)
+    # Karta's library converts every result before it takes the first, so a later one of a wrong type is an error, too.
+    for value in results:
+        if value is not None and type(value) is not str:
+            raise mistyped(root, "phaseDefinition.path", query, value, "a string")
+    return (results[0] or "") if results else None  # Go converts null to the zero value of a string
+
+
+def _conditions(root: Component, rule: ConditionsRule, obj: Object) -> tuple[Condition, ...]:
+    found: list[Condition] = []
+    for value in evaluate(root, "conditionsDefinition.path", rule.query, obj):
+        if value is not None and type(value) is not list:
+            raise mistyped(root, "conditionsDefinition.path", rule.query, value, "a list of conditions")
+        found += [_condition(root, rule, element) for element in value or ()]
+    return tuple(found)
+
+
+def _condition(root: Component, rule: ConditionsRule, element: JSON) -> Condition:
+    if element is None:
+        return _NO_CONDITION
+    if type(element) is not dict:
+        reason = f"gives a condition that is {type_name(element)}, not an object"
+        raise failure(root, "conditionsDefinition.path", rule.query, reason)
+    return Condition(
+        _text(element.get(rule.type_field)),
+        _text(element.get(rule.status_field)),
+        _text(element.get(rule.reason_field)),
+        _text(element.get(rule.message_field)),
+    )
+
+
+def _text(value: JSON) -> str | None:
+    return value if type(value) is str else None

@@ -1,0 +1,182 @@
+"""The pod template of each instance of a component: whole, from a pod spec, or from the pieces of its fragments."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from karta_interpreter.base.errors import QueryError
+from karta_interpreter.base.k8s.values import JSON, Object, field_path, type_name
+from karta_interpreter.definitions.karta.annotations import AddedContainers
+from karta_interpreter.definitions.karta.definition import (
+    Component,
+    Definition,
+    Fragments,
+    PodDefinition,
+    PodSpec,
+    PodTemplate,
+)
+from karta_interpreter.engine.evaluation.evaluation import aligned, failure, mistyped
+from karta_interpreter.languages.jq import Query
+
+OBJECT_TYPES: Final[Mapping[str, str]] = {
+    "podTemplateSpecPath": "PodTemplateSpec",
+    "podSpecPath": "PodSpec",
+    "metadataPath": "ObjectMeta",
+}
+PIECE_TYPES: Final[Mapping[str, str]] = {
+    "schedulerNamePath": "string",
+    "labelsPath": "map[string]string",
+    "annotationsPath": "map[string]string",
+    "resourcesPath": "ResourceRequirements",
+    "resourceClaimsPath": "[]PodResourceClaim",
+    "podAffinityPath": "PodAffinity",
+    "nodeAffinityPath": "NodeAffinity",
+    "containersPath": "[]Container",
+    "containerPath": "Container",
+    "priorityClassNamePath": "string",
+    "imagePath": "string",
+}
+"""The Go types of what the fields about pods give: each alone, or as a piece of a pod."""
+
+JSON_TYPES: Final[Mapping[str, type]] = {
+    field: str if go_type == "string" else list if go_type.startswith("[]") else dict
+    for field, go_type in {**OBJECT_TYPES, **PIECE_TYPES}.items()
+}
+
+_WHOLE = ("podTemplateSpecPath", "podSpecPath")
+"""Fields that must yield something for every named instance; the others may yield nothing at all."""
+
+
+def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
+    """One pod template per instance, None for an instance whose pods do not exist.
+
+    A template that is null, or has no `spec`, describes no pods: a workload without its worker section has no
+    worker, with any result of its replicas path.
+    """
+    if isinstance(pods, PodTemplate):
+        found = read_pods(component, "podTemplateSpecPath", pods.query, obj, ids)
+        return [_whole(component, pods.query, template) for template in found]
+    if isinstance(pods, PodSpec):
+        specs = read_pods(component, "podSpecPath", pods.query, obj, ids)
+        if pods.metadata is None:
+            return [None if spec is None else {"spec": spec} for spec in specs]
+        found = read_pods(component, "metadataPath", pods.metadata, obj, ids)
+        pairs = zip(specs, found, strict=True)
+        return [None if spec is None else _present(metadata=metadata) | {"spec": spec} for spec, metadata in pairs]
+    return _assembled(component, pods, obj, ids)
+
+
+def read_pods(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
+    """Return the value of a field about pods for each instance, null without one; raises InterpretationError."""
+    # One unnamed instance without a template is a part that the workload leaves out: `.spec.worker | select(.)`.
+    may_lack = component.instance_ids is None or field not in _WHOLE
+    values = aligned(component, field, query, obj, ids, may_lack=may_lack)
+    expected = JSON_TYPES[field]
+    for value in values:
+        if value is not None and type(value) is not expected:
+            reason = f"gives {type_name(value)} where {type_name(expected())} belongs"
+            with suppress(QueryError):
+                index = next(index for index, each in enumerate(values) if each is value)
+                location = query.locate_each(obj)[index]
+                reason += "" if location is None else f" (at {field_path(location.path)})"
+            raise failure(component, field, query, reason)
+    return values
+
+
+def _whole(component: Component, query: Query, template: JSON) -> Object | None:
+    spec = None if template is None else template.get("spec")
+    if spec is None:
+        return None
+    if type(spec) is not dict:
+        raise failure(component, "podTemplateSpecPath", query, f"gives a template whose spec is {type_name(spec)}")
+    whole: Object = template
+    return whole
+
+
+_LISTS = ("initContainers", "containers")
+_ADDED: Final = "annotation added-containers"
+
+
+def with_added(
+    definition: Definition, component: Component, obj: Object, templates: Sequence[Object | None]
+) -> Sequence[Object | None]:
+    """The pod templates with the containers that the operator adds, which come last; raises InterpretationError."""
+    for each in definition.annotations.added_containers:
+        if each.component == component.name:
+            pairs = zip(templates, _added(component, each, obj, len(templates)), strict=True)
+            return [_extended(template, lists) if template and lists else template for template, lists in pairs]
+    return templates
+
+
+def _added(component: Component, added: AddedContainers, obj: Object, size: int) -> list[Mapping[str, list[JSON]]]:
+    """The containers that each of ``size`` instances gets."""
+    # An expression that cannot choose among the instances means all of them.
+    ids = ("",) * (size if added.each else 1)
+    outputs = aligned(component, _ADDED, added.query, obj, ids, may_lack=True)
+    found = [_lists(component, added.query, value) for value in outputs]
+    return found if added.each else found * size
+
+
+def _lists(component: Component, query: Query, value: JSON) -> Mapping[str, list[JSON]]:
+    if value is None:
+        return {}
+    if type(value) is not dict:
+        raise mistyped(component, _ADDED, query, value, "an object with lists of containers")
+    for field, containers in value.items():
+        if field not in _LISTS or type(containers) not in (list, type(None)):
+            raise failure(component, _ADDED, query, f"gives {field}; there are the lists {' and '.join(_LISTS)}")
+    return {field: containers for field, containers in value.items() if containers}
+
+
+def _extended(template: Object, lists: Mapping[str, list[JSON]]) -> Object:
+    spec = {**template["spec"]}
+    for field, added in lists.items():
+        own = spec.get(field)
+        if own is None or type(own) is list:  # a value that is not a list is reported where containers are read
+            spec[field] = [*own, *added] if own else added
+    return {**template, "spec": spec}
+
+
+Pieces = dict[str, JSON]
+"""The pieces of one instance that are there, by the name of their schema field."""
+
+
+def _assembled(component: Component, fragments: Fragments, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
+    """One pod template per instance; an instance with an id, and the root, exist even without a piece."""
+    found: list[Pieces] = [{} for _ in ids]
+    for field, query in fragments.queries:
+        for pieces, value in zip(found, read_pods(component, field, query, obj, ids), strict=True):
+            if value is not None:
+                pieces[field] = value
+    is_there = component.needs_no_piece
+    return [_template(component.name, pieces) if pieces or is_there else None for pieces in found]
+
+
+def _template(name: str, pieces: Pieces) -> Object:
+    spec = {
+        "containers": _containers(name, pieces),
+        "affinity": _present(podAffinity=pieces.get("podAffinityPath"), nodeAffinity=pieces.get("nodeAffinityPath")),
+        "schedulerName": pieces.get("schedulerNamePath"),
+        "priorityClassName": pieces.get("priorityClassNamePath"),
+        "resourceClaims": pieces.get("resourceClaimsPath"),
+    }
+    metadata = _present(labels=pieces.get("labelsPath"), annotations=pieces.get("annotationsPath"))
+    return _present(metadata=metadata) | {"spec": _present(**spec)}
+
+
+def _containers(name: str, pieces: Pieces) -> list[JSON]:
+    """The listed containers and the single one, which image and resources complete, or make up by this name."""
+    listed: list[JSON] = pieces.get("containersPath", [])
+    given = _present(image=pieces.get("imagePath"), resources=pieces.get("resourcesPath"))
+    single = pieces.get("containerPath")
+    if single is None:
+        return listed if listed or not given else [{"name": name, **given}]
+    if single in listed:  # both paths lead to the same container, which must not count twice
+        return listed
+    gaps = {field: value for field, value in given.items() if single.get(field) is None}
+    return [*listed, {**single, **gaps}]
+
+
+def _present(**fields: JSON) -> dict[str, JSON]:
+    """The fields that have a value: neither null nor empty."""
+    return {name: value for name, value in fields.items() if value}

@@ -1,0 +1,144 @@
+"""Which cluster gave which field of an aggregated status."""
+
+from collections.abc import Iterator, Sequence
+
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.patch import changes
+from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, Path, field_path, json_pointer
+from karta_interpreter.definitions.karta.annotations import AggregateRule, PathPattern
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.explain.explanation import Fact, Place
+from karta_interpreter.engine.explain.reading import annotation_field
+from karta_interpreter.engine.operations import Call, Options, Results
+from karta_interpreter.engine.operations.aggregate.member_status import Part, Report, reports_of
+from karta_interpreter.engine.operations.aggregate.merge import Merging, Present, are_conditions, of_all
+from karta_interpreter.engine.operations.aggregate.reduce import is_time
+from karta_interpreter.engine.operations.aggregate.status_history import has_ended
+
+
+class _Recorded(Merging):
+    """Merges as AggregateStatus does, and keeps the parts of each field."""
+
+    def __init__(self, definition: Definition) -> None:
+        super().__init__(definition)
+        self.parts: dict[PathPattern, Sequence[Part]] = {}
+
+    # Every field is merged through `value`, so that overriding it sees them all, and no rule is written here again.
+    def value(self, path: PathPattern, present: Present, asked: Sequence[Part]) -> JSON:
+        self.parts[path] = of_all(present, asked, None)
+        return super().value(path, present, asked)
+
+
+def aggregation_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
+    """Yield where each field of the aggregated status comes from."""
+    before, after = call.object.get("status"), results.get("aggregatedStatus", {}).get("status")
+    if has_ended(definition, before):
+        yield Fact("unchanged", "the template has come to its outcome, which stays as it is")
+        return
+    reports = reports_of(definition, call.object, call.items)
+    silent = sorted({item.cluster for item in call.items} - {report.cluster for report in reports if report.status})
+    if silent or not call.items:
+        clusters = ", ".join(silent) or "any cluster"
+        yield Fact("silent", f"no status from {clusters}; the rest is merged, or the template's status stays")
+    for report in reports if len(reports) > 1 else ():
+        yield Fact("cluster", f"{report.cluster}: status {', '.join(report.matched)}", list(map(str, report.matched)))
+    recorded = _Recorded(definition)
+    merged = recorded.status(reports) if len(reports) > 1 else dict(reports[0].status) if reports else {}
+    if len(reports) == 1:
+        recorded.parts = {("status", field): [Part(reports[0], value)] for field, value in merged.items()}
+    for field, value in after.items() if isinstance(after, dict) else ():  # without a report anything stays as it is
+        yield from _fields(definition, ("status", field), value, merged.get(field), recorded)
+    for path, _, new in changes(before or {}, after or {}):
+        if new in (None, NOTHING):
+            place = Place(("status", *path), get(before, path))
+            yield Fact("removed", f"{field_path(path)} goes: no cluster has it", places=(place,))
+
+
+def _fields(
+    definition: Definition, path: tuple[str, ...], value: JSON, merged: JSON, recorded: _Recorded
+) -> Iterator[Fact]:
+    """Yield the facts about one field: one for each condition, and for each field inside of an object."""
+    parts, rule = recorded.parts.get(path, ()), definition.annotations.aggregate.get(path)
+    if isinstance(value, list) and are_conditions([each for each in value if each is not None]):
+        for index, condition in enumerate(value):
+            if condition is not None:
+                yield _condition(path, index, condition, parts)
+    elif isinstance(value, dict) and any((*path, key) in recorded.parts for key in value):
+        for key, part in value.items():
+            yield from _fields(definition, (*path, key), part, get(merged, (key,)), recorded)
+    else:
+        given = tuple(_place(part.report, path, part.value) for part in parts if part.value is not None)
+        # A value that is not what the clusters make of it is a required one, or of the template's present status.
+        is_added = merged is None and definition.annotations.required_status.get(path) == value
+        note = (
+            _history(path, rule, is_added=is_added)
+            if value != merged
+            else f"rule {rule}"
+            if rule
+            else _rule(value, parts)
+        )
+        read = f" ({', '.join(f'{place.cluster} {_short(place.value)}' for place in given)})" if given else ""
+        field = annotation_field("required-status") if is_added else annotation_field("aggregate") if rule else ""
+        expression = f"{field_path(path)}: {rule}" if rule else ""
+        note = f"{field_path(path[1:])}: {note}{read}"
+        yield Fact("aggregated", note, value, _answer(path), field=field, expression=expression, places=given)
+
+
+def _condition(path: tuple[str, ...], index: int, condition: Object, parts: Sequence[Part]) -> Fact:
+    found = [
+        (part.report, number, each)
+        for part in parts
+        for number, each in enumerate(part.value if isinstance(part.value, list) else ())
+        if isinstance(each, dict) and each.get("type") == condition["type"]
+    ]
+    same = [report.cluster for report, _, each in found if each.get("status") == condition["status"]]
+    other = [
+        f"{report.cluster} has {each.get('status', 'no status')}"
+        for report, _, each in found
+        if report.cluster not in same
+    ]
+    whose = [f"of {', '.join(same)}" if same else "by the template's present status and its outcomes", *other]
+    note = f"condition {condition['type']}={condition['status']} {', '.join(whose)}"
+    places = tuple(_place(report, (*path, number), each) for report, number, each in found)
+    return Fact("aggregated", note, condition, _answer((*path, index)), places=places)
+
+
+def _history(path: tuple[str, ...], rule: AggregateRule | None, *, is_added: bool) -> str:
+    """Return why a field is not what the clusters' values make."""
+    if path[1:] == ("observedGeneration",):
+        return "the template's generation when all members have caught up with it, else its present value"
+    if rule in (AggregateRule.COUNTER, AggregateRule.OMIT):
+        return f"rule {rule}, by which the template's present value stays"
+    return (
+        "the CRD requires it, and no cluster gives a value"
+        if is_added
+        else "the template's present status and the definition's outcomes decide"
+    )
+
+
+def _rule(value: JSON, parts: Sequence[Part]) -> str:
+    """Return the rule of AggregateStatus for values of a type."""
+    if len(parts) < 2:  # noqa: PLR2004 - one cluster
+        return "of the one cluster that reports"
+    whose = [part.report.cluster for part in parts if part.value == value]
+    if isinstance(value, bool):
+        return "true where it is in all"
+    if isinstance(value, int | float):
+        return "the sum"
+    if isinstance(value, dict | list):
+        return "merged"
+    if len(whose) == len(parts):
+        return "the same in all"
+    return f"the {'time' if is_time(value) else 'text'} of {', '.join(whose)}"
+
+
+def _place(report: Report, path: Path, value: JSON) -> Place:
+    return Place(path, value, source="items", cluster=report.cluster)
+
+
+def _answer(path: Path) -> str:
+    return f"/aggregatedStatus{json_pointer(path)}"
+
+
+def _short(value: JSON) -> str:
+    return str(value) if isinstance(value, str | int | float) else "…"

@@ -1,0 +1,103 @@
+"""Which pod template or expression names each dependency, and where."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.dependencies import claim_dependencies, pod_dependencies
+from karta_interpreter.base.k8s.edit import set_value
+from karta_interpreter.base.k8s.values import JSON, Object, Path, parts_of
+from karta_interpreter.definitions.karta.annotations import ExtraDependency, MorePods
+from karta_interpreter.definitions.karta.definition import Definition, Fragments, PodSpec
+from karta_interpreter.engine.evaluation.pods import pod_templates
+from karta_interpreter.engine.explain.explanation import Fact, Place
+from karta_interpreter.engine.explain.reading import (
+    Reading,
+    annotation_field,
+    field_of,
+    place_at,
+    pod_queries,
+    readings,
+)
+from karta_interpreter.engine.operations import Call, Options, Results
+
+_PROBE: Final = "karta-interpreter-probe"
+
+
+def dependency_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
+    """Yield each dependency with the places that name it."""
+    templates = [(*each, _needed(each[2])) for each in _templates(definition, call.object)]
+    for index, found in enumerate(results.get("dependencies", ())):
+        title, answer = f"{found['kind']} {found['name']}", f"/dependencies/{index}"
+        for name, field, template, base, needed in templates:
+            paths = list(_naming(template, found)) if _key(found) in needed else []
+            if paths:
+                places = [place_at((*base, *path), call.object) for path in paths] if base is not None else []
+                known = tuple(place for place in places if place.exists)
+                added = "" if known or base is None else f", by {annotation_field('added-containers')}"
+                yield Fact("dependency", f"{title}: {name}{added}", found, answer, field=field, places=known)
+        yield from _extra(definition, call.object, found, title, answer)
+
+
+def _extra(definition: Definition, obj: Object, found: Object, title: str, answer: str) -> Iterator[Fact]:
+    field = annotation_field("dependencies")
+    for extra in definition.annotations.dependencies:
+        if isinstance(extra, ExtraDependency) and (extra.api_version, extra.kind) == (
+            found["apiVersion"],
+            found["kind"],
+        ):
+            named = [reading for reading in readings(extra.name, obj) if reading.value == found["name"]]
+            if named:
+                places: tuple[Place, ...] = tuple(place for reading in named for place in reading.places)
+                note = f"{title}: {named[0].source}"
+                yield Fact("dependency", note, found, answer, field=field, expression=extra.name.text, places=places)
+
+
+def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, Object, Path | None]]:
+    """Yield pod templates: what each is called, its field, and its place in the object, None where it has not one."""
+    # Templates come without places, in the order of the expression's outputs; those without pods are left out of both.
+    waiting: dict[str, Iterator[Reading]] = {}
+    for name, template in pod_templates(definition, obj):
+        component = next(each for each in definition.leaves if each.name == name)
+        pods, (field, query) = component.pods, next(iter(pod_queries(component).items()))
+        if name not in waiting:
+            found = [] if isinstance(pods, Fragments) else readings(query, obj)
+            objects = (each for each in found if isinstance(each.value, dict))
+            is_spec = isinstance(pods, PodSpec)
+            waiting[name] = iter([each for each in objects if is_spec or each.value.get("spec") is not None])
+        reading = next(waiting[name], None)
+        at = None if reading is None else reading.location
+        where = field_of(definition, component, field)
+        yield f"pods of {name}", where, template, at and (at.path[:-1] if isinstance(pods, PodSpec) else at.path)
+    for more in definition.annotations.dependencies:
+        for reading in readings(more.templates, obj) if isinstance(more, MorePods) else ():
+            if isinstance(reading.value, dict):
+                at = reading.location
+                yield "more pods", annotation_field("dependencies"), reading.value, at and at.path
+
+
+def _needed(template: Object) -> set[tuple[str, str, str]]:
+    with suppress(InterpretationError):
+        found = (*pod_dependencies(template, ""), *claim_dependencies(template, ""))
+        return {(each.api_version, each.kind, each.name) for each in found}
+    return set()
+
+
+def _key(found: Object) -> tuple[str, str, str]:
+    return found["apiVersion"], found["kind"], found["name"]
+
+
+def _naming(template: Object, found: Object) -> Iterator[Path]:
+    """Yield the places in a template that name a dependency: with another name there, another one is needed."""
+    for path in _texts(template, (), found["name"]):
+        # The same text may be in other fields. Asking finds those that count, without a list of their names here.
+        if _key({**found, "name": _PROBE}) in _needed(set_value(template, path, _PROBE)):
+            yield path
+
+
+def _texts(value: JSON, path: Path, text: str) -> Iterator[Path]:
+    if value == text and isinstance(value, str):
+        yield path
+    for key, part in parts_of(value):
+        yield from _texts(part, (*path, key), text)

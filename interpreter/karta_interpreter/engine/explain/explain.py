@@ -1,0 +1,223 @@
+"""From an answer back to expressions and places, and what an operation reads of any object of a kind."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple, TypeAlias
+
+from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.k8s.patch import changes
+from karta_interpreter.base.k8s.values import JSON, NOTHING, field_path
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation
+from karta_interpreter.definitions.karta.annotations import PREFIX
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.reference_resolver import Reader, resolved
+from karta_interpreter.definitions.karta.schema import read_karta
+from karta_interpreter.definitions.karta.schema_types import expressions
+from karta_interpreter.engine.explain.aggregation import aggregation_facts
+from karta_interpreter.engine.explain.dependencies import dependency_facts
+from karta_interpreter.engine.explain.explanation import Explanation, Fact, Layer
+from karta_interpreter.engine.explain.missing import warnings_about
+from karta_interpreter.engine.explain.pods import component_facts, replica_facts, revision_facts
+from karta_interpreter.engine.explain.reading import about, annotation_field
+from karta_interpreter.engine.explain.retention import retention_facts
+from karta_interpreter.engine.explain.status import health_facts, status_facts
+from karta_interpreter.engine.operations import (
+    DEFAULT_OPTIONS,
+    SLOTS,
+    Call,
+    Operation,
+    Options,
+    Results,
+    by_operation,
+    interpret,
+)
+from karta_interpreter.engine.operations.interpret_health import healthy_statuses
+from karta_interpreter.engine.operations.interpretation import OnPrint
+from karta_interpreter.engine.operations.native_interpreters import CARRIED, NATIVE
+
+_Facts: TypeAlias = Callable[[Definition, Call, Options, Results], Iterator[Fact]]
+"""The facts about an answer, whose results are empty where it is an error."""
+
+
+def explain(
+    definition: Definition,
+    call: Call,
+    options: Options = DEFAULT_OPTIONS,
+    *,
+    origin: str = "",
+    reader: Reader | None = None,
+    on_print: OnPrint = None,
+) -> Explanation:
+    """Answer a call as `interpret` does, and explain the answer; nothing is raised.
+
+    ``origin`` names where the definition comes from, ``reader`` knows the objects that it refers to, ``on_print`` gets
+    what scripts print. What a script reads is not traced.
+    """
+    results, error, facts = None, "", list[Fact]()
+    try:
+        # Resolved once: the facts below are about the same values as the answer.
+        definition = resolved(definition, call.object, reader)
+        results = interpret(definition, call, options, on_print=on_print)
+    except InterpretationError as failure:
+        error = str(failure)
+    try:
+        for fact in _facts(definition, call, options, results or {}):
+            facts.append(fact)  # one by one: those before an error are kept
+    except (InterpretationError, QueryError) as failure:
+        facts.append(Fact("stopped", f"the chain ends here: {failure}"))
+    # An error stays where an object that is referred to cannot be read, and may be a script that ran out of time.
+    if not (error and (definition.references or definition.scripts.of(call.operation))):
+        facts += _decisive(definition, call, options, results or {"error": error}, facts)
+    layers = _layers(definition, call.operation, origin)
+    return Explanation(call, definition.name, definition.gvk, layers, tuple(facts), results, error)
+
+
+def _facts(definition: Definition, call: Call, options: Options, results: Results) -> Iterator[Fact]:
+    scripts = definition.scripts.of(call.operation)
+    for script in scripts:
+        field = annotation_field("lua") if script in definition.annotations.lua else ""
+        yield Fact("script", f"script {script.name} answers; what it reads is not traced", field=field)
+    if not scripts and definition.answers(call.operation):
+        yield from warnings_about(definition, call.object, call.operation)
+        yield from _EXPLAINED[call.operation].facts(definition, call, options, results)
+
+
+def _decisive(
+    definition: Definition, call: Call, options: Options, answer: Mapping[str, JSON], facts: Sequence[Fact]
+) -> Iterator[Fact]:
+    """Yield the annotations without which the answer would be another one, but for those that other facts name."""
+    for annotation in _read_annotations(call.operation):
+        field = annotation_field(annotation.name)
+        if not annotation.is_set(definition.annotations) or any(
+            field == fact.field or field in fact.note for fact in facts
+        ):
+            continue
+        other: Mapping[str, JSON]
+        try:
+            other = interpret(
+                replace(definition, annotations=annotation.without(definition.annotations)), call, options
+            )
+        except InterpretationError as failure:
+            other = {"error": str(failure)}
+        for path, _, value in list(changes(answer, other))[-1:]:
+            compound = "nothing" if value is NOTHING else "another" if isinstance(value, dict | list) else ""
+            yield Fact(
+                "annotation",
+                f"{annotation.name}: without it {field_path(path)} would be {compound or json.dumps(value)}",
+                field=field,
+            )
+
+
+_PODS: Final = ("specDefinition", "instanceIdPath")
+
+
+class _Explained(NamedTuple):
+    """What explanations have of an operation.
+
+    ``facts`` are those about an answer, ``fields`` those of the definition with the expressions that it reads, and
+    ``without`` is what Karmada does without an answer.
+    """
+
+    facts: _Facts
+    fields: tuple[str, ...]
+    without: str
+
+
+_EXPLAINED: Final = by_operation(
+    interpret_replica=_Explained(
+        replica_facts, (*_PODS, "scaleDefinition"), "the object is not a workload and has no replicas to divide"
+    ),
+    interpret_component=_Explained(component_facts, (*_PODS, "scaleDefinition"), "the object has no components"),
+    revise_replica=_Explained(
+        revision_facts, ("scaleDefinition", "instanceIdPath"), "every cluster gets the object unchanged"
+    ),
+    retain=_Explained(
+        retention_facts, ("scaleDefinition", "suspendDefinition"), "the template replaces the member's object"
+    ),
+    aggregate_status=_Explained(aggregation_facts, (), "the template's status is never written"),
+    interpret_status=_Explained(status_facts, (), "the whole status is collected"),
+    interpret_health=_Explained(
+        health_facts, ("phaseDefinition", "conditionsDefinition"), "every object counts as healthy"
+    ),
+    interpret_dependency=_Explained(dependency_facts, _PODS, "the object has no dependencies"),
+)
+_DECIDES_WHO_ANSWERS: Final = ("operations", "lua")
+"""The annotations that `Layer` and a fact of their own explain."""
+
+
+def _read_annotations(operation: Operation) -> list[Annotation]:
+    return [each for each in ANNOTATIONS if operation in each.read_by and each.name not in _DECIDES_WHO_ANSWERS]
+
+
+def outline(definition: Definition, operation: Operation, *, origin: str = "") -> Explanation:
+    """Explain what an operation reads of any object of the kind; the call of the explanation has an empty object."""
+    layers = _layers(definition, operation, origin)
+    facts = tuple(_reads(definition, operation)) if definition.answers(operation) else ()
+    return Explanation(Call(operation, {}), definition.name, definition.gvk, layers, facts)
+
+
+def _reads(definition: Definition, operation: Operation) -> Iterator[Fact]:
+    karta, _ = read_karta(definition.manifest)
+    scripts = definition.scripts.of(operation)
+    reads_karta = not scripts or any(SLOTS[operation].own_function in script.text for script in scripts)
+    if karta is None:
+        return
+    for path, component in karta.spec.structure_definition.components if reads_karta else ():
+        for at, text in expressions(component, path):
+            if not set(_EXPLAINED[operation].fields).isdisjoint(map(str, at)):
+                yield Fact(
+                    "reads", component.name, component=component.name, field=field_path(at), expression=str(text)
+                )
+    is_own = not set(scripts).isdisjoint(definition.annotations.lua)
+    annotations = [each.name for each in _read_annotations(operation)] if reads_karta else []
+    for name in (*(["lua"] if is_own else ()), *annotations):
+        # Of the aggregation, other operations ask only whether `observedGeneration` is about the object.
+        matters = name != "aggregate" or not definition.annotations.observes_generation
+        if (written := karta.annotations.get(f"{PREFIX}{name}")) and (
+            matters or operation is Operation.AGGREGATE_STATUS
+        ):
+            yield Fact("reads", f"annotation {name}", field=annotation_field(name), expression=written)
+    if reads_karta and operation is Operation.INTERPRET_HEALTH and definition.annotations.health is None:
+        yield from _mappings(definition)
+
+
+def _mappings(definition: Definition) -> Iterator[Fact]:
+    for status, matchers in definition.status.mappings if definition.status else ():
+        for index, matcher in enumerate(matchers):
+            parts = [f'phase "{matcher.phase}"'] if matcher.phase else []
+            parts += [f"condition {each.type}={each.status or 'any'}" for each in matcher.conditions]
+            parts += [f'byExpression "{matcher.expected}"'] if matcher.expression else []
+            field = f"statusDefinition.statusMappings.{status.lower()}[{index}]"
+            note = f"{status}: {' and '.join(parts) or 'always'}"
+            yield about(definition, definition.root, field, matcher.expression, rule="reads", note=note)
+    yield Fact("reads", f"healthy: {', '.join(sorted(healthy_statuses(definition)))}")
+
+
+# Which layer answers a call, and what Karmada would do before and after it: for each operation Karmada asks
+# customizations of the cluster, webhooks, the scripts that it carries and its own code, in this order; the first one
+# that is enabled decides, also by an error (``pkg/resourceinterpreter/interpreter.go``).
+
+
+def _layers(definition: Definition, operation: Operation, origin: str) -> tuple[Layer, ...]:
+    """Return the layers in Karmada's order; ``origin`` is where the definition comes from, such as ``catalogue``."""
+    scripts, gvk = definition.scripts.of(operation), definition.gvk
+    names = ", ".join(script.name for script in scripts)
+    origin = origin or definition.source or "given"
+    allowed = definition.answers(operation)
+    carried, native = operation in CARRIED.get(gvk, ()), operation in NATIVE.get(gvk, ())
+    after = "its own code" if native else f"no answer: {_EXPLAINED[operation].without}"
+    left_out = "left out by the annotation karta-interpreter.io/operations" if definition.has_karta else "none"
+    return (
+        Layer(
+            "customization",
+            f"a ResourceInterpreterCustomization of the control plane with {operation}, if there is one",
+        ),
+        *([Layer("script", f"script of {names}", answers=True)] if scripts else []),
+        Layer(
+            "karta",
+            f"Karta {definition.name} ({origin})" if definition.has_karta and allowed else left_out,
+            answers=allowed and not scripts,
+        ),
+        Layer("karmada", "the script that it carries for the kind" if carried else after),
+    )

@@ -1,0 +1,253 @@
+"""Warnings: what a definition looks for in an object and does not find, although the object seems to have it.
+
+An optional part that is not there is no warning, and neither is a default that steps in for an optional field. Both are
+when the object has a field of a similar name, which a definition with a typo misses.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from textwrap import shorten
+from typing import Final
+
+from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.findings import Severity
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.values import Object, field_path
+from karta_interpreter.definitions.karta.annotations import ExtraDependency
+from karta_interpreter.definitions.karta.definition import (
+    Component,
+    Definition,
+    Fragments,
+    PodDefinition,
+    PodSpec,
+    PodTemplate,
+)
+from karta_interpreter.engine.evaluation.evaluation import positions
+from karta_interpreter.engine.evaluation.status import Status, match_status
+from karta_interpreter.engine.evaluation.templates import templates
+from karta_interpreter.engine.explain.explanation import Fact, Place
+from karta_interpreter.engine.explain.reading import (
+    Reading,
+    about,
+    almost,
+    annotation_field,
+    misspelt,
+    paths_read,
+    place_at,
+    pod_queries,
+    readings,
+)
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.languages.jq import Query
+
+_OF_PODS: Final = frozenset(
+    {
+        Operation.INTERPRET_REPLICA,
+        Operation.INTERPRET_COMPONENT,
+        Operation.REVISE_REPLICA,
+        Operation.INTERPRET_DEPENDENCY,
+    }
+)
+_OF_STATUS: Final = frozenset({Operation.INTERPRET_HEALTH})
+
+NO_PODS: Final = "count-without-pods"
+_PHASE: Final = "statusDefinition.phaseDefinition.path"
+_CONDITIONS: Final = "statusDefinition.conditionsDefinition.path"
+_MOST: Final = 4
+"""How many components one warning names."""
+_LONGEST: Final = 60
+_COUNT: Final = re.compile(
+    r"(?!min|max).*(replicas?|count|instances|size|nodes|workers|members|parallelism)", re.IGNORECASE
+)
+"""How fields are called that hold a number of pods."""
+
+
+def warnings_about(definition: Definition, obj: Object, operation: Operation | None = None) -> tuple[Fact, ...]:
+    """Return the warnings about an object, all of them or those that matter for an operation.
+
+    Nothing is raised: an expression that fails ends the warnings of its kind.
+    """
+    found: list[Fact] = []
+    for warnings, operations in (
+        (_pod_warnings, _OF_PODS),
+        (_status_warnings, _OF_STATUS),
+        (_dependency_warnings, (Operation.INTERPRET_DEPENDENCY,)),
+    ):
+        if operation is None or operation in operations:
+            with suppress(InterpretationError, QueryError):
+                for warning in warnings(definition, obj):
+                    found.append(warning)  # noqa: PERF402 - what comes before an error is kept
+    return tuple(found)
+
+
+def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield the warnings about pod templates and counts."""
+    missing: list[tuple[Component, str, Query]] = []
+    for component in definition.components:
+        yield from _misspelt_parts(definition, component, obj)
+        if component.pods is None:
+            continue
+        numbers = positions(component, obj)
+        found = templates(component, component.pods, obj, numbers)
+        field, query = next(iter(pod_queries(component).items()))
+        whole = readings(query, obj)
+        if not any(found):
+            missing.append((component, field, query))
+        yield from _incomplete(definition, component, field, query, whole)
+        yield from _counts(definition, component, obj, found)
+    is_named = False
+    for component, field, query in missing:
+        hints = [hint for path in paths_read(query, obj) if (hint := misspelt(path, obj))][:1]
+        if hints or readings(component.instance_ids, obj):
+            is_named = True
+            note = "; ".join([f"{component.name}: no pods at {_looked(query, obj)}", *hints])
+            yield _warn(definition, component, field, query, "pods-not-found", note)
+    # A part without pods is usual; an object without any is worth a warning even without a hint.
+    if missing and not is_named and len(missing) == len(definition.leaves):
+        looked = "; ".join(f"{component.name}: {_looked(query, obj)}" for component, _, query in missing[:_MOST])
+        yield _warn(definition, *missing[0], "pods-not-found", f"no component has pods in this object ({looked})")
+
+
+def _misspelt_parts(definition: Definition, component: Component, obj: Object) -> Iterator[Fact]:
+    """Yield the ids of instances and the pieces of pods whose paths miss a field of almost the same name."""
+    parts = {} if component.instance_ids is None else {"instanceIdPath": component.instance_ids}
+    parts |= pod_queries(component) if isinstance(component.pods, Fragments) else {}
+    for field, query in parts.items():
+        is_id = field == "instanceIdPath"
+        for path in paths_read(query, obj):
+            # A whole list that is missing is a warning about pods.
+            is_part = not is_id or any(isinstance(step, int) for step in path)
+            if is_part and (hint := misspelt(path, obj)):
+                note = f"{component.name}: {'no id' if is_id else 'nothing'} at {field_path(path)}; {hint}"
+                yield _warn(definition, component, field, query, "id-not-found" if is_id else "piece-not-found", note)
+                break
+
+
+def _incomplete(
+    definition: Definition, component: Component, field: str, query: Query, whole: Sequence[Reading]
+) -> Iterator[Fact]:
+    """Yield what the places of pods lack: a spec, or containers."""
+    for reading in whole:
+        value, is_spec = reading.value, isinstance(component.pods, PodSpec)
+        is_whole = is_spec or isinstance(component.pods, PodTemplate)
+        if not (is_whole and isinstance(value, dict) and value and reading.location and reading.places[0].exists):
+            continue
+        place = field_path(reading.location.path)
+        if not is_spec and value.get("spec") is None:
+            known = ", ".join(value)
+            note = f"{component.name}: {place} has no spec, so it is not a pod template; there are {known}"
+            yield _warn(definition, component, field, query, "no-spec", note, places=reading.places)
+        elif not (value if is_spec else value["spec"]).get("containers"):
+            note = f"{component.name}: {place} has no containers"
+            yield _warn(definition, component, field, query, "no-containers", note, places=reading.places)
+
+
+def _counts(
+    definition: Definition, component: Component, obj: Object, found: Sequence[Object | None]
+) -> Iterator[Fact]:
+    """Yield counts without pods, and an expression for a count that finds none in the whole object."""
+    field, query = "scaleDefinition.replicasPath", component.replicas
+    if query is None:
+        field, query = "scaleDefinition.minReplicasPath", component.min_replicas
+    counts = readings(query, obj)
+    if query is None or len(counts) != len(found):
+        return
+    ids = readings(component.instance_ids, obj)
+    for index, (count, template) in enumerate(zip(counts, found, strict=True)):
+        is_given = count.location is not None and count.places[0].value is not None
+        # A default is not a sign of pods: `.worker.replicas // 1` is 1 where there is no worker.
+        if template is None and is_given and count.value not in (None, 0):
+            name = str(ids[index].value) if ids else ""
+            note = f"count {count.value}, but {_lack(component.pods)} if the operator makes pods"
+            yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
+    is_all_default = any(found) and all(count.value is None for count in counts)
+    if absent := _absent(counts, obj):
+        places = [place for _, place in absent]
+        hints = [hint for place in places if (hint := misspelt(place.path, obj) or _other_count(component, place, obj))]
+        if hints or is_all_default:
+            count, looked = absent[0][0], ", ".join(dict.fromkeys(field_path(place.path) for place in places[:2]))
+            means = "which means 1" if count.value is None else f"so a default makes it {count.value}"
+            note = f"{component.name}: no count at {looked}, {means}{f'; {hints[0]}' if hints else ''}"
+            yield _warn(definition, component, field, query, "count-not-found", note, places=count.places)
+
+
+def _absent(counts: Sequence[Reading], obj: Object) -> list[tuple[Reading, Place]]:
+    """Return the counts that are not at their places: all of them, or those that a typo of the object hides."""
+    read = [(count, count.places[0]) for count in counts if count.location]
+    read = read or [(count, place) for count in counts for place in count.places]
+    absent = [each for each in read if each[1].value is None]
+    return absent if len(absent) == len(read) else [each for each in absent if misspelt(each[1].path, obj)]
+
+
+def _other_count(component: Component, place: Place, obj: Object) -> str:
+    """Return a hint about a count next to a place without one, "" for none or one that the definition reads."""
+    beside, known = get(obj, place.path[:-1]), (component.replicas, component.min_replicas, component.max_replicas)
+    texts = " ".join(query.text for query in known if query)
+    for name, value in beside.items() if isinstance(beside, dict) else ():
+        if type(value) is int and value and _COUNT.fullmatch(name) and name not in texts:
+            return f"is it {field_path((*place.path[:-1], name))}, which is {value}?"
+    return ""
+
+
+def _looked(query: Query, obj: Object) -> str:
+    """Return the first places that an expression looks at."""
+    paths = list(dict.fromkeys(map(field_path, islice(paths_read(query, obj), 2))))
+    return ", ".join(paths) or f"`{shorten(query.text, _LONGEST, placeholder=' …')}`"
+
+
+def _lack(pods: PodDefinition | None) -> str:
+    match pods:
+        case PodTemplate():
+            return "no podTemplate; add // {spec: {}}"
+        case PodSpec():
+            return "no podSpec; add // {}"
+    return "no part of a pod; give containersPath // []"
+
+
+def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield the warnings about phases and conditions that no mapping fits."""
+    rules = definition.status
+    if rules is None or not obj.get("status"):  # of a new object, whose controller has not written it yet
+        return
+    match, matchers = match_status(definition, obj), [each for _, several in rules.mappings for each in several]
+    conditions = rules.conditions.query if rules.conditions else None
+    is_undefined = match.matched == (Status.UNDEFINED,)
+    phases = list(dict.fromkeys(matcher.phase for matcher in matchers if matcher.phase))
+    if rules.phase is not None and match.phase and phases and match.phase not in phases:
+        meant = almost(match.phase, phases)
+        if is_undefined or meant:
+            note = f'phase "{match.phase}" from {rules.phase.text} fits no mapping; there are {", ".join(phases)}'
+            places = readings(rules.phase, obj)[0].places
+            yield _warn(definition, definition.root, _PHASE, rules.phase, "phase-unmapped", note, places=places)
+    types = dict.fromkeys(each.type for matcher in matchers for each in matcher.conditions)
+    there = {condition.type for condition in match.conditions if condition.type}
+    for name in types if is_undefined else ():
+        meant = almost(name, there - types.keys()) if name not in there else ""
+        if meant and conditions is not None:
+            note = f"condition {name} is not there; did you mean {meant}?"
+            yield _warn(definition, definition.root, _CONDITIONS, conditions, "condition-not-found", note)
+    for field, query in ((_PHASE, rules.phase), (_CONDITIONS, conditions)):
+        for path in paths_read(query, obj) if query else ():
+            if (hint := misspelt(path, obj)) and not place_at(path, obj).exists:
+                note = f"nothing at {field_path(path)}; {hint}"
+                yield _warn(definition, definition.root, field, query, "status-not-found", note)
+
+
+def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield the names of dependencies whose paths miss a field of almost the same name."""
+    for extra in definition.annotations.dependencies:
+        if not isinstance(extra, ExtraDependency):
+            continue
+        for path in paths_read(extra.name, obj):
+            if hint := misspelt(path, obj):
+                note, field = f"{extra.kind}: no name at {field_path(path)}; {hint}", annotation_field("dependencies")
+                text, severity = extra.name.text, Severity.WARNING
+                yield Fact("dependency-not-found", note, field=field, expression=text, severity=severity)
+
+
+def _warn(
+    definition: Definition, component: Component, field: str, query: Query | None, rule: str, note: str, **fact: object
+) -> Fact:
+    return about(definition, component, field, query, rule=rule, note=note, severity=Severity.WARNING, **fact)

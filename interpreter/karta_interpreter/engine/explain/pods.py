@@ -1,0 +1,197 @@
+"""How pod sets, their counts and what their pods ask for come from the object; and where a new count is written."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.requirements import pod_requirements
+from karta_interpreter.base.k8s.values import JSON, Object, Path, json_pointer
+from karta_interpreter.definitions.karta.definition import Component, Definition, Fragments, PodSpec
+from karta_interpreter.engine.evaluation.evaluation import instance_ids
+from karta_interpreter.engine.evaluation.pods import PodSet, ScaleLocation, pod_sets, scale_locations
+from karta_interpreter.engine.explain.explanation import Fact, Place
+from karta_interpreter.engine.explain.reading import Reading, about, annotation_field, place_at, pod_queries, readings
+from karta_interpreter.engine.operations import Call, Options, Results
+from karta_interpreter.engine.operations.apportion import ScaleTarget, scale_targets
+from karta_interpreter.engine.operations.revise_replica import elastic_pod_sets
+from karta_interpreter.languages.jq import Location, Query
+
+_AMOUNTS = (("requests", ""), ("limits", ", the limit in place of a request that is not set"))
+
+
+def replica_facts(definition: Definition, call: Call, options: Options, results: Results) -> Iterator[Fact]:
+    """Yield how InterpretReplica comes to its number and its requirements."""
+    view = _View(definition, call.object)
+    sets = pod_sets(definition, call.object)
+    if results:
+        parts = " + ".join(f"{pods.name} {pods.replicas}" for pods in sets)
+        yield Fact("total", f"{parts or 'no pod set'}, in all {results['replica']}", results["replica"], "/replica")
+    for pods in sets:
+        yield from view.facts(pods, "/replica", "/requires", options)
+    for name, value in (results.get("requires") or {}).items():
+        rule = _RULES.get(name, "option resource-quota-estimate")
+        if len(sets) > 1 or name != "resourceRequest":
+            yield Fact("requirement", f"{name}: {rule}", value, f"/requires/{name}")
+
+
+_RULES = {
+    "resourceRequest": "for each resource the largest request of the pod sets that have pods",
+    "nodeClaim": "the same in all pod sets",
+}
+
+
+def component_facts(definition: Definition, call: Call, options: Options, _results: Results) -> Iterator[Fact]:
+    """Yield how InterpretComponent comes to each of its components."""
+    view = _View(definition, call.object)
+    for index, pods in enumerate(pod_sets(definition, call.object)):
+        at = f"/components/{index}"
+        yield from view.facts(pods, f"{at}/replicas", f"{at}/replicaRequirements", options)
+
+
+def revision_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
+    """Yield which counts ReviseReplica may change, why, and what it writes where."""
+    view, scales = _View(definition, call.object), scale_locations(definition, call.object)
+    elastic = elastic_pod_sets(definition, scales)
+    targets = scale_targets(scales, elastic)
+    moved = {name for target in targets for name in target.pod_sets}
+    for pods in (scale.pod_set for scale in scales):
+        moves = pods.name in moved
+        why = _why_elastic(definition, len(scales), pods, is_elastic=pods.name in elastic, moves=moves)
+        note = f"{pods.name} has {count(pods.replicas, 'pod')}: {why}"
+        counted = view.counted(pods, "")
+        yield replace(counted, rule="elastic" if moves else "fixed", note=note, writes=counted.writes if moves else ())
+    if results:
+        yield from _written(view, call, targets, results["revised"])
+
+
+def _written(view: "_View", call: Call, targets: Sequence[ScaleTarget], revised: Object) -> Iterator[Fact]:
+    after = {(each.component, each.instance): each.replicas for each in pod_sets(view.definition, revised)}
+    for scale in (scale for target in targets for scale in target.scales):
+        pods = scale.pod_set
+        for field, query, location in _locations(view.component(pods.component), scale):
+            if location is None or get(revised, location.path) == get(call.object, location.path):
+                continue
+            before, got = place_at(location.path, call.object), after.get((pods.component, pods.instance), 0)
+            yield view.fact(
+                pods, field, query, rule="written", note=f"{pods.name} gets {count(got, 'pod')}",
+                value=get(revised, location.path), answer=f"/revised{before.pointer}", places=(before,),
+                writes=(before.pointer,),
+            )  # fmt: skip
+    if revised is call.object:
+        yield Fact("unchanged", f"the object has {call.replicas} pods already")
+
+
+def _locations(component: Component, scale: ScaleLocation) -> Iterator[tuple[str, Query | None, Location | None]]:
+    yield "scaleDefinition.replicasPath", component.replicas, scale.replicas
+    yield "scaleDefinition.minReplicasPath", component.min_replicas, scale.minimum
+    yield "scaleDefinition.maxReplicasPath", component.max_replicas, scale.maximum
+
+
+def _why_elastic(definition: Definition, number: int, pods: PodSet, *, is_elastic: bool, moves: bool) -> str:
+    annotations = definition.annotations
+    if annotations.is_indivisible:
+        return f"{annotation_field('elastic')} is none, so it stays"
+    if annotations.elastic is not None:
+        is_whole = pods.component in annotations.elastic or not annotations.is_elastic(pods.component)
+        part = pods.component if is_whole else f"{pods.component}/{pods.instance}"
+        rule = f"{annotation_field('elastic')} {'names' if is_elastic else 'does not name'} {part}"
+    elif number == 1:
+        rule = "it is the only pod set"
+    else:
+        rule = "it has bounds or more than one pod" if is_elastic else "others have bounds, or it is a single pod"
+    if is_elastic and not moves:
+        return f"{rule}, but its count is not a field to write"
+    return f"{rule}, so it can change" if is_elastic else f"{rule}; it {'moves along' if moves else 'stays'}"
+
+
+class _View:
+    """The expressions of a definition on an object, each evaluated once for all instances."""
+
+    def __init__(self, definition: Definition, obj: Object) -> None:
+        self.definition, self.object = definition, obj
+        self._readings = cache(lambda query: readings(query, obj))
+        self.component = cache(lambda name: next(each for each in definition.components if each.name == name))
+        self._positions = cache(
+            lambda name: {each: at for at, each in enumerate(instance_ids(self.component(name), obj))}
+        )
+
+    def fact(self, pods: PodSet, field: str, query: Query | None, **fact: object) -> Fact:
+        """Return a fact about an expression for a pod set."""
+        return about(self.definition, self.component(pods.component), field, query, instance=pods.instance, **fact)
+
+    def facts(self, pods: PodSet, counted: str, required: str, options: Options) -> Iterator[Fact]:
+        """Yield the count of a pod set, its template, and what one of its pods asks for."""
+        yield self.counted(pods, counted)
+        component, base = self.component(pods.component), None
+        for field, query in pod_queries(component).items():
+            reading = self._reading(pods, query)
+            if reading is None or reading.value is None:
+                continue
+            yield self.fact(
+                pods, field, query, rule="pods", note=f"{pods.name}: {reading.source}", places=reading.places
+            )
+            if base is None and reading.location and reading.location.is_plain:
+                base = (
+                    reading.location.path if isinstance(component.pods, PodSpec) else (*reading.location.path, "spec")
+                )
+        # A pod of pieces has no spec in the object, where the places of its requests could be.
+        base = None if isinstance(component.pods, Fragments) else base
+        requires = pod_requirements(pods.template, options.pod_requests).to_json() or {}
+        for resource, amount in requires.get("resourceRequest", {}).items():
+            yield self._request(pods, base, resource, amount, f"{required}/resourceRequest")
+
+    def counted(self, pods: PodSet, answer: str) -> Fact:
+        """Return the fact about the count of a pod set, by the first expression that gives a number."""
+        component = self.component(pods.component)
+        places: tuple[Place, ...] = ()
+        for field, query in (("replicasPath", component.replicas), ("minReplicasPath", component.min_replicas)):
+            reading = None if query is None else self._reading(pods, query)
+            places += reading.places if reading else ()
+            if reading is not None and reading.value is not None:
+                back = "" if reading.writes else "; no field to write another count to"
+                return self.fact(
+                    pods, f"scaleDefinition.{field}", query, rule="count", note=f"{pods.name}: {reading.source}{back}",
+                    value=pods.replicas, answer=answer, places=places, writes=reading.writes,
+                )  # fmt: skip
+        query = component.replicas or component.min_replicas
+        why = "no count is in the object" if query else "the definition has no count for it"
+        return self.fact(
+            pods, "scaleDefinition", query, rule="count", note=f"{pods.name}: {why}, which means {pods.replicas}",
+            value=pods.replicas, answer=answer, places=places, writes=tuple(each.pointer for each in places[:1]),
+        )  # fmt: skip
+
+    def _reading(self, pods: PodSet, query: Query) -> Reading | None:
+        found, position = self._readings(query), self._positions(pods.component)[pods.instance]
+        return found[position] if position < len(found) else None
+
+    def _request(self, pods: PodSet, base: Path | None, resource: str, amount: JSON, answer: str) -> Fact:
+        """Return which containers ask for a resource; a place is known where the whole pod spec is in the object."""
+        places, notes = list[Place](), list[str]()
+        for path, note in _asking(pods.template["spec"], resource):
+            place = None if base is None else place_at((*base, *path), self.object)
+            is_there = place is not None and place.exists
+            places += [place] if place and is_there else []
+            notes.append(note if is_there or base is None else f"{note} ({annotation_field('added-containers')})")
+        field = next(iter(pod_queries(self.component(pods.component))))
+        note = f"{pods.name}: {resource} {amount} a pod, named by {', '.join(dict.fromkeys(notes))}"
+        return self.fact(
+            pods, field, None, rule="request", note=note, value=amount, places=tuple(places),
+            answer=f"{answer}{json_pointer((resource,))}",
+        )  # fmt: skip
+
+
+def _asking(spec: Object, resource: str) -> Iterator[tuple[Path, str]]:
+    containers: list[tuple[Path, JSON, str]] = [
+        ((group, index), container, get(container, ("name",), f"{group}[{index}]"))
+        for group in ("initContainers", "containers")
+        for index, container in enumerate(spec.get(group) or ())
+    ]
+    for path, owner, name in (*containers, ((), spec, "the pod itself")):
+        for field, note in _AMOUNTS:
+            if get(owner, ("resources", field, resource)) is not None:
+                yield (*path, "resources", field, resource), f"{name}{note}"
+                break
+    if get(spec, ("overhead", resource)) is not None:
+        yield ("overhead", resource), "overhead"

@@ -1,0 +1,203 @@
+"""What an expression reads of an object: each output with the places that it comes from.
+
+Values and writable places come from the evaluator (`Query.evaluate`, `Query.locate_each`), what is read beside them
+from its analysis of reads.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import lru_cache
+from itertools import chain, islice
+from typing import NamedTuple
+
+from karta_interpreter.base.errors import QueryError
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, Path, field_path, json_pointer, parts_of
+from karta_interpreter.definitions.karta.annotations import annotation_path
+from karta_interpreter.definitions.karta.definition import Component, Definition, Fragments
+from karta_interpreter.engine.explain.explanation import OBJECT, Fact, Place
+from karta_interpreter.languages.jq import Location, Query, take_outputs
+from karta_interpreter.languages.jq.compiled.values import truthy
+
+_MOST = 12
+"""How many places of one output are listed."""
+_EXPRESSIONS = 1024
+"""How many expressions are kept analysed: those of some thirty definitions."""
+_SLIP = 0.85
+"""How alike two names are that differ by a typo: ``replcias`` and ``replicas``, but not ``minReplicas``."""
+
+
+class Reading(NamedTuple):
+    """One output of an expression; ``location`` is where it is written back, None where it is computed.
+
+    An expression that runs in another process is not traced.
+    """
+
+    value: JSON
+    places: tuple[Place, ...]
+    location: Location | None
+    is_traced: bool = True
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The JSON Pointer at which another value is written."""
+        return () if self.location is None else (json_pointer(self.location.path),)
+
+    @property
+    def source(self) -> str:
+        """The origin of the value in words: a field, a default, or a computation."""
+        if self.location is None:
+            if not self.is_traced:
+                return "computed in another process, which is not traced"
+            return "computed" if self.places else "a constant of the definition"
+        place = field_path(self.location.path)
+        limits = [f"at least {self.location.floor}"] if self.location.floor is not None else []
+        limits += [f"at most {self.location.cap}"] if self.location.cap is not None else []
+        own = f"{place} is not set, so the default {self.location.default} steps in" if self.has_default else place
+        return ", ".join([f"{own}, times {self.location.factor}" if self.location.factor != 1 else own, *limits])
+
+    @property
+    def has_default(self) -> bool:
+        """Whether a default replaces the value at the place."""
+        return bool(
+            self.location is not None
+            and self.location.default is not None
+            and self.places
+            and not truthy(self.places[0].value)
+        )
+
+
+def readings(query: Query | None, obj: Object) -> list[Reading]:
+    """Return each output of an expression with its places; QueryError where the expression fails."""
+    if query is None:
+        return []
+    values = query.evaluate(obj)
+    # What cannot be traced, such as a recursive function, still has values to show.
+    try:
+        locations = query.locate_each(obj) if query.is_plain else [None] * len(values)
+    except QueryError:
+        locations = [None] * len(values)
+    beside: dict[Path, list[Path]] = {}
+    # Bounded: an expression may read each of thousands of elements for one output.
+    for path in islice(paths_read(query, obj), _MOST * max(len(values), 1)):
+        beside.setdefault(_element(path), []).append(path)
+    return [
+        Reading(value, tuple(_places(location, beside, obj)), location, query.is_plain)
+        for value, location in zip(values, locations, strict=True)
+    ]
+
+
+def place_at(path: Path, obj: Object, source: str = OBJECT) -> Place:
+    """Return a place of an object with its value."""
+    value = get(obj, path, NOTHING)
+    return Place(path, None if value is NOTHING else value, value is not NOTHING, source)
+
+
+def _places(location: Location | None, beside: Mapping[Path, list[Path]], obj: Object) -> Iterator[Place]:
+    """Yield the place of an output and what is read beside it: of the same element of a list, and of no list."""
+    own = () if location is None else location.path
+    if location is not None:
+        yield place_at(own, obj)
+    element = _element(own)
+    groups = (beside.get(element, ()), beside.get((), ())) if element else beside.values()
+    others = (path for path in chain.from_iterable(groups) if path != own and _is_beside(path, own))
+    yield from (place_at(path, obj) for path in islice(others, _MOST))
+
+
+def _element(path: Path) -> Path:
+    """Return the path up to the first index of a list."""
+    return next((path[: depth + 1] for depth, step in enumerate(path) if isinstance(step, int)), ())
+
+
+def _is_beside(path: Path, own: Path) -> bool:
+    """Return whether a path may belong to the same elements of lists as another one."""
+    return all(
+        ours == theirs
+        for ours, theirs in zip(path, own, strict=False)
+        if isinstance(ours, int) or isinstance(theirs, int)
+    )
+
+
+def paths_read(query: Query, obj: Object) -> Iterator[Path]:
+    """Yield the paths of all that an expression reads; nothing when it may read the whole object."""
+    if query.is_plain and not (projection := _projection(query)).is_whole:
+        yield from _leaves(projection, (), obj)
+
+
+@lru_cache(_EXPRESSIONS)
+def _projection(query: Query) -> Projection:
+    """Return the analysis of an expression, which is the same for all objects and takes longer than `_leaves`."""
+    projection = Projection()
+    take_outputs(projection, query)
+    return projection
+
+
+def _leaves(projection: Projection, path: Path, value: JSON) -> Iterator[Path]:
+    if projection.is_whole or not (projection.fields or projection.elements):
+        yield path
+        return
+    for name, part in projection.fields.items():
+        yield from _leaves(part, (*path, name), value.get(name) if isinstance(value, dict) else None)
+    if projection.elements is not None:
+        if not value:
+            yield path
+        for key, element in parts_of(value):
+            yield from _leaves(projection.elements, (*path, key), element)
+
+
+def misspelt(path: Path, obj: Object) -> str:
+    """Return a hint about the first step of a path that the object lacks, "" when no other field is almost equal to it.
+
+    >>> misspelt(("spec", "replcias"), {"spec": {"replicas": 2, "maxReplicas": 4}})
+    'did you mean spec.replicas?'
+    """
+    for depth, step in enumerate(path):
+        parent = get(obj, path[:depth])
+        if isinstance(parent, dict) and step not in parent:
+            known = almost(str(step), parent)
+            return f"did you mean {field_path((*path[:depth], known))}?" if known else ""
+    return ""
+
+
+def almost(name: str, known: Iterable[str]) -> str:
+    """Return the known name that differs by a slip of the hand, "" for none; the prefixes of keys have to be equal."""
+    prefix, slash, own = name.lower().rpartition("/")
+    by_own = {
+        each.lower().removeprefix(prefix + slash): each for each in known if each.lower().startswith(prefix + slash)
+    }
+    letters = sorted(own)
+    # Swapped letters weigh more in difflib than they mean: `stauts` is like `status` by less than `_SLIP`.
+    found = get_close_matches(own, by_own, n=1, cutoff=_SLIP) or [each for each in by_own if sorted(each) == letters]
+    return by_own[found[0]] if found else ""
+
+
+_STRUCTURE = "spec.structureDefinition"
+
+
+def field_of(definition: Definition, component: Component, field: str) -> str:
+    """Return the path of a field of a component in its definition.
+
+    The components of a definition are the root and then the children, in the order in which they are written.
+    """
+    index = [each.name for each in definition.components].index(component.name)
+    own = "rootComponent" if index == 0 else f"childComponents[{index - 1}]"
+    return f"{_STRUCTURE}.{own}.{field}"
+
+
+def annotation_field(name: str) -> str:
+    """Return the path of an annotation in its definition."""
+    return field_path(annotation_path(name))
+
+
+def pod_queries(component: Component) -> dict[str, Query]:
+    """Return the expressions for a component's pods by the paths of their fields, that for the whole of them first."""
+    parent = "specDefinition.fragmentedPodSpecDefinition" if isinstance(component.pods, Fragments) else "specDefinition"
+    return {f"{parent}.{field}": query for field, query in component.pod_queries.items()}
+
+
+def about(definition: Definition, component: Component, field: str, query: Query | None, **fact: object) -> Fact:
+    """Return a fact about an expression of a component."""
+    text = "" if query is None else query.text
+    where = field_of(definition, component, field)
+    return Fact(component=component.name, field=where, expression=text, **fact)  # type: ignore[arg-type]  # the fields of a Fact

@@ -1,0 +1,94 @@
+"""What Retain took from the member, and by which rule."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.fields import label
+from karta_interpreter.base.k8s.patch import changes
+from karta_interpreter.base.k8s.values import NOTHING, Object, Path
+from karta_interpreter.definitions.karta.annotations import Unset
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.explain.explanation import OBSERVED, Fact, Place
+from karta_interpreter.engine.explain.reading import about, annotation_field, place_at
+from karta_interpreter.engine.operations import Call, Options, Results
+from karta_interpreter.engine.operations.list_matching import Correspondence
+from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, Step, retain_steps
+from karta_interpreter.languages.jq import Query
+
+_REASONS: Final = {
+    "switches": "the template leaves the switch unset",
+    "queue": "a queue holds or runs the object",
+    "counts": "the template leaves the count unset",
+}
+
+
+def retention_facts(definition: Definition, call: Call, _options: Options, _results: Results) -> Iterator[Fact]:
+    """Yield each place that Retain changed, in the order of its rules."""
+    before, places = call.object, Correspondence(definition, call.object, call.member)
+    for step, after in retain_steps(definition, call.object, call.member):
+        for path, *_ in changes(before, after):
+            yield _fact(definition, step, path, before, after, call, places)
+        before = after
+    if before is call.object:
+        yield Fact("unchanged", "nothing comes from the member")
+
+
+def _fact(
+    definition: Definition, step: Step, path: Path, before: Object, after: Object, call: Call, places: Correspondence
+) -> Fact:
+    ours, value = place_at(path, before), get(after, path, NOTHING)
+    theirs, fact = _source(definition, step, path, before, call.member, places)
+    took = "the member's value" if theirs.exists else "the member has none"
+    took = "the value of the rule" if isinstance(step, Unset) and step.value else took
+    removed = ", so the template's is removed" if value is NOTHING else ""
+    return replace(
+        fact,
+        note=f"{_reason(step, call.object)}: {took}{removed}",
+        value=None if value is NOTHING else value,
+        answer=f"/retained{ours.pointer}",
+        places=(ours, theirs) if ours == place_at(path, call.object) else (theirs,),  # an earlier rule may move it
+        writes=(ours.pointer,),
+    )
+
+
+def _reason(step: Step, desired: Object) -> str:
+    if step == "counts" and label(desired, RETAIN_REPLICAS) == "true":
+        return f"the template has the label {RETAIN_REPLICAS}"
+    return _REASONS[step] if isinstance(step, str) else f"rule {step}"
+
+
+def _source(
+    definition: Definition, step: Step, path: Path, before: Object, member: Object, places: Correspondence
+) -> tuple[Place, Fact]:
+    """Return the member's place for a place of the template, and the expression that names it.
+
+    Elements of lists may have other indices in the member.
+    """
+    candidates = list(_named(definition, step))
+    for query, fact in candidates:
+        for location in query.locate_each(member) if query.is_plain else ():
+            ours = None if location is None else places.moved(location.path, before)
+            if location is not None and ours is not None and path[: len(ours)] == ours:
+                return place_at((*location.path, *path[len(ours) :]), member, OBSERVED), fact
+    fact = Fact("retained", "") if isinstance(step, str) else candidates[0][1]
+    return place_at(path, member, OBSERVED), fact
+
+
+def _named(definition: Definition, step: Step) -> Iterator[tuple[Query, Fact]]:
+    """Yield the expressions that a step may follow."""
+    if not isinstance(step, str):
+        yield step.place, Fact("retained", "", field=annotation_field("retain"), expression=str(step))
+        return
+    for component in definition.components if step == "counts" else ():
+        for field, query in (("replicasPath", component.replicas), ("minReplicasPath", component.min_replicas)):
+            if query is not None:
+                yield query, about(definition, component, f"scaleDefinition.{field}", query, rule="retained", note="")
+    for component in definition.components if step != "counts" else ():
+        for name, actions in (("suspendActions", component.suspend), ("resumeActions", component.resume)):
+            for index, action in enumerate(actions):
+                field = f"suspendDefinition.{name}[{index}].path"
+                yield action.path, about(definition, component, field, action.path, rule="retained", note="")
+    for fields in definition.queued if step == "queue" else ():
+        yield fields.query, Fact("retained", "", expression=fields.query.text)

@@ -1,0 +1,24 @@
+"""The operations of Karmada's resource interpreter, one module each, as pure functions.
+
+An operation takes a definition and JSON values and returns JSON values: no clock, no I/O, no wire format. All it
+raises is `InterpretationError`. Here belong the eight answers and what only they need; reading a definition belongs
+to `karta_interpreter.definitions.karta`, the envelope to `karta_interpreter.webhook.wire`.
+"""
+
+from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem
+from karta_interpreter.engine.operations.interpretation import interpret
+from karta_interpreter.languages.lua.operation import CHANGED, LIVE, SLOTS, Operation, Results, by_operation
+
+__all__ = [
+    "CHANGED",
+    "DEFAULT_OPTIONS",
+    "LIVE",
+    "SLOTS",
+    "Call",
+    "Operation",
+    "Options",
+    "Results",
+    "StatusItem",
+    "by_operation",
+    "interpret",
+]

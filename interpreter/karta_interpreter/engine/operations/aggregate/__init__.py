@@ -1,0 +1,55 @@
+"""AggregateStatus: one status for the template from the statuses of the member clusters.
+
+The order of work: each cluster's status (`member_status`), merged field by field (`merge`, `reduce`);
+then what the template's own status allows (`status_history`).
+"""
+
+from collections.abc import Sequence
+
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.evaluation.status import status_match_reads
+from karta_interpreter.engine.operations.aggregate.member_status import reports_of
+from karta_interpreter.engine.operations.aggregate.merge import Merging
+from karta_interpreter.engine.operations.aggregate.status_history import emptied, has_ended, has_outcome, next_status
+from karta_interpreter.engine.operations.call import StatusItem
+from karta_interpreter.languages.jq import take_outputs
+from karta_interpreter.languages.jq.compiled.values import equal
+
+__all__ = ["aggregate_status", "aggregation_reads"]
+
+
+def aggregate_status(definition: Definition, obj: Object, items: Sequence[StatusItem]) -> Object:
+    """Return the template with the merged status, itself when nothing changes.
+
+    A single report is taken as it is, several are merged. Clusters that do not report change nothing; without any
+    cluster the counters are 0. The template's present status limits the next one, and one that has come to its outcome
+    is left alone.
+    """
+    before = obj.get("status")
+    # One that has ended is left alone: API servers reject a change of a finished Job's status (`validateJobStatus`).
+    merged = None if has_ended(definition, before) else _merged(definition, obj, items)
+    status = None if merged is None else next_status(definition, obj, merged, items)
+    # Without a patch Karmada writes nothing; an empty status added to a template without one would be a write.
+    return obj if status is None or equal(status, before or {}) else {**obj, "status": status}
+
+
+def aggregation_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what AggregateStatus reads of the template."""
+    projection.take("status", "metadata.generation")
+    status_match_reads(definition, projection)
+    take_outputs(projection, *(action.path for action in definition.suspend))
+
+
+def _merged(definition: Definition, template: Object, items: Sequence[StatusItem]) -> dict[str, JSON] | None:
+    """Return the status of all clusters, None when no cluster reports."""
+    if not items:
+        before = template.get("status")
+        if not isinstance(before, dict) or has_outcome(definition, template):
+            return None
+        return emptied(definition, before)
+    reports = reports_of(definition, template, items)
+    if len(reports) > 1:
+        return Merging(definition).status(reports)
+    return dict(reports[0].status) if reports else None

@@ -1,0 +1,103 @@
+"""What each member cluster reports, made ready to be merged."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.values import JSON, Object, type_name
+from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.karta.annotations import AggregateRule
+from karta_interpreter.engine.evaluation.status import Status, match_status
+from karta_interpreter.engine.operations.call import StatusItem
+from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING
+
+STATUSES_WORST_FIRST = (
+    Status.FAILED,
+    Status.DEGRADED,
+    Status.UNDEFINED,
+    Status.SUSPENDING,
+    Status.SUSPENDED,
+    Status.RESUMING,
+    Status.INITIALIZING,
+    Status.RUNNING,
+    Status.COMPLETED,
+)
+_RANK = {status: rank for rank, status in enumerate(STATUSES_WORST_FIRST)}
+_REMOVED = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
+
+_Removed: TypeAlias = dict[str | None, "_Removed | None"]
+"""What is removed below a value, by fields and under None by elements; a field that is None is removed itself."""
+
+
+class Report(NamedTuple):
+    """The status of one cluster, and what the definition makes of it; ``severity`` is a sort key, worst first."""
+
+    cluster: str
+    status: Object
+    matched: tuple[Status, ...] = (Status.UNDEFINED,)
+    severity: tuple[int, ...] = (_RANK[Status.UNDEFINED],)
+
+
+class Part(NamedTuple):
+    """One cluster's value of one status field; None where the cluster does not have it."""
+
+    report: Report
+    value: JSON
+
+
+def reports_of(definition: Definition, template: Object, items: Iterable[StatusItem]) -> list[Report]:
+    """Return the reports to merge, in the order of cluster names.
+
+    A cluster without a status is left out, unless all others have completed: the workload as a whole has not, as long
+    as one of its clusters has not reported.
+    """
+    # Karmada sorts them already; a caller of the command line or of a script may not, and the order decides texts.
+    removed = _removed(definition)
+    reports = [_report(definition, template, removed, item) for item in sorted(items, key=lambda item: item.cluster)]
+    reporting = [report for report in reports if report.status]
+    is_completed = reporting and all(Status.COMPLETED in report.matched for report in reporting)
+    return reports if is_completed else reporting
+
+
+def _report(definition: Definition, template: Object, removed: _Removed, item: StatusItem) -> Report:
+    if not isinstance(item.status, dict | None):
+        message = f"the status of cluster {item.cluster} must be an object, but is {type_name(item.status)}"
+        raise InterpretationError(message, code=400)
+    if not item.status:
+        return Report(item.cluster, {})
+    # What InterpretStatus adds is read by `status_history`, and is not a part of the template's status.
+    status: JSON = {key: value for key, value in item.status.items() if key not in BOOKKEEPING}
+    # The member's object as far as it is known: without a generation that it does not report.
+    metadata = template.get("metadata")
+    known = metadata if isinstance(metadata, dict) else {}
+    metadata = {**known, "generation": item.status.get("generation")}
+    matched = match_status(definition, {**template, "metadata": metadata, "status": status}).matched
+    severity = tuple(sorted(_RANK[each] for each in matched))
+    return Report(item.cluster, _without(status, removed) if removed else status, matched, severity)
+
+
+def _removed(definition: Definition) -> _Removed:
+    removed: _Removed = {}
+    for (_, *path), rule in definition.annotations.aggregate.items():
+        if rule in _REMOVED and path and path[-1] is not None:  # a list keeps its elements
+            _add(removed, path)
+    return removed
+
+
+def _add(removed: _Removed, path: Sequence[str | None]) -> None:
+    step, *rest = path
+    if not rest:
+        removed[step] = None
+    elif (below := removed.setdefault(step, {})) is not None:
+        _add(below, rest)
+
+
+def _without(value: JSON, removed: _Removed) -> JSON:
+    """Return a value without all that is removed, by one walk: there may be many rules, clusters and elements."""
+    if isinstance(value, list):
+        below = removed.get(None)
+        return [_without(element, below) for element in value] if below else value
+    if not isinstance(value, dict):
+        return value
+    kept = ((key, part, removed.get(key, {})) for key, part in value.items())
+    return {key: _without(part, below) if below else part for key, part, below in kept if below is not None}

@@ -1,0 +1,284 @@
+"""Merging the statuses of several clusters, field by field.
+
+The rules for values and conditions are in docs/operations.md under AggregateStatus. The definition's ``aggregate``
+annotation precedes them, and ``observedGeneration`` is never merged: it means nothing to the template.
+"""
+
+import json
+from collections.abc import Sequence
+from functools import cache, partial
+from typing import NamedTuple
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.karta.annotations import PathPattern
+from karta_interpreter.definitions.karta.status_rules import FAILING, TRANSITIONAL, StatusRules
+from karta_interpreter.engine.evaluation.status import Status
+from karta_interpreter.engine.operations.aggregate.member_status import Part, Report
+from karta_interpreter.engine.operations.aggregate.reduce import (
+    WORST_FIRST,
+    is_generation,
+    is_time,
+    latest,
+    reduce_times,
+    reduce_values,
+    total,
+)
+
+_REVISION = frozenset({"currentRevision", "updateRevision", "currentReplicas"})
+"""The fields of a roll-out that only have a meaning together, as in the status of a StatefulSet."""
+
+UNTIL_THE_END = frozenset({Status.RUNNING, Status.SUSPENDED})  # neither is so any more when a cluster has completed
+_SOUNDS_LIKE_FAILURE = ("fail", "error", "degraded", "stalled", "timeout", "exceeded")
+_LONGEST_MESSAGE = 32768  # of a `metav1.Condition`, which an API server refuses with a longer one
+
+Present = dict[int, Part]
+"""The values of a field by the positions of the clusters that have it."""
+
+
+class Merging:
+    """Merges statuses by the rules of one definition."""
+
+    def __init__(self, definition: Definition) -> None:
+        self._name = definition.name
+        self._rules = definition.annotations.aggregate
+        self._polarity = Polarity(definition.status)
+        self._hold_while_there = definition.status is not None and definition.status.hold_while_there
+
+    def status(self, reports: Sequence[Report]) -> dict[str, JSON]:
+        """Return the merged status of two or more reports."""
+        return self._objects(("status",), [Part(report, report.status) for report in reports])
+
+    def value(self, path: PathPattern, present: Present, asked: Sequence[Part]) -> JSON:
+        """Return the merged value of one field, None for none; ``asked`` are the clusters that could have it."""
+        values, is_everywhere = [part.value for part in present.values()], len(present) == len(asked)
+        if not values:
+            return None
+        if path in self._rules:
+            return self._ruled(path, [*present.values()])
+        kinds = set(map(type, values))  # not isinstance, by which a bool is an int
+        if kinds == {bool}:
+            return is_everywhere and all(values)
+        if kinds <= {int, float} and not is_generation(str(path[-1])):
+            return total(values)
+        if kinds == {dict}:
+            return self._objects(path, of_all(present, asked, {})) or (None if any(values) else {})
+        if kinds == {list}:
+            return self._lists(path, of_all(present, asked, []))
+        if all(map(is_time, values)):
+            return reduce_times(str(path[-1]), values, is_complete=is_everywhere)
+        # Text, a generation, or several types. A cluster without the field does not agree, and may be the worst.
+        is_agreed = is_everywhere and len(kinds) == 1 and all(value == values[0] for value in values)
+        worst = 0 if is_agreed else min(range(len(asked)), key=lambda position: asked[position].report.severity)
+        return present[worst].value if worst in present else None
+
+    def _ruled(self, path: PathPattern, present: Sequence[Part]) -> JSON:
+        rule = self._rules[path]
+        if rule in WORST_FIRST:
+            present = sorted(present, key=lambda part: part.report.severity)
+        try:
+            return reduce_values(rule, [part.value for part in present])
+        except InterpretationError as error:
+            field = "".join("[]" if step is None else f".{step}" for step in path)
+            raise InterpretationError(f"definition {self._name}, annotation aggregate, {field}: {error}") from error
+
+    def _objects(self, path: PathPattern, parts: Sequence[Part]) -> dict[str, JSON]:
+        present = _present(parts)
+        between = _between_revisions(parts)
+        revision = _present(between)
+        # The keys of a map are names, such as those of nodes, of which a cluster has its own. The absence of any other
+        # field counts: where one cluster has no end time, not all have ended.
+        is_map = len(path) > 1 and all(isinstance(value, dict) for part in parts for value in part.value.values())
+        merged: dict[str, JSON] = {}
+        for key, found in present.items():
+            if key == "observedGeneration":
+                continue
+            if between and key in _REVISION:
+                merged[key] = self.value((*path, key), revision.get(key, {}), between)
+            elif is_map:
+                merged[key] = self.value((*path, key), dict(enumerate(found.values())), [*found.values()])
+            else:
+                merged[key] = self.value((*path, key), found, parts)
+        return {key: value for key, value in merged.items() if value is not None}
+
+    def _lists(self, path: PathPattern, lists: Sequence[Part]) -> list[JSON]:
+        if self._hold_while_there and path == ("status", "conditions"):
+            lists = self._held(lists)
+        elements = [element for part in lists for element in part.value]
+        if are_conditions([element for element in elements if element is not None]):
+            return _conditions(self._polarity, lists)
+        if not all(isinstance(element, dict) and isinstance(element.get("name"), str) for element in elements):
+            unrepeated: dict[str, JSON] = {}  # hundreds of clusters may have hundreds of elements each
+            for element in elements:
+                unrepeated.setdefault(json.dumps(element, sort_keys=True), element)
+            return list(unrepeated.values())
+        named: dict[str, list[Part]] = {}
+        for part in lists:
+            for element in part.value:
+                named.setdefault(element["name"], []).append(Part(part.report, element))
+        return [self._objects((*path, None), same) for same in named.values()]
+
+    def _held(self, lists: Sequence[Part]) -> list[Part]:
+        """Return the conditions that hold for the whole, as True ones do, and those that are not mapped."""
+        true = [
+            Part(part.report, [{"type": name, "status": "True"} for name in map(self._mapped_type, part.value) if name])
+            for part in lists
+        ]
+        held = {"", *(condition["type"] for condition in _conditions(self._polarity, true))}
+        return [Part(part.report, [each for each in part.value if self._mapped_type(each) in held]) for part in lists]
+
+    def _mapped_type(self, condition: JSON) -> str:
+        name = condition.get("type") if isinstance(condition, dict) else None
+        return name if isinstance(name, str) and self._polarity.means(name) else ""
+
+
+def _present(parts: Sequence[Part]) -> dict[str, Present]:
+    """Return the values of each field; there may be hundreds of clusters, each with fields of its own."""
+    present: dict[str, Present] = {}
+    for position, part in enumerate(parts):
+        for key, value in part.value.items():
+            found = present.setdefault(key, {})
+            if value is not None:
+                found[position] = Part(part.report, value)
+    return present
+
+
+def of_all(present: Present, asked: Sequence[Part], absent: JSON) -> list[Part]:
+    """Return the values of all clusters, ``absent`` for those that do not have the field."""
+    return [present.get(position) or Part(part.report, absent) for position, part in enumerate(asked)]
+
+
+def _between_revisions(parts: Sequence[Part]) -> list[Part]:
+    """Return the worst cluster that goes from one revision to another, and those that do the same."""
+    rolling: list[tuple[tuple[str, str], Part]] = []
+    for part in parts:
+        current, update = part.value.get("currentRevision"), part.value.get("updateRevision")
+        if isinstance(current, str) and isinstance(update, str) and current != update:
+            rolling.append(((current, update), part))
+    if not rolling:
+        return []
+    _, worst = min((part.report.severity, revisions) for revisions, part in rolling)
+    return [part for revisions, part in rolling if revisions == worst]
+
+
+class Polarity:
+    """What a definition's status mappings make of condition types; ``completes``: the kind runs to completion."""
+
+    def __init__(self, rules: StatusRules | None) -> None:
+        mappings = dict(rules.mappings) if rules is not None else {}
+        completed = mappings.get(Status.COMPLETED, ())
+        self.completes = bool(completed)
+        self._completes_by_expression = any(not matcher.conditions and not matcher.phase for matcher in completed)
+        self._meanings: dict[tuple[str, JSON], set[Status]] = {}
+        for status, matchers in mappings.items():
+            for condition in (condition for matcher in matchers for condition in matcher.conditions):
+                # Under None by the type alone. A matcher without a status takes any, and is read as the usual "True".
+                for value in (None, condition.status or "True"):
+                    self._meanings.setdefault((condition.type, value), set()).add(status)
+
+    def means(self, name: str, status: JSON = None) -> set[Status]:
+        """Return to what a status of a type is mapped, or any of its statuses."""
+        return self._meanings.get((name, status), set())
+
+    def fails(self, name: str, status: JSON) -> bool:
+        """Return whether a status of a type is mapped to Failed or Degraded; an absent one is not."""
+        return status is not None and not FAILING.isdisjoint(self.means(name, status))
+
+    def may_complete(self, name: str) -> bool:
+        """Return whether a type may mean that the workload has completed, which a silent cluster forbids."""
+        return self._completes_by_expression or Status.COMPLETED in self.means(name)
+
+
+def are_conditions(elements: Sequence[JSON]) -> bool:
+    """Return whether the elements of a list are conditions: objects with a type and a status, both text."""
+    return bool(elements) and all(
+        isinstance(element, dict) and isinstance(element.get("type"), str) and isinstance(element.get("status"), str)
+        for element in elements
+    )
+
+
+def _conditions(polarity: Polarity, parts: Sequence[Part]) -> list[JSON]:
+    """Return the merged conditions, in the order in which the clusters first name their types."""
+    reports = [part.report for part in parts]
+    # Of a type that is there twice the last one counts, as Karta's status rules read them.
+    found: dict[str, Present] = {}
+    for position, part in enumerate(parts):
+        for condition in filter(None, part.value):
+            found.setdefault(condition["type"], {})[position] = Part(part.report, condition)
+    asked = cache(partial(_asked, reports))
+    merged = (
+        _condition(
+            polarity,
+            name,
+            known,
+            asked(polarity.may_complete(name), not polarity.means(name).isdisjoint(UNTIL_THE_END)),
+        )
+        for name, known in found.items()
+    )
+    return [condition for condition in merged if condition is not None]
+
+
+class _Asked(NamedTuple):
+    """The clusters that count for a condition, by their positions; ``any_fails``: one of them is in trouble."""
+
+    positions: frozenset[int]
+    any_fails: bool
+
+
+def _asked(reports: Sequence[Report], may_complete: bool, ends: bool) -> _Asked:
+    # A cluster without a status only keeps the workload from being complete.
+    counted = [position for position, report in enumerate(reports) if may_complete or report.status]
+    if ends:
+        # What has completed neither runs nor is suspended any more, and does not count against the others that do.
+        counted = [position for position in counted if Status.COMPLETED not in reports[position].matched] or counted
+    any_fails = any(not FAILING.isdisjoint(reports[position].matched) for position in counted)
+    return _Asked(frozenset(counted), any_fails)
+
+
+def _condition(polarity: Polarity, name: str, known: Present, asked: _Asked) -> JSON:
+    """Merge the conditions of one type, which are ``known`` by the positions of their clusters."""
+    parts = [part for position, part in known.items() if position in asked.positions]
+    status = _status(polarity, name, parts, asked)
+    if status is None:
+        return None
+    contributing = [part for part in parts if part.value["status"] == status]
+    worst = min(contributing, key=_worst_first).value
+    condition: dict[str, JSON] = {key: value for key, value in worst.items() if key != "observedGeneration"}
+    # The message names its clusters, so that a user knows where to look; there is one condition for all of them.
+    message = "; ".join(map(_message, contributing))
+    condition |= {"type": name, "status": status, "message": message[:_LONGEST_MESSAGE]}
+    for key in dict.fromkeys(key for part in contributing for key, value in part.value.items() if is_time(value)):
+        condition[key] = latest([time for part in contributing if is_time(time := part.value.get(key))])
+    return condition
+
+
+def _status(polarity: Polarity, name: str, parts: Sequence[Part], asked: _Asked) -> JSON:
+    failing = [part for part in parts if not FAILING.isdisjoint(part.report.matched)]
+    if blamed := [part for part in failing if polarity.fails(name, part.value["status"])]:
+        return min(blamed, key=_worst_first).value["status"]
+    statuses = [part.value["status"] for part in parts]
+    mapped = [status for status in statuses if polarity.means(name, status)]
+    # Mapped to waiting alone, it holds for the whole as soon as it does somewhere; the least by name, for any order.
+    if going_on := [status for status in mapped if polarity.means(name, status) <= TRANSITIONAL]:
+        return min(going_on)
+    # Work goes on while it does in one cluster: in a job, and not readiness.
+    runs_somewhere = polarity.completes and Status.RUNNING in polarity.means(name) and "running" in name.lower()
+    if runs_somewhere and "True" in statuses and not asked.any_fails:
+        return "True"
+    if len(parts) == len(asked.positions) and len(set(statuses)) == 1:
+        return statuses[0]
+    sounds_like_failure = any(word in name.lower() for word in _SOUNDS_LIKE_FAILURE)
+    if sounds_like_failure and not polarity.means(name) and "True" in statuses:
+        return "True"
+    return next((status for status in ("False", "Unknown") if status in statuses), None)
+
+
+def _worst_first(part: Part) -> tuple[tuple[int, ...], str, str]:
+    reason = part.value.get("reason")
+    return part.report.severity, str(part.value.get("status")), str(reason if isinstance(reason, str) else None)
+
+
+def _message(part: Part) -> str:
+    message = part.value.get("message")
+    return f"{part.report.cluster}: {message}" if message and isinstance(message, str) else part.report.cluster

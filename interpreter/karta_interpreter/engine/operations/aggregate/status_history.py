@@ -1,0 +1,192 @@
+"""What the template's present status allows in the next one.
+
+docs/operations.md has the rules: how a workload ends by the annotation ``outcomes``, to which API servers may hold a
+status, and what stays when clusters leave. The start of a kind with outcomes stays until the template is suspended, as
+API servers demand of a Job; any other kind may start again, in another cluster or after a failed attempt.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.k8s.edit import get, set_value
+from karta_interpreter.base.k8s.fields import generation
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.karta.annotations import ADDING_UP, OF_A_CLUSTER, AggregateRule
+from karta_interpreter.engine.evaluation.status import Status, match_status, status_match_reads
+from karta_interpreter.engine.operations.aggregate.merge import Polarity, are_conditions
+from karta_interpreter.engine.operations.aggregate.reduce import (
+    falls,
+    is_end,
+    is_generation,
+    is_number,
+    is_start,
+    is_time,
+    latest,
+)
+from karta_interpreter.engine.operations.call import StatusItem
+from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, observed_generation
+
+_ENDED = frozenset({Status.COMPLETED, Status.FAILED})
+
+_Fields = dict[str, JSON]
+_Conditions = Mapping[str, Object]
+"""Conditions by their types."""
+
+
+def has_ended(definition: Definition, status: JSON) -> bool:
+    """Return whether a status has come to one of the definition's outcomes."""
+    outcomes = definition.annotations.outcomes
+    return bool(outcomes) and not outcomes.keys().isdisjoint(_true_conditions(status))
+
+
+def next_status(definition: Definition, template: Object, merged: _Fields, items: Sequence[StatusItem]) -> _Fields:
+    """Return a merged status as the one that follows the template's present status."""
+    before = template.get("status")
+    known: Object = before if isinstance(before, dict) else {}
+    status = _with_outcome(definition, merged, known, items)
+    # A member counts its generations for itself; they mean nothing here.
+    status = {key: value for key, value in status.items() if key != "observedGeneration"}
+    observed = _agreed_generation(items, generation(template))
+    if observed is not None or "observedGeneration" in known:
+        status["observedGeneration"] = known["observedGeneration"] if observed is None else observed
+    if definition.annotations.outcomes:
+        status = _with_starts(definition, template, status, known)
+    return _with_required(definition, _with_known(definition, status, known))
+
+
+def _with_outcome(definition: Definition, merged: _Fields, before: Object, items: Sequence[StatusItem]) -> _Fields:
+    """Return the merged status with the outcome that it may show."""
+    outcomes = definition.annotations.outcomes
+    if not outcomes:
+        return merged
+    reported = _true_conditions(merged)
+    over = bool(items) and all(has_ended(definition, item.status) for item in items)
+    # The merged conditions may show an end too early: of those in outcomes only what `_outcome` returns is kept.
+    outcome = _outcome(definition, reported, _true_conditions(before), over=over)
+    others = [one for one in _conditions(merged) if one["type"] not in {*outcomes, *outcomes.values()}]
+    status = {**merged, "conditions": [*others, *outcome.values()]} if outcome or _conditions(merged) else merged
+    if any(name in outcome and name in reported for name in outcomes):
+        return status
+    return {key: value for key, value in status.items() if not (is_end(key) and is_time(value))}
+
+
+def _outcome(definition: Definition, reported: _Conditions, before: _Conditions, *, over: bool) -> _Conditions:
+    """Return the announcement and, when all parts have ended (``over``), the end: of what was announced, else bad."""
+    outcomes, polarity = definition.annotations.outcomes, Polarity(definition.status)
+    failing = [name for name in outcomes if polarity.fails(name, "True")]
+    bound = [name for name in outcomes if outcomes[name] in before]
+    bad = [name for name in failing if name in reported or outcomes[name] in reported]
+    for name in (*bound, *bad, *(name for name in outcomes if name in reported)):
+        announcement = outcomes[name]
+        # A bad end that was announced stays, even when the cluster that announced it no longer reports.
+        found = reported.get(announcement) or reported.get(name) or before[announcement]
+        announced = {announcement: {**found, "type": announcement}}
+        comes = over and (name in reported or name in failing)
+        return announced | {name: {**reported.get(name, found), "type": name}} if comes else announced
+    return {}
+
+
+def _true_conditions(status: JSON) -> _Conditions:
+    return {condition["type"]: condition for condition in _conditions(status) if condition["status"] == "True"}
+
+
+def _conditions(status: JSON) -> list[Object]:
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    if not isinstance(conditions, list):
+        return []
+    conditions = [condition for condition in conditions if condition is not None]
+    return conditions if are_conditions(conditions) else []
+
+
+def _agreed_generation(items: Sequence[StatusItem], current: int | None) -> JSON:
+    """Return the template's generation, as the members write theirs, when all have caught up with it; else None.
+
+    As Karmada's native interpreter has it (``native/aggregatestatus.go``): a member is current when its controller
+    observed the member object's generation, and that object was made from the template's generation.
+    """
+    if not items or current is None:
+        return None
+    for status in (item.status for item in items):
+        observed = observed_generation(status)
+        own, of_template = (status.get(field) if isinstance(status, dict) else None for field in BOOKKEEPING)
+        if observed is None or type(own) is not int or type(of_template) is not int:
+            return None
+        if observed < own or of_template < current:
+            return None
+    return str(current) if any(isinstance(item.status["observedGeneration"], str) for item in items) else current
+
+
+def _with_starts(definition: Definition, template: Object, status: dict[str, JSON], known: Object) -> dict[str, JSON]:
+    """API servers refuse a Job whose start moves or goes while it is to run, or that has ended before it."""
+    starts = {key: value for key, value in known.items() if is_start(key) and is_time(value)}
+    starts = {key: value for key, value in starts.items() if status.get(key) != value}
+    if not starts or _is_suspended(definition, template):
+        return status
+    ends = {key: value for key, value in status.items() if is_end(key) and is_time(value)}
+    return {**status, **starts, **{key: latest([end, *starts.values()]) for key, end in ends.items()}}
+
+
+def _is_suspended(definition: Definition, template: Object) -> bool:
+    """Return whether a template has everywhere the values that the definition writes to suspend it."""
+    try:
+        places = [(path, action.value) for action in definition.suspend for path in action.path.paths(template)]
+    except QueryError as error:
+        raise InterpretationError(f"definition {definition.name}, suspendActions: {error}") from error
+    return bool(places) and all(get(template, path) == value for path, value in places)
+
+
+def _with_known(definition: Definition, status: dict[str, JSON], known: Object) -> dict[str, JSON]:
+    """Put back counters that would fall or go, a 0 too, and what no member decides."""
+    for (_, *path), rule in definition.annotations.aggregate.items():
+        place = tuple(step for step in path if step is not None)
+        # Elements of lists have no place of their own here: their order may be another one each time.
+        if len(place) < len(path) or not isinstance(get(status, place[:-1]), dict | None):
+            continue
+        value, now = get(known, place), get(status, place)
+        if value is not None and (rule is AggregateRule.OMIT or (rule is AggregateRule.COUNTER and falls(value, now))):
+            status = set_value(status, place, value)
+    return status
+
+
+def _with_required(definition: Definition, status: _Fields) -> _Fields:
+    """Add what an API server requires and no cluster gives, to the status itself and to objects that are there."""
+    for (_, *path), value in definition.annotations.required_status.items():
+        if get(status, (*path,)) is None and isinstance(get(status, (*path[:-1],)), dict):
+            status = set_value(status, (*path,), value)
+    return status
+
+
+def has_outcome(definition: Definition, template: Object) -> bool:
+    """Return whether a template without outcomes has completed or failed; that stays true without clusters."""
+    if definition.annotations.outcomes or not Polarity(definition.status).completes:
+        return False
+    return not _ENDED.isdisjoint(match_status(definition, template).matched)
+
+
+def emptied(definition: Definition, status: Object) -> dict[str, JSON]:
+    """Return what is left of a status when there is no cluster any more; docs/operations.md has it as a table."""
+    rules, projection = definition.annotations.aggregate, Projection()
+    status_match_reads(definition, projection)
+    read = projection.at("status")
+    is_read = projection.is_whole or read.is_whole
+    left = {key: _left(key, rules.get(("status", key)), value) for key, value in status.items()}
+    return {
+        key: value
+        for key, value in left.items()
+        if value is not None and not (isinstance(value, str) and (is_read or key in read.fields))
+    }
+
+
+def _left(key: str, rule: AggregateRule | None, value: JSON) -> JSON:
+    if rule in OF_A_CLUSTER or isinstance(value, dict):
+        return None
+    if isinstance(value, bool):
+        return False
+    if is_number(value):
+        return value if is_generation(key) else 0
+    if isinstance(value, list):
+        return []
+    # The text of a sum is a quantity.
+    return "0" if rule in ADDING_UP and value and not is_time(value) else value

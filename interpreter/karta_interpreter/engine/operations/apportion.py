@@ -1,0 +1,242 @@
+"""The places in an object that set how many pods it has, and how they share a number of pods."""
+
+from collections.abc import Iterable, Sequence
+from math import ceil, floor, gcd, lcm
+from typing import NamedTuple
+
+from karta_interpreter.base.k8s.values import MOST_REPLICAS, Object, Path
+from karta_interpreter.engine.evaluation.pods import ScaleLocation
+from karta_interpreter.languages.jq import Location
+
+_REACH = {2: 1024, 3: 128, 4: 64}
+_MOST_REACH, _LEAST_REACH = 16, 2
+_MOST_SUMS, _LEAST_SUMS = 500, 16
+
+
+def limits(steps: int) -> tuple[int, int]:
+    """Return how far from the proportional share is searched where steps of so many sizes must add up.
+
+    That is how many units around the share of each step are tried, and how many sums of pods are followed at a time.
+    Two steps meet again after as many units of one as the other has pods, which are the hosts of a replica or the size
+    of a group. So of two the nearest way is found wherever there is one and a unit has no more than 1024 pods. Of more
+    steps there are many ways: measured with random counts, all totals are reached that can be for units of up to 64
+    pods, but for one in a thousand; units of hundreds of pods miss some. The limits keep the search below a third of a
+    second, and every call of the process waits for it.
+
+    >>> limits(2), limits(5), limits(300)
+    ((1024, 500), (16, 500), (2, 33))
+    """
+    reach = _REACH.get(steps) or max(_LEAST_REACH, min(_MOST_REACH, 256 // steps))
+    return reach, max(_LEAST_SUMS, min(_MOST_SUMS, 10_000 // steps))
+
+
+_Placed = tuple[ScaleLocation, Location]
+"""The counts of a pod set and the place that sets them."""
+
+
+class ScaleTarget(NamedTuple):
+    """One place and the pod sets it moves together.
+
+    A LeaderWorkerSet's ``.spec.replicas`` sets the number of its leaders and of its workers: one unit of it is
+    ``step`` pods, as many as the group has. ``units`` is today's number, ``least`` and ``most`` are its bounds.
+    """
+
+    scales: tuple[ScaleLocation, ...]
+    step: int
+    units: int
+    least: int
+    most: int
+
+    @property
+    def pod_sets(self) -> tuple[str, ...]:
+        """The names of the pod sets that this target moves."""
+        return tuple(scale.pod_set.name for scale in self.scales)
+
+    def write(self, obj: Object, units: int) -> Object:
+        """Return the object with ``units`` at this place; `QueryWriteError` when that cannot be."""
+        scale, place = self._count()
+        count = units * place.factor
+        if scale.replicas is not None:
+            return self.write_default(scale.replicas.write(obj, count))
+        if scale.minimum is not None:
+            obj = scale.minimum.write(obj, count)
+        # An autoscaler with a maximum below its minimum is invalid.
+        if scale.maximum is not None and scale.scale.maximum is not None and scale.scale.maximum < count:
+            obj = scale.maximum.write(obj, count)
+        return obj
+
+    def write_default(self, obj: Object) -> Object:
+        """Return the object with the default that it leaves to its API; Retain would keep the member's count there."""
+        scale, place = self._count()
+        revised: Object = place.write_default(obj) if scale.places.component.has_default_count else obj
+        return revised
+
+    def _count(self) -> _Placed:
+        return next((scale, place) for scale in self.scales if (place := scale.count) and place.factor)
+
+    def __str__(self) -> str:
+        steps = f" in steps of {self.step}" if self.step > 1 else ""
+        bounds = [f"from {self.least * self.step}"] if self.least else []
+        bounds += [f"up to {self.most * self.step}"] if self.most < MOST_REPLICAS // self.step else []
+        return " ".join([f"{' and '.join(self.pod_sets)} can change{steps}", *bounds])
+
+
+def scale_targets(scales: Iterable[ScaleLocation], elastic: frozenset[str]) -> list[ScaleTarget]:
+    """Return the targets that move an elastic pod set, in order; a pod set that shares its place moves with it."""
+    places: dict[Path, list[_Placed]] = {}
+    for scale in scales:
+        if (place := scale.count) is not None:
+            places.setdefault(place.path, []).append((scale, place))
+    return [
+        _target(sharing)
+        for sharing in places.values()
+        if any(scale.pod_set.name in elastic for scale, _ in sharing) and any(place.factor for _, place in sharing)
+    ]
+
+
+def _target(sharing: list[_Placed]) -> ScaleTarget:
+    moved = [(scale, place) for scale, place in sharing if place.factor]
+    bounds = [_bounds(scale, place) for scale, place in moved]
+    first, place = moved[0]
+    return ScaleTarget(
+        scales=tuple([scale for scale, _ in sharing]),
+        step=sum([place.factor for _, place in moved]),
+        units=first.pod_set.replicas // place.factor,
+        least=max([least for least, _ in bounds]),
+        most=min([most for _, most in bounds]),
+    )
+
+
+def _bounds(scale: ScaleLocation, place: Location) -> tuple[int, int]:
+    """Return the least and the most units that the expression and the pod set's own bounds allow."""
+    minimum, maximum = scale.scale.minimum, scale.scale.maximum
+    if scale.replicas is None:
+        # A minimum that is the count itself moves, and a maximum that is in its way moves with it if it can be written.
+        minimum, maximum = None, maximum if scale.maximum is None else None
+    least = max([bound for bound in (0, place.floor, minimum) if bound is not None])
+    most = min([bound for bound in (MOST_REPLICAS, place.cap, maximum) if bound is not None])
+    return ceil(least / place.factor), floor(most / place.factor)
+
+
+def share(total: int, targets: Sequence[ScaleTarget]) -> tuple[int, ...] | None:
+    """Return the units of each target so that their pods add up to ``total``, or None when nothing does.
+
+    Shares follow today's counts (equal ones when all are zero); what does not divide goes to the largest remainder
+    first, to the earlier target among equals.
+    """
+    least = sum(target.least * target.step for target in targets)
+    if not least <= total <= sum(target.most * target.step for target in targets):
+        return None
+    # Steps that are all even never add up to an odd number; the search would try them all.
+    common = gcd(*(target.step for target in targets if target.least < target.most))
+    if common and (total - least) % common:
+        return None
+    if len(targets) == 1:
+        units, rest = divmod(total, targets[0].step)
+        return None if rest else (units,)
+    ideals = _ideals(total, targets)
+    return _rounded(total, targets, *ideals) or _stepped(total, targets, *ideals)
+
+
+def _ideals(total: int, targets: Sequence[ScaleTarget]) -> tuple[list[int], int]:
+    """Return the proportional units of each target, exactly: in parts, and how many parts a unit has.
+
+    A share beyond a bound stops there and the rest is shared anew. In each round only the side that violates more is
+    pinned, so that no target is pinned too early.
+    """
+    pinned: dict[int, int] = {}
+    while True:
+        free = {index: target for index, target in enumerate(targets) if index not in pinned}
+        rest = total - sum(units * targets[index].step for index, units in pinned.items())
+        weights = [target.units * target.step for target in free.values()]
+        weights = weights if any(weights) else [1] * len(weights)
+        # Whole numbers: a float rounds the product of two counts, which may have 31 bits each.
+        step = lcm(*(target.step for target in free.values()))
+        unit = sum(weights) * step or 1
+        parts = {
+            index: rest * weight * (step // target.step)
+            for weight, (index, target) in zip(weights, free.items(), strict=True)
+        }
+        excess = {
+            index: min(max(parts[index], target.least * unit), target.most * unit) - parts[index]
+            for index, target in free.items()
+        }
+        balance = sum(amount * free[index].step for index, amount in excess.items())
+        # Those whose excess has the sign of the sum of all; both sides where the sum is 0.
+        beyond = {index: amount for index, amount in excess.items() if amount * (balance or amount) > 0}
+        if not beyond:
+            return [pinned[index] * unit if index in pinned else parts[index] for index in range(len(targets))], unit
+        pinned |= {index: (parts[index] + amount) // unit for index, amount in beyond.items()}
+
+
+def _rounded(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], unit: int) -> tuple[int, ...] | None:
+    """Round down, then give one more unit where the remainder is largest; None when steps do not add up."""
+    units = [parts // unit for parts in ideals]
+    left = total - sum(each * target.step for each, target in zip(units, targets, strict=True))
+    # The sort is stable even in reverse, so the earlier target comes first among equals.
+    for index in sorted(range(len(targets)), key=lambda index: ideals[index] % unit, reverse=True):
+        target = targets[index]
+        if target.step <= left and units[index] < target.most:
+            units[index] += 1
+            left -= target.step
+    return tuple(units) if left == 0 else None
+
+
+class _Group(NamedTuple):
+    """All targets of one step: the sum of their bounds in units, and of their ideals in parts of a unit."""
+
+    step: int
+    least: int
+    most: int
+    parts: int
+
+
+def _stepped(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], unit: int) -> tuple[int, ...] | None:
+    """Find units near the ideals that add up exactly although steps differ.
+
+    Targets of the same step are interchangeable. So the pods of each step are found first, and then shared
+    among its targets, which always adds up.
+    """
+    by_step: dict[int, list[int]] = {}
+    for index, target in enumerate(targets):
+        by_step.setdefault(target.step, []).append(index)
+    groups: list[_Group] = []
+    for step, places in by_step.items():
+        least, most = sum([targets[at].least for at in places]), sum([targets[at].most for at in places])
+        groups.append(_Group(step, least, most, sum([ideals[at] for at in places])))
+    counts = _cheapest(total, groups, unit)
+    if counts is None:
+        return None
+    units = dict[int, int]()
+    for places, count in zip(by_step.values(), counts, strict=True):
+        alone = [targets[at]._replace(step=1) for at in places]
+        units |= zip(places, share(count, alone) or (), strict=True)
+    return tuple(units[index] for index in range(len(targets)))
+
+
+def _cheapest(total: int, groups: Sequence[_Group], unit: int) -> tuple[int, ...] | None:
+    """Return the units of each group, the nearest to their ideals that add up; there may be a way that is not tried.
+
+    All groups but the last one try the units around their ideal; the last one takes what is left.
+    """
+    reach, sums = limits(len(groups))
+    best: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}  # by the pods so far, their cost and the units
+    for step, least, most, parts in groups[:-1]:
+        middle = parts // unit
+        reachable: dict[int, tuple[int, tuple[int, ...]]] = {}
+        window = range(max(least, middle - reach), min(most, middle + reach) + 1)
+        prices = [(units * step, abs(units * unit - parts) * step, units) for units in window]
+        for pods, (cost, way) in best.items():
+            for more, price, units in prices:
+                known = reachable.get(pods + more)
+                if known is None or cost + price < known[0]:
+                    reachable[pods + more] = cost + price, (*way, units)
+        best = dict(sorted(reachable.items(), key=lambda found: found[1][0])[:sums])
+    step, least, most, parts = groups[-1]
+    ways = [
+        (cost + abs(units * unit - parts) * step, (*way, units))
+        for pods, (cost, way) in best.items()
+        for units, rest in [divmod(total - pods, step)]
+        if not rest and least <= units <= most
+    ]
+    return min(ways)[1] if ways else None

@@ -1,0 +1,114 @@
+"""What an operation is asked and what it answers, apart from any wire format."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.requirements import Counting
+from karta_interpreter.base.k8s.values import JSON, Object, type_name
+from karta_interpreter.languages.lua.operation import LIVE, SLOTS, Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Settings that change answers.
+
+    ``resource_quota_estimate`` mirrors Karmada's feature gate ``ResourceQuotaEstimate``: requirements then name the
+    priority class, and those of InterpretReplica the namespace. ``pod_requests``: how resources of a pod are counted.
+    """
+
+    resource_quota_estimate: bool = False
+    pod_requests: Counting = Counting.SCHEDULER
+
+    @classmethod
+    def of(cls, fields: Mapping[str, JSON]) -> "Options":
+        """Return the options that `dataclasses.asdict` has made JSON of."""
+        return cls(**{**fields, "pod_requests": Counting(fields["pod_requests"])})
+
+
+DEFAULT_OPTIONS = Options()
+
+
+@dataclass(frozen=True, slots=True)
+class StatusItem:
+    """What one member cluster reports of an object."""
+
+    cluster: str
+    status: JSON = None
+    applied: bool = True
+    message: str = ""
+    health: str = ""
+
+    @classmethod
+    def of(cls, value: JSON, place: str) -> "StatusItem":
+        """Read Karmada's ``AggregatedStatusItem``; ``place`` is where it stands, for the error about a wrong type.
+
+        >>> StatusItem.of({"clusterName": "member1", "applied": True}, "items[0]").cluster
+        'member1'
+        """
+        if not isinstance(value, dict):
+            raise InterpretationError(f"{place} must be an object, but is {type_name(value)}", code=400)
+        for field, expected in _ITEM_TYPES.items():
+            if type(found := value.get(field, expected())) is not expected:
+                message = f"{place}.{field} must be {type_name(expected())}, but is {type_name(found)}"
+                raise InterpretationError(message, code=400)
+        texts = (value.get(field, "") for field in ("appliedMessage", "health"))
+        # Go leaves a false out of the JSON.
+        return cls(value.get("clusterName", ""), value.get("status"), value.get("applied", False), *texts)
+
+    def to_json(self) -> Object:
+        """Return the item as Karmada writes it, without what is empty.
+
+        >>> StatusItem("member1", {"active": 1}).to_json()
+        {'clusterName': 'member1', 'status': {'active': 1}, 'applied': True}
+        """
+        status = {} if self.status is None else {"status": self.status}
+        rest = {"applied": self.applied, "appliedMessage": self.message, "health": self.health}
+        return {"clusterName": self.cluster, **status, **{field: value for field, value in rest.items() if value}}
+
+
+_ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
+
+
+class Call(NamedTuple):
+    """One question about one object.
+
+    ``object`` is the resource template or, for InterpretStatus and InterpretHealth, the live object; Retain also
+    needs ``observed``, ReviseReplica needs ``replicas`` and AggregateStatus reads ``items``. The object of a call that
+    only a script reads can be an ``orjson.Fragment``.
+    """
+
+    operation: Operation
+    object: Object
+    observed: Object | None = None
+    replicas: int | None = None
+    items: tuple[StatusItem, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        operation: Operation,
+        template: Object,
+        observed: Object,
+        replicas: int | None = None,
+        items: tuple[StatusItem, ...] = (),
+    ) -> "Call":
+        """The call of one operation, as Karmada makes it of a template and the object of a member cluster."""
+        given: Mapping[str, Any] = {"observed": observed, "replicas": replicas, "items": items}
+        more = SLOTS[operation].more
+        return cls(operation, observed if operation in LIVE else template, **({more: given[more]} if more else {}))
+
+    @property
+    def wanted(self) -> int:
+        """The replicas that ReviseReplica is to write; raises InterpretationError without a number of them."""
+        if self.replicas is None or self.replicas < 0:
+            raise InterpretationError(f"replicas must be a number from 0 up, but is {self.replicas}", code=400)
+        return self.replicas
+
+    @property
+    def member(self) -> Object:
+        """The member's object that Retain is to keep something of; raises InterpretationError without one."""
+        if self.observed is None:
+            raise InterpretationError("Retain needs the observed object", code=400)
+        return self.observed

@@ -1,0 +1,65 @@
+"""The definition's own answers: a record for each operation."""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations.aggregate import aggregate_status, aggregation_reads
+from karta_interpreter.engine.operations.call import Call, Options
+from karta_interpreter.engine.operations.interpret_dependency import dependency_reads, interpret_dependency
+from karta_interpreter.engine.operations.interpret_health import health_reads, interpret_health
+from karta_interpreter.engine.operations.interpret_replica import interpret_component, interpret_replica, replica_reads
+from karta_interpreter.engine.operations.interpret_status import interpret_status, status_reads
+from karta_interpreter.engine.operations.retain import retain, retain_reads
+from karta_interpreter.engine.operations.revise_replica import revise_replica, revision_reads
+from karta_interpreter.languages.lua.operation import Operation, Results, by_operation
+
+
+class Own(NamedTuple):
+    """How a definition itself answers an operation: the function that answers, and the one that marks what it reads."""
+
+    answer: Callable[[Definition, Call, Options], Results]
+    reads: Callable[[Definition, Projection], None]
+
+
+_OWN: Final = by_operation(
+    interpret_replica=Own(interpret_replica, replica_reads),
+    interpret_component=Own(interpret_component, replica_reads),
+    revise_replica=Own(
+        lambda own, call, _: {"revised": revise_replica(own, call.object, call.wanted)},
+        revision_reads,
+    ),
+    retain=Own(lambda own, call, _: {"retained": retain(own, call.object, call.member)}, retain_reads),
+    aggregate_status=Own(
+        lambda own, call, _: {"aggregatedStatus": aggregate_status(own, call.object, call.items)},
+        aggregation_reads,
+    ),
+    interpret_status=Own(lambda own, call, _: {"status": interpret_status(own, call.object)}, status_reads),
+    interpret_health=Own(lambda own, call, _: {"healthy": interpret_health(own, call.object)}, health_reads),
+    interpret_dependency=Own(
+        lambda own, call, _: {"dependencies": [each.to_json() for each in interpret_dependency(own, call.object)]},
+        dependency_reads,
+    ),
+)
+
+
+def own_answer(definition: Definition, call: Call, options: Options) -> Results:
+    """Answer a call from the Karta alone, without its scripts; raises InterpretationError."""
+    return _OWN[call.operation].answer(definition, call, options)
+
+
+def projection_of(definition: Definition, operation: Operation) -> Projection | None:
+    """Return what the definition's own answer reads of an object; of Retain's two objects the same is read.
+
+    It is None if all may be read, or if the answer takes more than the object and expressions that run in this
+    process. Fields that an answer writes count as read. Of a large definition not even this is computed.
+    """
+    if definition.needs_child or definition.references:
+        return None
+    if definition.scripts.of(operation) or not definition.answers(operation):
+        return None
+    projection = Projection()
+    projection.take("apiVersion", "kind")
+    _OWN[operation].reads(definition, projection)
+    return None if projection.is_whole else projection

@@ -1,0 +1,104 @@
+"""InterpretDependency: what a workload's pods need beside it in every cluster."""
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.k8s.dependencies import DEPENDENCIES_READ, Dependency, claim_dependencies, pod_dependencies
+from karta_interpreter.base.k8s.edit import get, set_value
+from karta_interpreter.base.k8s.fields import namespace as namespace_of
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.values import JSON, Object, type_name
+from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.karta.annotations import ExtraDependency, MadeClaims, MorePods
+from karta_interpreter.engine.evaluation.pods import pod_templates, template_reads
+from karta_interpreter.languages.jq import Query, take_outputs
+from karta_interpreter.languages.jq.compiled.reads import project
+
+_LONGEST_NAMESPACE: Final = 253
+"""Kubernetes allows 63 bytes, and 253 in the longest of its names."""
+
+
+def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency]:
+    """Return what the pod templates and the definition's ``dependencies`` annotation name, sorted, once each.
+
+    Karmada compares answers as text (``dependencies_distributor.go``), so their order must not vary.
+    """
+    namespace, extras = namespace_of(obj), definition.annotations.dependencies
+    made = {name for each in extras if isinstance(each, MadeClaims) for name in _texts(definition, each.volumes, obj)}
+    found: list[Dependency] = []
+    for name, template in _templates(definition, obj):
+        try:
+            found += pod_dependencies(_without(template, made), namespace)
+            found += claim_dependencies(template, namespace)  # resource claims, which are no volumes: none is left out
+        except InterpretationError as error:
+            raise InterpretationError(f"definition {definition.name}, {name}: {error}") from error
+    for extra in extras:
+        if isinstance(extra, ExtraDependency):
+            named = [] if extra.namespace is None else _texts(definition, extra.namespace, obj)
+            place = named[0] if named else namespace
+            names = _texts(definition, extra.name, obj)
+            found += [Dependency(extra.api_version, extra.kind, place, name) for name in names]
+    # The answer repeats it for each dependency: of 1 MB it would make hundreds of the body of the request.
+    if any(len(each.namespace.encode()) > _LONGEST_NAMESPACE for each in found):
+        reason = f"the namespace of a dependency has more than {_LONGEST_NAMESPACE} bytes"
+        raise InterpretationError(f"definition {definition.name}: {reason}")
+    return list(dict.fromkeys(sorted(found)))  # Karmada itself sorts only what customizations answer
+
+
+def dependency_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what InterpretDependency reads of an object."""
+    projection.take("metadata.namespace")
+    template_reads(definition, projection, *DEPENDENCIES_READ)
+    for extra in definition.annotations.dependencies:
+        match extra:
+            case ExtraDependency():
+                take_outputs(projection, extra.name, extra.namespace)
+            case MadeClaims(volumes):
+                take_outputs(projection, volumes)
+            case MorePods(templates):
+                for template in project(templates.node, (projection,)):
+                    template.at("spec").take(*DEPENDENCIES_READ)
+
+
+def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:
+    """Yield pod templates, each with what it is called in messages."""
+    for component, template in pod_templates(definition, obj):
+        yield f"pod template of {component}", template
+    for more in definition.annotations.dependencies:
+        if isinstance(more, MorePods):
+            for template in _values(definition, more.templates, obj):
+                if isinstance(template, dict):
+                    yield "annotation dependencies", template
+                elif template is not None:
+                    raise _misfit(definition, more.templates, f"pod templates, but yields {type_name(template)}")
+
+
+def _without(template: Object, volumes: Collection[str]) -> Object:
+    """Return a template without the volumes of these names."""
+    listed = get(template, ("spec", "volumes"))
+    if not volumes or not isinstance(listed, list):
+        return template
+    left = [volume for volume in listed if not isinstance(name := get(volume, ("name",)), str) or name not in volumes]
+    rest: Object = set_value(template, ("spec", "volumes"), left)
+    return rest
+
+
+def _texts(definition: Definition, query: Query, obj: Object) -> list[str]:
+    values = _values(definition, query, obj)
+    for value in values:
+        if value is not None and not isinstance(value, str):
+            raise _misfit(definition, query, f"names, but yields {type_name(value)}")
+    return [value for value in values if value]
+
+
+def _values(definition: Definition, query: Query, obj: Object) -> list[JSON]:
+    try:
+        return query.evaluate(obj)
+    except QueryError as error:
+        raise InterpretationError(f"definition {definition.name}, annotation dependencies: {error}") from error
+
+
+def _misfit(definition: Definition, query: Query, reason: str) -> InterpretationError:
+    where = f"definition {definition.name}, annotation dependencies"
+    return InterpretationError(f"{where}: `{query.text}` must yield {reason}")

@@ -1,0 +1,70 @@
+"""InterpretHealth: does the workload do what it should in this cluster?"""
+
+from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.k8s.fields import generation
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.status_rules import FAILING, TRANSITIONAL
+from karta_interpreter.engine.evaluation.status import Status, match_status, status_match_reads
+from karta_interpreter.engine.operations.interpret_status import observed_generation
+from karta_interpreter.languages.jq import take_outputs
+
+_AT_WORK = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})
+_WAITING_OR_AT_WORK = _AT_WORK | TRANSITIONAL
+
+
+def interpret_health(definition: Definition, obj: Object) -> bool:
+    """Return whether a live object is healthy.
+
+    An object is healthy when one of its statuses counts as healthy (`healthy_statuses`); Failed and Degraded prevail
+    over the others unless they count as healthy themselves. A status that the controller wrote for an older generation
+    shows a workload that waits for its controller: it counts as Initializing, and a failure remains a failure.
+
+    The ``health`` annotation replaces all of this for a status that is current; a stale one is unhealthy.
+    """
+    health = definition.annotations.health
+    if health is None:
+        matched, healthy = match_status(definition, obj).matched, healthy_statuses(definition)
+        if is_stale(definition, obj):
+            matched = (*FAILING.intersection(matched), Status.INITIALIZING)
+        return not healthy.isdisjoint(matched) and (FAILING - healthy).isdisjoint(matched)
+    if is_stale(definition, obj):
+        return False
+    where = f"definition {definition.name}, annotation health"
+    try:
+        verdict = health.first(obj)
+    except QueryError as error:
+        raise InterpretationError(f"{where}: {error}") from error
+    if not isinstance(verdict, bool):
+        raise InterpretationError(f"{where}: `{health.text}` must yield true or false")
+    return verdict
+
+
+def health_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what InterpretHealth reads of an object."""
+    projection.take("metadata.generation", "status.observedGeneration")
+    if definition.annotations.health is not None:
+        take_outputs(projection, definition.annotations.health)
+    else:
+        status_match_reads(definition, projection)
+
+
+def healthy_statuses(definition: Definition) -> frozenset[Status]:
+    """Return the statuses that count as healthy: those of the annotation ``healthy-statuses``, else by family.
+
+    A workload that runs to completion may wait, for a queue or for room; one that serves may not. A definition that
+    maps ``completed`` describes the former. Undefined counts for neither: nothing works on an object without a status.
+    """
+    named, rules = definition.annotations.healthy_statuses, definition.status
+    if named is not None:
+        return named
+    return _WAITING_OR_AT_WORK if rules is not None and Status.COMPLETED in dict(rules.mappings) else _AT_WORK
+
+
+def is_stale(definition: Definition, obj: Object) -> bool:
+    """Return whether the controller wrote the status for an older generation of the object."""
+    observed, current = observed_generation(obj.get("status")), generation(obj)
+    if observed is None or current is None or observed >= current:
+        return False
+    return definition.annotations.observes_generation

@@ -1,0 +1,58 @@
+"""InterpretReplica and InterpretComponent: how many pods a workload has, in all or by pod set, and what one needs."""
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.fields import namespace as namespace_of
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.requirements import (
+    REQUIREMENTS_READ,
+    PodRequirements,
+    merge_requirements,
+    pod_requirements,
+)
+from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.evaluation.pods import PodSet, pod_sets, template_reads
+from karta_interpreter.engine.operations.call import Call, Options
+from karta_interpreter.languages.lua.operation import Results
+
+
+def interpret_replica(definition: Definition, call: Call, options: Options) -> Results:
+    """Return the number of pods over all pod sets and the requirements that fit each of them.
+
+    Several pod sets answer as one: per resource the largest request, a node claim only where all agree. Pod sets
+    scaled to zero do not count, unless all are.
+    """
+    sets = pod_sets(definition, call.object)
+    asking = sets if len(sets) == 1 else [pods for pods in sets if pods.replicas] or sets
+    requirements = merge_requirements([_requirements(definition, pods, options) for pods in asking])
+    namespace = namespace_of(call.object) if options.resource_quota_estimate else ""
+    requires = requirements.to_json(namespace=namespace, priority_class=options.resource_quota_estimate)
+    total = sum([pods.replicas for pods in sets])
+    if total > MOST_REPLICAS:
+        raise InterpretationError(f"the replicas add up to {total}, more than {MOST_REPLICAS}")
+    return {"replica": total, "requires": requires}
+
+
+def interpret_component(definition: Definition, call: Call, options: Options) -> Results:
+    """Return name, replicas and requirements of every pod set, in the order of the definition."""
+    components: list[JSON] = []
+    for pods in pod_sets(definition, call.object):
+        component: dict[str, JSON] = {"name": pods.name, "replicas": pods.replicas}
+        requirements = _requirements(definition, pods, options)
+        if wire := requirements.to_json(priority_class=options.resource_quota_estimate):
+            component["replicaRequirements"] = wire
+        components.append(component)
+    return {"components": components}
+
+
+def replica_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what InterpretReplica and InterpretComponent read of an object."""
+    projection.take("metadata.namespace")
+    template_reads(definition, projection, *REQUIREMENTS_READ)
+
+
+def _requirements(definition: Definition, pods: PodSet, options: Options) -> PodRequirements:
+    try:
+        return pod_requirements(pods.template, options.pod_requests)
+    except InterpretationError as error:
+        raise InterpretationError(f"definition {definition.name}, pod template of {pods.name}: {error}") from error

@@ -1,0 +1,76 @@
+"""InterpretStatus: what of a live object's status Karmada keeps and later aggregates."""
+
+import re
+from typing import Final
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.fields import annotation, generation
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.values import JSON, Object, type_name
+from karta_interpreter.definitions.karta import Definition
+
+TEMPLATE_GENERATION: Final = "resourcetemplate.karmada.io/generation"
+"""The annotation of a member's object with the generation of its template."""
+
+BOOKKEEPING: Final = ("generation", "resourceTemplateGeneration")
+"""The fields that InterpretStatus adds for AggregateStatus; they are no part of a workload's status."""
+
+# As many as an int64 has, the type of generations in Kubernetes.
+_DIGITS = re.compile(r"[0-9]{1,19}")
+_SIGNED = re.compile(r"[-+]?[0-9]{1,100}")
+
+
+def interpret_status(definition: Definition, obj: Object) -> dict[str, JSON]:
+    """Return the object's status, ``{}`` when it has none.
+
+    A status with ``observedGeneration`` also gets the two fields from which AggregateStatus sees that a member
+    has caught up with the template, as Karmada's native interpreter does (``native/reflectstatus.go``):
+    ``generation`` of the object and ``resourceTemplateGeneration``. One that is about another object is left out.
+    """
+    status = obj.get("status")
+    if status is None:
+        return {}
+    if not isinstance(status, dict):
+        raise InterpretationError(f"status must be an object, but is {type_name(status)}")
+    if "observedGeneration" not in status:
+        return status
+    if not definition.annotations.observes_generation:
+        return {field: value for field, value in status.items() if field != "observedGeneration"}
+    kept, current, of_template = {**status}, generation(obj), _template_generation(obj)
+    if current is not None:
+        kept["generation"] = current
+    if of_template is not None:
+        kept["resourceTemplateGeneration"] = of_template
+    return kept
+
+
+def status_reads(_: Definition, projection: Projection) -> None:
+    """Mark what InterpretStatus reads of an object."""
+    projection.take("status", "metadata.generation")
+    projection.at("metadata", "annotations", TEMPLATE_GENERATION).take_all()
+
+
+def observed_generation(status: JSON) -> int | None:
+    """Return the generation that a status was written for, None without one.
+
+    It is a number, but for a few kinds that write the number as text (Argo Rollouts, whose versions before 1.0 have a
+    hash there). Other text is ignored.
+
+    >>> observed_generation({"observedGeneration": 3}), observed_generation({"observedGeneration": "3"})
+    (3, 3)
+    """
+    observed = status.get("observedGeneration") if isinstance(status, dict) else None
+    if isinstance(observed, str) and _DIGITS.fullmatch(observed):
+        return int(observed)
+    return observed if isinstance(observed, int) and not isinstance(observed, bool) else None
+
+
+def _template_generation(obj: Object) -> int | None:
+    text = annotation(obj, TEMPLATE_GENERATION)
+    if text is None:
+        return None
+    # Not what `int` reads besides: `1_0`, spaces, digits of other scripts. Karmada reads it with Go's ParseInt.
+    number = int(text) if _SIGNED.fullmatch(text) else None
+    if number is None or not -(2**63) <= number < 2**63:
+        raise InterpretationError(f"annotation {TEMPLATE_GENERATION} must be a number of 64 bits")
+    return number

@@ -1,0 +1,189 @@
+"""One call, one answer: by a script where the definition has one for the operation, else by the definition itself.
+
+By the functions of ``require("karta")`` a script asks the Karta that it overrides.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import zip_longest
+from typing import Final, TypeAlias
+
+import orjson
+from orjson import Fragment
+
+from karta_interpreter.base.errors import InterpretationError, LuaError, LuaLimitError, LuaRunError
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta import Definition, Reader, resolved
+from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem
+from karta_interpreter.engine.operations.dispatch import own_answer
+from karta_interpreter.languages.lua.dependencies import merge_dependencies
+from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
+from karta_interpreter.languages.lua.machine.worker import Job, run_job, script_job
+from karta_interpreter.languages.lua.operation import OWN_FUNCTIONS, SLOTS, Operation, Results
+from karta_interpreter.languages.lua.results import lua_type
+from karta_interpreter.languages.lua.script import Own, Script
+
+OnPrint: TypeAlias = Callable[[str], None] | None
+
+
+def interpret(
+    definition: Definition,
+    call: Call,
+    options: Options = DEFAULT_OPTIONS,
+    *,
+    on_print: OnPrint = None,
+    reader: Reader | None = None,
+) -> Results:
+    """Answer a call by Karmada's result names, or raise `InterpretationError` with the reason.
+
+    ``on_print`` gets every line that a script prints. ``reader`` knows the objects that the definition refers to.
+    A script, or a bounded expression, is run in another process, for which the calling thread waits. The code of an
+    error is 422 when a script fails, 504 when it takes too long or too much memory.
+    """
+    if definition.references:
+        definition = resolved(definition, call.object, reader)
+    if call.operation in definition.scripts.operations:
+        # One script, but for dependencies: Karmada runs those of all customizations and joins their answers.
+        answers = []
+        for script, job in script_jobs(definition, call, options, on_print):
+            with script_errors(definition, script):
+                answers.append(run_job(job))
+        return script_results(call, answers)
+    if not definition.answers(call.operation):
+        raise _unanswered(definition, call.operation)
+    return own_answer(definition, call, options)
+
+
+def _unanswered(definition: Definition, operation: Operation) -> InterpretationError:
+    if not definition.has_karta:
+        scripted = ", ".join(sorted(definition.scripts.operations))
+        message = f"no Karta and no script answers {operation} for {definition.gvk}; scripts answer {scripted}"
+        return InterpretationError(message, code=404)
+    allowed = ", ".join(sorted(definition.annotations.operations or ()))
+    return InterpretationError(
+        f"definition {definition.name} does not answer {operation}: its annotation "
+        f"karta-interpreter.io/operations allows {allowed}",
+        code=400,
+    )
+
+
+def has_scripts_alone(definition: Definition, operation: str) -> bool:
+    """Return whether scripts answer an operation, and nothing else has to be waited for."""
+    return operation in definition.scripts.operations and not (definition.needs_child or definition.references)
+
+
+def script_jobs(
+    definition: Definition, call: Call, options: Options, on_print: OnPrint = None
+) -> list[tuple[Script, Job]]:
+    """Return the scripts that answer a call, with what a process does for each."""
+    arguments: list[JSON] = [call.object]
+    match call.operation:
+        case Operation.RETAIN:
+            arguments.append(call.member)
+        case Operation.REVISE_REPLICA:
+            arguments.append(call.wanted)
+        case Operation.AGGREGATE_STATUS:
+            # Karmada leaves an empty list out of what it stores, and scripts get nil for it.
+            arguments.append([item.to_json() for item in call.items] or None)
+    own = own_functions(definition, call, options)
+    scripts = definition.scripts.of(call.operation)
+    return [(script, script_job(script, arguments, own, on_print)) for script in scripts]
+
+
+@contextmanager
+def script_errors(definition: Definition, script: Script) -> Iterator[None]:
+    """Raise the errors of a script as InterpretationError."""
+    try:
+        yield
+    except LuaError as error:
+        text = script.line_text(error.line)
+        shown = f" (`{text}`)" if text else ""
+        place = f" in line {error.line}{shown}" if error.line else shown
+        message = f"{definition.gvk}: script {script.name} for {script.operation} failed{place}: {error}"
+        raise InterpretationError(message, code=504 if isinstance(error, LuaLimitError) else 422) from error
+
+
+def script_results(call: Call, answers: Sequence[Results]) -> Results:
+    """Return the answer to a call by the results of the jobs; only InterpretDependency has several."""
+    if call.operation is Operation.INTERPRET_DEPENDENCY:
+        return {"dependencies": merge_dependencies(each["dependencies"] for each in answers)}
+    return _status_only(call, answers[0]) if call.operation is Operation.AGGREGATE_STATUS else answers[0]
+
+
+def _status_only(call: Call, results: Results) -> Results:
+    """Return the object that was asked about with the status of the one that a script made.
+
+    Karmada compares nothing else and writes through the status subresource, so scripts may lose the rest: an
+    ``emptyDir: {}`` gets lost in every one of them.
+    """
+    aggregated = results["aggregatedStatus"]
+    rest = {field: value for field, value in call.object.items() if field != "status"}
+    return {"aggregatedStatus": {**rest, "status": aggregated["status"]} if "status" in aggregated else rest}
+
+
+def own_functions(definition: Definition, call: Call, options: Options) -> Own:
+    """Return the functions by name for the script that answers a call; they raise LuaRunError."""
+    return {name: partial(_ask, definition, call, options, name) for name in OWN_FUNCTIONS}
+
+
+def _ask(definition: Definition, call: Call, options: Options, name: str, *arguments: JSON) -> tuple[JSON, ...]:
+    if not definition.has_karta:
+        raise LuaRunError(f"karta.{name} has no answer: there is no Karta for {definition.gvk}")
+    operation = OWN_FUNCTIONS[name]
+    names = ("object", *filter(None, [SLOTS[operation].more]))
+    fields = {
+        field: _READERS[field](value, f"#{position} to {name}", call)
+        for position, (field, value) in enumerate(zip_longest(names, arguments[: len(names)]), start=1)
+    }
+    try:
+        answer: Mapping[str, JSON] = own_answer(definition, Call(operation, **fields), options)
+    except InterpretationError as error:
+        raise LuaRunError(str(error)) from error
+    return tuple(answer[result] for result in SLOTS[operation].results)
+
+
+def _object(value: JSON, place: str, call: Call) -> Object:
+    """Read an object; its empty tables are what was empty at the same place of those that the script was given."""
+    if value == []:  # an empty table
+        return {}
+    if isinstance(value, list):
+        raise LuaRunError(f"bad argument {place} (object expected, got list)")
+    _check(value, dict, "table", place)
+    # Lua has one empty table for {} and [], and what comes from the child process has lists for both.
+    given = [_decoded(each) for each in (call.object, call.observed) if each is not None]
+    restored: Object = restore_empty_tables(value, given)
+    return restored
+
+
+def _decoded(given: Object | Fragment) -> Object:
+    return orjson.loads(orjson.dumps(given)) if isinstance(given, Fragment) else given
+
+
+def _replicas(value: JSON, place: str, _: Call) -> int:
+    _check(value, int, "integer", place)
+    count: int = value
+    return count
+
+
+def _items(value: JSON, place: str, _: Call) -> tuple[StatusItem, ...]:
+    items = [] if value is None else value  # what Karmada gives to scripts when there are none
+    _check(items, list, "table", place)
+    try:
+        return tuple(StatusItem.of(item, f"item {index}") for index, item in enumerate(items, start=1))
+    except InterpretationError as error:
+        raise LuaRunError(f"bad argument {place}: {error}") from error
+
+
+_READERS: Final[Mapping[str, Callable[[JSON, str, Call], JSON]]] = {
+    "object": _object,
+    "observed": _object,
+    "replicas": _replicas,
+    "items": _items,
+}
+
+
+def _check(value: JSON, kind: type, expected: str, place: str) -> None:
+    """Raise the error of Lua's own library for a value of another type."""
+    if type(value) is not kind:
+        raise LuaRunError(f"bad argument {place} ({expected} expected, got {lua_type(value)})")

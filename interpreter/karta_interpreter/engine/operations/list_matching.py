@@ -1,0 +1,216 @@
+"""Which part of a template is which part of the member's object, and what becomes of their values together."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import cached_property
+from itertools import chain, zip_longest
+from operator import itemgetter
+
+from karta_interpreter.base.errors import QuantityError
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.quantity import Quantity
+from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, Path
+from karta_interpreter.definitions.karta import Component, Definition, PodTemplate
+from karta_interpreter.languages.jq import Query, take_outputs
+
+_NAME = "name"
+_Instance = tuple[Path, str, str]
+"""A list, a component and the id of the component's instance that is an element of the list."""
+
+
+class Correspondence:
+    """The places of a template for places of an observed object.
+
+    Elements of a list whose instances have ids are the same when their ids are: a template may have gained a worker
+    group, or lists them in another order. Elements of other lists are the same when their names are, or their indices
+    where the template has given no name, and fields of an object when their keys are.
+    """
+
+    def __init__(self, definition: Definition, desired: Object, observed: Object) -> None:
+        self._definition = definition
+        self._desired = desired
+        self._observed = observed
+
+    def values(self, query: Query, template: Object) -> list[JSON]:
+        """Return what an expression gives for the template."""
+        return query.evaluate(self._asked(template))
+
+    def shared(
+        self, query: Query, template: Object, absent: JSON = None, *, drops: bool = False, strict: bool = True
+    ) -> Iterator[tuple[Path, JSON]]:
+        """Yield the template's place and the observed value for what an expression names in both objects.
+
+        What the template has dropped is not named in it: neither the entry of a map or a list, nor what a condition
+        selects. What the observed object does not have stays the template's; where the template has a value, it
+        becomes ``absent``, or None if it ``drops`` that. What is computed has no place: an error if ``strict``.
+        """
+        paths = query.paths if strict else query.known_paths
+        values = query.evaluate(self._observed)
+        # The usual case, by the cheap half of the work: nothing of the member's is there to be kept.
+        if absent is None and not drops and all(value is None for value in values):
+            return
+        ours, names = frozenset(paths(self._asked(template))), dict[Path, Mapping[str, int]]()
+        for path, value in zip(paths(self._observed), values, strict=True):
+            found = absent if value is None else value
+            place = None if path is None or (found is None and not drops) else self.moved(path, template, names)
+            if place is None or place not in ours or not _has_elements(template, place):
+                continue
+            if value is not None or get(template, place) is not None:
+                yield place, found
+
+    def _asked(self, template: Object) -> Object:
+        """Templates come without a status, so conditions about it are asked of the observed object's."""
+        return {**template, "status": self._observed.get("status")}
+
+    def moved(self, path: Path, template: Object, names: dict[Path, Mapping[str, int]] | None = None) -> Path | None:
+        """Return the path with the template's indices; None for an element that the template does not have.
+
+        ``names`` keeps the names in the lists of the template from one path to the next.
+        """
+        names = {} if names is None else names
+        place: Path = ()
+        for depth, step in enumerate(path):
+            ours: str | int | None = step
+            if isinstance(step, int):
+                ours = self._index(path[:depth], step, template, place, names)
+            if ours is None:
+                return None
+            place = (*place, ours)
+        return place
+
+    def _index(
+        self, elements: Path, index: int, template: Object, place: Path, names: dict[Path, Mapping[str, int]]
+    ) -> int | None:
+        """Return the template's index for the observed object's, None for an id that the template lacks."""
+        ids, ours, taken = self._ids
+        # The template's element at this index may have an id, and is then not the observed one without that id.
+        if (elements, index) in ids or (place, index) in taken:
+            # Several components may have their ids in one list; the one that knows the instance decides.
+            known = ((place, *each) for each in ids.get((elements, index), ()))
+            return next((ours[each] for each in known if each in ours), None)
+        name = get(self._observed, (*elements, index, _NAME))
+        if not isinstance(name, str) or not name:
+            return index
+        if place not in names:
+            names[place] = _named(template, place)
+        # It may be the one at the same index that has no name.
+        return names[place].get(name, None if get(template, (*place, index, _NAME)) else index)
+
+    @cached_property
+    def _ids(
+        self,
+    ) -> tuple[Mapping[tuple[Path, int], list[tuple[str, str]]], Mapping[_Instance, int], set[tuple[Path, int]]]:
+        """The ids for each list and index of the observed object; the template's indices by id, and all of them."""
+        ids: dict[tuple[Path, int], list[tuple[str, str]]] = {}
+        ours: dict[_Instance, int] = {}
+        for component in reversed(self._definition.components):
+            for elements, name, index in _named_elements(component, self._desired):
+                ours[elements, component.name, name] = index
+            for elements, name, index in _named_elements(component, self._observed):
+                ids.setdefault((elements, index), []).append((component.name, name))
+        return ids, ours, {(elements, index) for (elements, _, _), index in ours.items()}
+
+
+def _named(template: Object, elements: Path) -> Mapping[str, int]:
+    """Return the indices of the elements of a list that have names."""
+    listed = get(template, elements)
+    names = [get(each, (_NAME,)) for each in (listed if isinstance(listed, list) else ())]
+    return {name: index for index, name in enumerate(names) if isinstance(name, str) and name}
+
+
+def _has_elements(obj: Object, place: Path) -> bool:
+    """Return whether all elements of lists on the way to a place are there: only the last of fields can be made."""
+    return all(
+        get(obj, place[: depth + 1], NOTHING) is not NOTHING
+        for depth, step in enumerate(place)
+        if isinstance(step, int)
+    )
+
+
+def _named_elements(component: Component, obj: Object) -> Iterator[tuple[Path, str, int]]:
+    """Yield list, id and index of every instance that is an element of a list."""
+    query = component.instance_ids
+    if query is None:
+        return
+    places = query.locate_each(obj)
+    if None in places and isinstance(component.pods, PodTemplate):  # a computed id is that of the pods beside it
+        places = [place or pods for place, pods in zip_longest(places, component.pods.query.locate_each(obj))]
+    # Not strict: the places of templates may be more than there are ids.
+    for name, place in zip(query.evaluate(obj), places, strict=False):
+        if place is None or not isinstance(name, str):
+            continue
+        for depth, step in reversed(list(enumerate(place.path))):
+            if isinstance(step, int):
+                yield place.path[:depth], name, step
+                break
+
+
+def matching_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what `Correspondence` reads to match the elements of all lists that are marked: their ids and names."""
+    take_outputs(projection, *(component.instance_ids for component in definition.components))
+    pending = [projection]
+    while pending:
+        part = pending.pop()
+        pending += part.fields.values()
+        if part.elements is not None:
+            part.elements.take(_NAME)
+            pending.append(part.elements)
+
+
+def filled(ours: JSON, theirs: JSON) -> JSON:
+    """Return the template's value, completed by the member's where the template has none, also inside of objects.
+
+    >>> filled({"disk": "nvme", "pool": None}, {"disk": "hdd", "pool": "a100"})
+    {'disk': 'nvme', 'pool': 'a100'}
+    """
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return {**theirs, **{key: filled(value, theirs.get(key)) for key, value in ours.items()}}
+    return theirs if ours is None else ours
+
+
+def united(ours: JSON, theirs: JSON, by: Query | None = None, is_kept: Callable[[JSON], bool] = lambda _: True) -> JSON:
+    """Return the elements of both lists, those with the same key filled: first the member's, then what is new.
+
+    The key is what ``by`` gives for an element, or the element. So a list to which the member has added stays in its
+    order. Elements of the member that are not kept are only the template's.
+
+    >>> united([{"key": "gpu"}, {"key": "new"}], [{"key": "spot"}, {"key": "gpu"}])
+    [{'key': 'spot'}, {'key': 'gpu'}, {'key': 'new'}]
+    """
+    if not isinstance(theirs, list) or not isinstance(ours, list | None):
+        return filled(ours, theirs)
+
+    def key(element: JSON) -> str:
+        return json.dumps(element if by is None else by.evaluate(element), sort_keys=True)
+
+    waiting: dict[str, list[JSON]] = {}
+    # From the last to the first, so that `pop` takes the first: there may be thousands of elements with one key.
+    for index, element in reversed(list(enumerate(ours or ()))):
+        waiting.setdefault(key(element), []).append((index, element))
+    found: list[JSON] = []
+    for element in theirs:
+        same = waiting.get(key(element))
+        _, our = same.pop() if same else (0, None)
+        if is_kept(element):
+            found.append(filled(our, element))
+        elif our is not None:
+            found.append(our)
+    return [*found, *(element for _, element in sorted(chain.from_iterable(waiting.values()), key=itemgetter(0)))]
+
+
+def respelled(ours: JSON, theirs: JSON) -> JSON:
+    """Return the template's value with the member's spelling of quantities that are equal.
+
+    >>> respelled({"cpu": 1, "memory": "2Gi"}, {"cpu": "1", "memory": "1Gi"})
+    {'cpu': '1', 'memory': '2Gi'}
+    """
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return {key: respelled(value, theirs.get(key)) for key, value in ours.items()}
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return [*map(respelled, ours, theirs), *ours[len(theirs) :]]
+    if {type(ours), type(theirs)} <= {str, int, float}:
+        with suppress(QuantityError):
+            return theirs if Quantity.parse(ours) == Quantity.parse(theirs) else ours
+    return ours

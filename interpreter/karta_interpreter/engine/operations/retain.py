@@ -1,0 +1,234 @@
+"""Retain: what a member cluster changed and Karmada must not undo.
+
+That of a workload in a queue such as Kueue is whether it runs, and what the queue has added to its pods. Kueue adds to
+the pod templates what the flavors ask for that it has assigned, and takes it away when it suspends the workload
+(``Merge`` and ``RestorePodSpec`` in ``pkg/podset``). Its own gate is there in either case (``pkg/workloadslicing``).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, TypeAlias
+
+from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.k8s.edit import get, remove, set_value
+from karta_interpreter.base.k8s.fields import label
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.values import JSON, Object, Path
+from karta_interpreter.definitions.karta import Component, Definition
+from karta_interpreter.definitions.karta.annotations import Respelled, Retained, Unset
+from karta_interpreter.engine.evaluation.pods import ScaleLocation, leaves_count_unset, scale_locations
+from karta_interpreter.engine.operations.list_matching import Correspondence, filled, matching_reads, respelled, united
+from karta_interpreter.engine.operations.revise_replica import revision_reads
+from karta_interpreter.languages.jq import Location, Query, take_outputs
+from karta_interpreter.languages.jq.compiled.reads import mark_all, project
+from karta_interpreter.languages.jq.compiled.values import truthy
+from karta_interpreter.languages.jq.syntax.traversal import owner_of
+
+RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
+"""The label by which a template leaves its replica counts to the members (an HPA there, for instance)."""
+
+Step: TypeAlias = Literal["switches", "counts", "queue"] | Retained | Unset | Respelled
+"""What a step of Retain keeps: derived from the definition, or by a rule of the annotation ``retain``."""
+
+_Scales = Mapping[tuple[str, str], ScaleLocation]
+"""Counts by component and instance: the names of pod sets depend on what else there is in the object."""
+
+
+def retain(definition: Definition, desired: Object, observed: Object) -> Object:
+    """Return the desired object with what belongs to the member taken over from the observed one.
+
+    That is: replica counts, when the template carries the label `RETAIN_REPLICAS`; replica counts and suspend
+    switches that the template leaves unset; what a queue owns of an object that has its label; and the places of the
+    definition's ``retain`` annotation. Retaining twice changes nothing more, and Karmada relies on it
+    (``objectwatcher.go`` compares the result with the member).
+    """
+    retained = desired
+    try:
+        for _, step in retain_steps(definition, desired, observed):
+            retained = step
+    except QueryError as error:
+        raise InterpretationError(f"definition {definition.name}: {error}") from error
+    return retained
+
+
+def retain_steps(definition: Definition, desired: Object, observed: Object) -> Iterator[tuple[Step, Object]]:
+    """Yield the object after each step of `retain`; raises QueryError."""
+    places = Correspondence(definition, desired, observed)
+    # Switches before counts: Karta's own Sandbox counts 0 pods while its switch `.spec.operatingMode` is Suspended.
+    retained = _retain_switches(definition, places, desired)
+    yield "switches", retained
+    retained = before = _retain_scale(definition, retained, observed)
+    yield "counts", retained
+    if is_queued(definition, desired):
+        retained = before = _keep_queued(definition, places, retained, observed)
+        yield "queue", retained
+    for rule in definition.annotations.retain:
+        retained = _take(rule, places, retained) if isinstance(rule, Retained) else _adapt(rule, places, retained)
+        yield rule, retained
+    if retained is not before:  # a part that the annotation has filled in may leave counts unset, too
+        yield "counts", _retain_scale(definition, retained, observed)
+
+
+def retain_reads(definition: Definition, projection: Projection) -> None:
+    """Mark what Retain reads of both objects."""
+    projection.at("metadata", "labels", RETAIN_REPLICAS).take_all()
+    revision_reads(definition, projection)
+    take_outputs(projection, *_switches(definition.components))
+    if definition.suspend:
+        for name in definition.annotations.queue_labels:
+            projection.at("metadata", "labels", name).take_all()
+    take_outputs(projection, *(fields.query for fields in definition.queued))
+    for rule in definition.annotations.retain:
+        take_outputs(projection, rule.place)
+        if isinstance(rule, Unset) and rule.value and (owner := owner_of(rule.place.node)):
+            mark_all(project(rule.value.node, project(owner, (projection,))))
+    matching_reads(definition, projection)
+
+
+def _switches(components: Iterable[Component]) -> Iterable[Query]:
+    return dict.fromkeys([action.path for each in components for action in (*each.suspend, *each.resume)])
+
+
+def _retain_switches(definition: Definition, places: Correspondence, desired: Object) -> Object:
+    retained = desired
+    for query in _switches(definition.components):
+        # A template with a value in every place needs nothing of the member, and comparing the two is the slow part.
+        if None in places.values(query, retained):
+            for place, value in places.shared(query, retained):
+                if get(retained, place) is None:
+                    retained = set_value(retained, place, value)
+    return retained
+
+
+def is_queued(definition: Definition, obj: Object) -> bool:
+    """Return whether an object has the label of a queue, in a kind that can be suspended."""
+    return bool(definition.suspend) and any(label(obj, name) for name in definition.annotations.queue_labels)
+
+
+def _keep_queued(definition: Definition, places: Correspondence, template: Object, observed: Object) -> Object:
+    """Return the template with the member's switches and what the queue has added to its pods.
+
+    A member without a switch means the value that resumes. The template's own values prevail in its pods: a queue only
+    adds what is not there.
+    """
+    kept = template
+    for component in definition.components:
+        resumed = {action.path: action.value for action in component.resume}
+        for query in _switches([component]):
+            for place, value in places.shared(query, kept, resumed.get(query)):
+                kept = set_value(kept, place, value)
+    is_held = all(found == action.value for action in definition.suspend for found in action.path.evaluate(observed))
+    for fields in definition.queued:
+        if is_held and not fields.while_held:
+            continue
+        # Not strict: pods that a definition computes have no place where a queue could write.
+        for place, value in places.shared(fields.query, kept, strict=False):
+            if isinstance(get(kept, place[: -fields.missing]), dict):
+                kept = set_value(kept, place, united(get(kept, place), value))
+    return kept
+
+
+def _take(rule: Retained, places: Correspondence, template: Object) -> Object:
+    for place, value in places.shared(rule.place, template, rule.absent, drops=rule.drops):
+        template = remove(template, place) if value is None else set_value(template, place, value)
+    return template
+
+
+def _adapt(rule: Unset | Respelled, places: Correspondence, template: Object) -> Object:
+    for place, theirs in places.shared(rule.place, template):
+        ours = get(template, place)
+        if isinstance(rule, Respelled):
+            kept = respelled(ours, theirs)
+        else:
+            kept = _with_unset(rule, ours, theirs, get(template, place[:-1]))
+        if kept != ours:
+            template = set_value(template, place, kept)
+    return template
+
+
+def _with_unset(rule: Unset, ours: JSON, theirs: JSON, owner: JSON) -> JSON:
+    def is_kept(value: JSON) -> bool:
+        return rule.condition is None or truthy(rule.condition.first(value))
+
+    if rule.by is not None:
+        return united(ours, theirs, rule.by, is_kept) or ours
+    if not is_kept(theirs):
+        return ours
+    # Go writes an empty text for an unset field of its types, unless they have omitempty.
+    ours = None if ours == "" else ours
+    if rule.value is not None:
+        return rule.value.first(owner) if ours is None else ours
+    return filled(ours, theirs)
+
+
+def _scales(definition: Definition, obj: Object) -> _Scales:
+    return {(scale.pod_set.component, scale.pod_set.instance): scale for scale in scale_locations(definition, obj)}
+
+
+def _retain_scale(definition: Definition, desired: Object, observed: Object) -> Object:
+    leaves_replicas = label(desired, RETAIN_REPLICAS) == "true"
+    if not leaves_replicas and not leaves_count_unset(definition, desired):
+        return desired
+    retained, ours = desired, _scales(definition, desired)
+    member = _scales(definition, observed) if ours else {}  # else an error in the member would block its repair
+    elsewhere: dict[Path, JSON] = {}
+    for instance, scale in ours.items():
+        for place, source in _pairs(scale, member.get(instance)):
+            target = _counterpart(place.path, source.path)
+            is_left = leaves_replicas and target == place.path
+            # A bound that the template dropped is gone: kept, it could never be lifted again.
+            if is_left or (place is scale.count and _leaves_unset(retained, place, target)):
+                value = source.raw(observed)
+                if target == place.path:
+                    retained = retained if value is None else set_value(retained, target, value)
+                elif value is not None:
+                    elsewhere.setdefault(target, value)
+    return _with_counted(definition, retained, elsewhere)
+
+
+def _with_counted(definition: Definition, template: Object, values: Mapping[Path, JSON]) -> Object:
+    """Return the template with those values that are counts at their places: some fields count only beside others."""
+    if not values:
+        return template
+    written = _written(template, values)
+    counts = {scale.count.path for scale in scale_locations(definition, written) if scale.count}
+    counted = {place: value for place, value in values.items() if place in counts}
+    return written if len(counted) == len(values) else _written(template, counted)
+
+
+def _written(template: Object, values: Mapping[Path, JSON]) -> Object:
+    for place, value in values.items():
+        template = set_value(template, place, value)
+    return template
+
+
+def _counterpart(place: Path, source: Path) -> Path:
+    """Return where in the template a count of the member is: at the same field of the same instance.
+
+    Instances may be at other indices, or under other keys (``worker``, ``Worker``). Where the two have their counts
+    in different fields, such as the old and the new name of one, the template's field is not the counterpart.
+    """
+    if len(place) == len(source) and place[-1:] == source[-1:]:
+        return place
+    ours = dict(enumerate(place))
+    return tuple(
+        ours[depth] if isinstance(step, int) and isinstance(ours.get(depth), int) else step
+        for depth, step in enumerate(source)
+    )
+
+
+def _leaves_unset(desired: Object, place: Location, target: Path) -> bool:
+    """Return whether a template has the place and no value in it; a dropped autoscaler leaves no place behind."""
+    unset = place.raw(desired) is None and get(desired, target) is None
+    return unset and get(desired, target[:-1]) is not None
+
+
+def _pairs(scale: ScaleLocation, member: ScaleLocation | None) -> Iterator[tuple[Location, Location]]:
+    """Yield the places of the same meaning in both objects; beside replicas, bounds do not count."""
+    if member is None:
+        return
+    pairs = [(scale.replicas, member.replicas)]
+    if scale.replicas is None:
+        pairs = [(scale.minimum, member.minimum), (scale.maximum, member.maximum)]
+    for place, source in pairs:
+        if place is not None and source is not None:
+            yield place, source

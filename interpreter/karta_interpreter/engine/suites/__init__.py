@@ -1,0 +1,126 @@
+"""Golden suites: Karmada's own test format for interpreters, read, run against a definition and compared.
+
+A suite is a YAML file with one case per document (``thirdparty_test.go`` of Karmada). Here cases are run, judged and
+counted kind by kind; the answers themselves come from `karta_interpreter.engine.operations`.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from karta_interpreter.base.errors import InterpretationError, SuiteError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Options, interpret
+from karta_interpreter.engine.suites.comparison import differences
+from karta_interpreter.engine.suites.suite import Case
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of a case: ``failures`` has each difference from what was expected.
+
+    ``results`` is the answer, None where there was an error instead; ``notes`` explain a failure.
+    """
+
+    case: Case
+    failures: tuple[str, ...] = ()
+    results: Mapping[str, JSON] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether the case gave what it expects."""
+        return not self.failures
+
+
+def run(definition: Definition, case: Case, options: Options = DEFAULT_OPTIONS) -> Outcome:
+    """Answer a case from a definition and compare."""
+    try:
+        return judge(case, interpret(definition, case.call, options, reader=Known.of(case.references)))
+    except InterpretationError as error:
+        return judge(case, None, str(error))
+
+
+def judge(case: Case, results: Mapping[str, JSON] | None, error: str = "") -> Outcome:
+    """Compare an answer, or the message of an error, with what a case expects.
+
+    As in Karmada's harness, every expected result must be there, and others do not count. There a case without any
+    passes; here it fails, for it would pass whatever the answer is.
+    """
+    expects_error = f'expected an error with the text "{case.error}", got '
+    if results is None:
+        failure = f"error: {error}" if case.error is None else f"{expects_error}the error: {error}"
+        return Outcome(case, () if case.error is not None and case.error in error else (failure,))
+    names, failures = ", ".join(results) or "nothing", list[str]()
+    if case.error is not None:
+        failures.append(f"{expects_error}{names}")
+    elif not case.expected:
+        failures.append(f"expects nothing, so that any answer would pass: add output with some of {names}")
+    for name, value in case.expected.items():
+        if name in results:
+            failures += differences(name, value, results[name])
+        else:
+            failures.append(f"{name}: expected {value!r}, but there is no such result ({names})")
+    return Outcome(case, tuple(failures), results)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How many cases there were and how many of them failed."""
+
+    cases: int = 0
+    failed: int = 0
+
+    @property
+    def passed(self) -> int:
+        """How many cases gave what they expect."""
+        return self.cases - self.failed
+
+    @classmethod
+    def of(cls, outcomes: Iterable[Outcome]) -> "Totals":
+        """Count outcomes."""
+        verdicts = [outcome.passed for outcome in outcomes]
+        return cls(len(verdicts), verdicts.count(False))
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of a run; ``fail_only`` leaves cases that passed out of what is shown, though they count."""
+
+    outcomes: tuple[Outcome, ...]
+    unreadable: tuple[SuiteError, ...] = ()
+    fail_only: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether every suite could be read and every case gave what it expects."""
+        return not self.unreadable and all(outcome.passed for outcome in self.outcomes)
+
+    @property
+    def totals(self) -> Totals:
+        """All cases, counted."""
+        return Totals.of(self.outcomes)
+
+    @property
+    def kinds(self) -> dict[GVK, Totals]:
+        """The cases of each kind, counted, in the order of kinds."""
+        return {gvk: Totals.of(outcomes) for gvk, outcomes in by_kind(self.outcomes).items()}
+
+    @property
+    def shown(self) -> tuple[Outcome, ...]:
+        """The outcomes to show."""
+        return tuple(outcome for outcome in self.outcomes if not (self.fail_only and outcome.passed))
+
+
+def by_kind(outcomes: Iterable[Outcome]) -> dict[GVK, list[Outcome]]:
+    """The outcomes of each kind, in the order of kinds; within one as they came."""
+    found: dict[GVK, list[Outcome]] = {}
+    for outcome in outcomes:
+        try:
+            gvk = GVK.of(outcome.case.call.object)
+        except InterpretationError:  # an object without a kind counts as one of no kind
+            gvk = GVK("", "", "")
+        found.setdefault(gvk, []).append(outcome)
+    return dict(sorted(found.items()))

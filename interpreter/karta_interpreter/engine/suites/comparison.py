@@ -1,0 +1,186 @@
+"""Comparing an expected result with an answer, as Karmada's harness does (``thirdparty_test.go``, ``deepEqual``).
+
+Requirements, components and dependencies are compared by meaning: quantities by value, components and dependencies
+in any order, absent like empty. Objects are compared field by field, leaving out what the expectation marks with
+`EXCLUDE`. Anything else must be the same JSON.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from operator import attrgetter
+from typing import Final, NamedTuple, TypeAlias
+
+from karta_interpreter.base.errors import QuantityError
+from karta_interpreter.base.k8s.edit import get, set_value
+from karta_interpreter.base.k8s.patch import changes
+from karta_interpreter.base.k8s.quantity import Quantity
+from karta_interpreter.base.k8s.values import JSON, NOTHING, Path, field_path
+
+EXCLUDE = "{{EXCLUDE}}"
+"""An expected value that stands for whatever the answer has there, even for nothing."""
+
+Normalise: TypeAlias = Callable[[JSON], JSON]
+
+
+def differences(name: str, expected: JSON, actual: JSON) -> tuple[str, ...]:
+    """Each place at which a result differs from the expected one.
+
+    >>> differences("requires", {"resourceRequest": {"cpu": "0.5"}}, {"resourceRequest": {"cpu": "500m"}})
+    ()
+    >>> differences("replica", 3, 4)
+    ('replica: expected 3, got 4',)
+    """
+    return tuple(
+        f"{field_path(each.path)}: expected {_shown(each.expected)}, got {_shown(each.actual)}"
+        for each in compare(name, expected, actual)
+    )
+
+
+class Difference(NamedTuple):
+    """A place at which two results differ; a side without the field has `NOTHING` there."""
+
+    path: Path
+    expected: JSON
+    actual: JSON
+
+
+def compare(name: str, expected: JSON, actual: JSON) -> Iterator[Difference]:
+    """Yield each place at which a result differs from the expected one, in the form in which they are compared.
+
+    >>> list(compare("replica", 3, 4))
+    [Difference(path=('replica',), expected=3, actual=4)]
+    """
+    for path, *sides in sorted(changes(*_normalised(name, expected, actual), (name,)), key=attrgetter("path")):
+        if sides[0] != EXCLUDE:
+            yield Difference(path, *map(_written, sides))
+
+
+def compared(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
+    """A result and its expectation in the one form in which they are compared, to be shown side by side.
+
+    >>> compared("requires", {"resourceRequest": {"cpu": "0.5"}}, {"resourceRequest": {"cpu": "250m"}})
+    ({'resourceRequest': {'cpu': '500m'}}, {'resourceRequest': {'cpu': '250m'}})
+    """
+    expected, actual = _normalised(name, expected, actual)
+    return _written(expected), _written(in_words_of(expected, actual))
+
+
+def _normalised(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
+    normalise = _NORMALISE.get(name)
+    return (normalise(expected), normalise(actual)) if normalise else (expected, actual)
+
+
+def in_words_of(expected: JSON, actual: JSON) -> JSON:
+    """Return the answer, and in it the expectation's own value wherever that is met or nothing is expected."""
+    if expected == EXCLUDE:
+        return expected
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        excluded = {key: EXCLUDE for key, value in expected.items() if value == EXCLUDE}
+        return excluded | {key: in_words_of(expected.get(key), value) for key, value in actual.items()}
+    # Of lists of other lengths it is unknown which elements belong together.
+    if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        return [in_words_of(*pair) for pair in zip(expected, actual, strict=True)]
+    return expected if _same(expected, actual) else actual
+
+
+def result_in_words_of(name: str, expected: JSON, actual: JSON) -> JSON:
+    """Return a result in the words of its expectation, as `in_words_of`, and where both mean the same by `compare`.
+
+    >>> result_in_words_of("requires", {"resourceRequest": {"cpu": "0.5"}}, {"resourceRequest": {"cpu": "500m"}})
+    {'resourceRequest': {'cpu': '0.5'}}
+    """
+    if name in _IDENTITIES and isinstance(expected, list) and isinstance(actual, list):
+        # In any order, so each is paired by what it is about, and those of the expectation keep their order.
+        known = {_identity(name, each): each for each in expected}
+        places = {identity: place for place, identity in enumerate(known)}
+        found = sorted(actual, key=lambda each: places.get(_identity(name, each), len(places)))
+        return [_in_words_of(known.get(_identity(name, each)), each) for each in found]
+    return _in_words_of(expected, actual) if name in _NORMALISE else in_words_of(expected, actual)
+
+
+_IDENTITIES: Final = {"components": ("name",), "dependencies": ("apiVersion", "kind", "namespace", "name")}
+"""The fields that distinguish the elements of a result."""
+
+
+def _identity(name: str, element: JSON) -> tuple[str, ...]:
+    return tuple(str(get(element, (field,))) for field in _IDENTITIES[name])
+
+
+def _in_words_of(expected: JSON, actual: JSON) -> JSON:
+    """Return requirements, or an element that has some, in the words of the expectation; quantities by their value."""
+    words = in_words_of(expected, actual)
+    for path in (("resourceRequest",), ("replicaRequirements", "resourceRequest")):
+        before, now = get(expected, path), get(words, path)
+        if isinstance(before, dict) and isinstance(now, dict):
+            met = {name: before[name] for name in now if name in before and _is_met(before[name], now[name])}
+            words = set_value(words, path, {**now, **met})
+    return words
+
+
+def _is_met(expected: JSON, actual: JSON) -> bool:
+    return _same(_quantity(expected), _quantity(actual))
+
+
+def _written(value: JSON) -> JSON:
+    if isinstance(value, dict):
+        return {key: _written(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_written(item) for item in value]
+    return str(value) if isinstance(value, Quantity) else value
+
+
+def _same(expected: JSON, actual: JSON) -> bool:
+    # In Python True == 1; in JSON it is not.
+    return isinstance(expected, bool) == isinstance(actual, bool) and bool(expected == actual)
+
+
+def _text(value: JSON) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def _shown(value: JSON) -> str:
+    return "nothing" if value is NOTHING else _text(value)
+
+
+def _requirements(value: JSON) -> JSON:
+    request = value.get("resourceRequest") if isinstance(value, dict) else None
+    if isinstance(request, dict):
+        value = {**value, "resourceRequest": {name: _quantity(amount) for name, amount in request.items()}}
+    return _without_empty(value)
+
+
+def _quantity(value: JSON) -> JSON:
+    with suppress(QuantityError):
+        return Quantity.parse(value)
+    return value
+
+
+def _component(value: JSON) -> JSON:
+    if not isinstance(value, dict):
+        return value
+    requirements = _requirements(value.get("replicaRequirements"))
+    rest = {key: item for key, item in value.items() if key != "replicaRequirements"}
+    return {**rest, "replicaRequirements": requirements} if requirements else rest
+
+
+def _without_empty(value: JSON) -> JSON:
+    """Drop empty fields: what Go decodes into the same zero value as no field."""
+    if isinstance(value, dict):
+        kept = ((key, _without_empty(item)) for key, item in value.items())
+        return {key: item for key, item in kept if item not in (None, "", {}, [])} or None
+    if isinstance(value, list):
+        return [_without_empty(item) for item in value]
+    return value
+
+
+def _in_any_order(normalise: Normalise) -> Normalise:
+    # By their JSON text: dicts have no order.
+    return lambda value: sorted(map(normalise, value), key=_text) if isinstance(value, list) else value or []
+
+
+_NORMALISE: dict[str, Normalise] = {
+    "requires": _requirements,
+    "components": _in_any_order(_component),
+    "dependencies": _in_any_order(_without_empty),
+}

@@ -1,0 +1,75 @@
+"""Writes answers into suites: the ``output`` of a case, without touching the lines around it."""
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Final
+
+from karta_interpreter.base.errors import ManifestError, SuiteError
+from karta_interpreter.base.k8s.manifest import read_documents
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
+from karta_interpreter.engine.suites.comparison import result_in_words_of
+from karta_interpreter.engine.suites.suite import Case
+
+_KEY: Final = re.compile(r"(output|operation)\s*:")
+_WITHIN: Final = re.compile(r"\s|#|$")
+"""The beginning of a line that does not end the value of a key."""
+
+
+def answer_of(case: Case, results: Mapping[str, JSON]) -> Object:
+    """Return the output that a case would have to expect: the results that it names, or all where it names none.
+
+    What is excluded stays excluded, and a value that is met keeps its spelling.
+    """
+    names = [name for name in case.expected if name in results] or [*results]
+    return {name: result_in_words_of(name, case.expected.get(name), results[name]) for name in names}
+
+
+def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
+    r"""Return a suite's text with other outputs, each by the line at which the document of its case begins.
+
+    A case without an output gets it behind its operation. Raises SuiteError where neither is a key at the beginning of
+    a line, or an output shares lines with another key.
+
+    >>> suite = "name: a\noutput:\n  replica: 1 # one\n# b\n---\nname: b\n"
+    >>> print(with_outputs(suite, "suite", {1: {"replica": 2}}), end="")
+    name: a
+    output:
+      replica: 2
+    # b
+    ---
+    name: b
+    """
+    lines = (text.removesuffix("\n") + "\n").splitlines(keepends=True)
+    documents = read_documents(text, source)
+    begins = [document.line for document in documents]
+    # From the last document to the first, so that the lines of those before it keep their numbers.
+    for begin, end in reversed([*zip(begins, [*begins[1:], len(lines) + 1], strict=True)]):
+        if begin in outputs:
+            lines[begin - 1 : end - 1] = _replaced(lines[begin - 1 : end - 1], f"{source}:{begin}", outputs[begin])
+    written = "".join(lines)
+    wanted = [
+        {**each.value, "output": outputs[each.line]} if each.line in outputs else each.value for each in documents
+    ]
+    # Lines are replaced by their form; reading the result again shows whether that hit the values that were meant.
+    with suppress(ManifestError):
+        if [each.value for each in read_documents(written, source)] == wanted:
+            return written
+    raise SuiteError(f"{source}: the outputs of this suite cannot be replaced line by line: edit them")
+
+
+def _replaced(lines: list[str], place: str, output: JSON) -> list[str]:
+    """Replace the output of a case from its key to its last indented line; comments below that stay."""
+    keys = {match[1]: index for index, line in enumerate(lines) if (match := _KEY.match(line))}
+    if not keys:
+        raise SuiteError(f"{place}: the output of this case is not a key at the beginning of a line: edit it")
+    at = keys["output"] if "output" in keys else keys["operation"] + 1
+    after = end = at + ("output" in keys)
+    while "output" in keys and end < len(lines) and _WITHIN.match(lines[end]):
+        is_blank, is_comment = not lines[end].strip(), lines[end].startswith("#")
+        if not is_comment and (not is_blank or after == end):
+            after = end + 1
+        end += 1
+    written = to_authored_yaml({"output": output})
+    return [*lines[:at], written.replace("\n", "\r\n") if lines[0].endswith("\r\n") else written, *lines[after:]]

@@ -1,0 +1,243 @@
+"""Reading suites: text in Karmada's test format becomes cases that can be run.
+
+>>> (case,) = read_suite('''
+... name: one pod
+... desiredObj: {apiVersion: batch/v1, kind: Job}
+... operation: interpretReplica
+... output: {replica: 1}
+... ''')
+>>> case.call.operation.value, case.expected
+('InterpretReplica', {'replica': 1})
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from karta_interpreter.base.errors import InterpretationError, ManifestError, SuiteError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.manifest import Document, read_documents
+from karta_interpreter.base.k8s.values import JSON, Object, type_name
+from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.engine.operations import SLOTS, Call, Operation, StatusItem
+
+_KEYS = (
+    *("name", "description", "desiredObj", "observedObj", "statusItems"),
+    *("inputReplicas", "operation", "references", "output", "filepath"),
+)
+_TESTDATA = "testdata"
+OBJECTS = "objects"  # the folder of objects that cases share
+OBJECT_KEYS = ("desiredObj", "observedObj")
+_ITEM_KEYS = ("clusterName", "status", "applied", "appliedMessage", "health")
+_HEAD_KEYS = ("apiVersion", "kind", "metadata")
+"""Some of Karmada's own cases give an item the head of the member's object, which has no effect there either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One call and what must come of it.
+
+    ``expected`` holds a value per result name. ``error`` is text that the message of a refusal must contain, None
+    where an answer is expected: Karmada's format has no call that must fail, so ``output: {error: ...}`` is
+    an addition of ours, and so are ``references``, the objects that the definition may look up. ``description`` is
+    the reason why the expected values are right.
+    """
+
+    name: str
+    description: str
+    call: Call
+    expected: Mapping[str, JSON]
+    error: str | None
+    source: str
+    line: int
+    references: tuple[Object, ...] = ()
+
+
+def find_suites(folder: Path) -> tuple[Path, ...]:
+    """The suite files below a folder: every YAML file inside a directory called ``testdata``, sorted.
+
+    Files in directories called ``objects`` have what cases share, and are no suites.
+    """
+    files = (*folder.rglob("*.yaml"), *folder.rglob("*.yml"))
+    # A folder which is itself called testdata counts, also as the current folder, whose path has no name.
+    own = (folder.name, folder.resolve().name)
+    found = (path for path in files if path.parent.name != OBJECTS)
+    return tuple(sorted(path for path in found if _TESTDATA in (*own, *path.relative_to(folder).parts[:-1])))
+
+
+def home_of(suite: Path) -> Path:
+    """The folder whose definitions a suite is about: the one that has the ``testdata``, else the suite's own.
+
+    >>> home_of(Path("kartas/batch/v1/Job/testdata/retain.yaml")).as_posix()
+    'kartas/batch/v1/Job'
+    """
+    folders = (*suite.parents, *suite.absolute().parents)  # the path as it is given may begin inside of testdata
+    return next((folder.parent for folder in folders if folder.name == _TESTDATA), suite.parent)
+
+
+def load_suite(path: Path) -> tuple[Case, ...]:
+    """The cases of a suite file; SuiteError when one cannot be read."""
+    return _all_cases(scan_suite(path))
+
+
+def read_suite(text: str, source: str = "suite") -> tuple[Case, ...]:
+    """The cases of a suite's text; SuiteError names the file, the document's line and what is wrong."""
+    return _all_cases(_scan(text, source))
+
+
+def scan_suite(path: Path) -> list[Case | SuiteError]:
+    """The cases of a suite file, with an error in the place of each that cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        return [SuiteError(f"{path}: cannot read the suite: {error.strerror}")]
+    except UnicodeDecodeError as error:
+        return [SuiteError(f"{path}: cannot read the suite: not UTF-8 text, see byte {error.start}")]
+    return _scan(text, str(path))
+
+
+def _scan(text: str, source: str) -> list[Case | SuiteError]:
+    try:
+        documents = read_documents(text, source)
+    except ManifestError as error:
+        return [SuiteError(f"{source}:{error.line}: {error}")]
+    return [_case(document) for document in documents]
+
+
+def _all_cases(found: Iterable[Case | SuiteError]) -> tuple[Case, ...]:
+    cases: list[Case] = []
+    for each in found:
+        if isinstance(each, SuiteError):
+            raise each
+        cases.append(each)
+    return tuple(cases)
+
+
+def _case(document: Document) -> Case | SuiteError:
+    fields = document.value
+    try:
+        return _read(document, fields)
+    except InterpretationError as error:
+        name = fields.get("name") if isinstance(fields, dict) else None
+        case = f'case "{name}": ' if isinstance(name, str) and name else ""
+        return SuiteError(f"{document.source}:{document.line}: {case}{error}")
+
+
+def _read(document: Document, fields: JSON) -> Case:
+    if not isinstance(fields, dict):
+        raise InterpretationError(f"a case must be an object, but is {type_name(fields)}")
+    if "kind" in fields and "operation" not in fields:
+        raise InterpretationError(
+            f"this is a {fields['kind']}, not a case of a suite: name the folder that has a definition and its "
+            "testdata; an object belongs below desiredObj of a case"
+        )
+    _reject_unknown("case", fields, _KEYS)
+    if missing := [key for key in ("name", "operation") if fields.get(key) is None]:
+        raise InterpretationError(
+            f"there is no {' and no '.join(missing)}: a case has name, operation, desiredObj or observedObj, and output"
+        )
+    names = ((key, fields.get(key)) for key in OBJECT_KEYS)
+    fields = fields | {key: _shared_object(document, key, name) for key, name in names if isinstance(name, str)}
+    name, operation = _text(fields, "name"), _operation(_text(fields, "operation"))
+    expected, error = _output(fields, operation)
+    return Case(
+        name=name,
+        description=_text(fields, "description", default=""),
+        call=_call(fields, operation),
+        expected=expected,
+        error=error,
+        source=document.source,
+        line=document.line,
+        references=_references(fields),
+    )
+
+
+def _shared_object(suite: Document, key: str, name: str) -> JSON:
+    """Read an object from a file, by its path from the suite; cases of Karmada have none, so this is an addition."""
+    try:
+        # A link to a suite has its objects where the suite is.
+        (document,) = read_documents((Path(suite.source).resolve().parent / name).read_text(encoding="utf-8"), name)
+    except (OSError, ValueError, ManifestError) as error:
+        raise InterpretationError(f"{key} must be an object or the file of one; cannot read {name}: {error}") from error
+    return document.value
+
+
+def _operation(name: str) -> Operation:
+    found = next((operation for operation in Operation if operation.lower() == name.lower()), None)
+    if found is None:
+        raise InterpretationError(f'there is no operation "{name}"; {did_you_mean(name, Operation)}')
+    return found
+
+
+def _output(fields: Object, operation: Operation) -> tuple[Object, str | None]:
+    output = _typed(fields, "output", dict, {})
+    if "error" in output:
+        if len(output) > 1 or not isinstance(output["error"], str):
+            raise InterpretationError("output.error must be a string and the only output")
+        return {}, output["error"]
+    _reject_unknown(f"output of {operation}", output, {*SLOTS[operation].results, "error"})
+    return output, None
+
+
+def _call(fields: Object, operation: Operation) -> Call:
+    desired, observed = _typed(fields, "desiredObj", dict), _typed(fields, "observedObj", dict)
+    if operation is Operation.RETAIN:
+        if desired is None or observed is None:
+            raise InterpretationError("Retain needs both desiredObj and observedObj")
+        return Call(operation, desired, observed=observed)
+    if desired is not None and observed is not None:
+        raise InterpretationError(f"{operation} takes one object: give desiredObj or observedObj, not both")
+    subject = desired if desired is not None else observed
+    if subject is None:
+        raise InterpretationError(f"{operation} needs desiredObj or observedObj")
+    return Call(operation, subject, replicas=_replicas(fields, operation), items=_items(fields))
+
+
+def _replicas(fields: Object, operation: Operation) -> int | None:
+    if operation is not Operation.REVISE_REPLICA:
+        return None
+    # Go's zero value: Karmada's harness asks for 0 replicas when a case has no number.
+    replicas = 0 if fields.get("inputReplicas") is None else fields["inputReplicas"]
+    if isinstance(replicas, bool) or not isinstance(replicas, int):
+        raise InterpretationError(f"inputReplicas must be an integer, but is {type_name(replicas)}")
+    return replicas
+
+
+def _items(fields: Object) -> tuple[StatusItem, ...]:
+    items = [(f"statusItems[{index}]", item) for index, item in enumerate(_typed(fields, "statusItems", list, []))]
+    for place, item in items:
+        if isinstance(item, dict):
+            _reject_unknown(place, [key for key in item if key not in _HEAD_KEYS], _ITEM_KEYS)
+    return tuple(StatusItem.of(item, place) for place, item in items)
+
+
+def _references(fields: Object) -> tuple[Object, ...]:
+    references = _typed(fields, "references", list, [])
+    for index, reference in enumerate(references):
+        try:
+            GVK.of(reference if isinstance(reference, dict) else {})
+        except InterpretationError as error:
+            raise InterpretationError(f"references[{index}]: {error}") from error
+    return tuple(references)
+
+
+def _typed(fields: Object, key: str, expected: type, default: JSON = None) -> JSON:
+    """The value of a key; null counts as no value."""
+    value = fields.get(key)
+    if value is not None and type(value) is not expected:
+        raise InterpretationError(f"{key} must be {type_name(expected())}, but is {type_name(value)}")
+    return default if value is None else value
+
+
+def _text(fields: Object, key: str, *, default: str | None = None) -> str:
+    value = default if fields.get(key) is None else fields[key]
+    if not isinstance(value, str) or (default is None and not value):
+        raise InterpretationError(f"{key} must be a string that is not empty")
+    return value
+
+
+def _reject_unknown(where: str, fields: Collection[str], known: Collection[str]) -> None:
+    """A misspelt key would make a case pass that checks nothing."""
+    wrong = [f'"{key}" ({did_you_mean(key, sorted(known))})' for key in fields if key not in known]
+    if wrong:
+        raise InterpretationError(f"{where} has the unknown key{'s' * (len(wrong) > 1)} {', '.join(wrong)}")

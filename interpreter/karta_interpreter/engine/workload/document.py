@@ -1,0 +1,120 @@
+"""What an object must be before anything is asked of it, and what no change may make of it."""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from math import isfinite
+
+from karta_interpreter.base.errors import InterpretationError, WorkloadError
+from karta_interpreter.base.k8s.assembly import MAX_DEPTH
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object, Path, field_path, parts_of
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+_METADATA = ("name", "namespace", "uid")
+IDENTITY: tuple[Path, ...] = (("apiVersion",), ("kind",), ("status",), *(("metadata", field) for field in _METADATA))
+"""What a change of pods must leave alone: which object it is, and what is reported about it."""
+
+
+def checked_object(value: JSON, noun: str = "an object") -> Object:
+    """The value, which has to be a dict of JSON values; raises WorkloadError, with this noun for it."""
+    if not isinstance(value, dict):
+        raise WorkloadError(f"{noun} is a dict of JSON values, not {type(value).__name__}")
+    check_json(value)
+    return value
+
+
+checked_pod = partial(checked_object, noun="a pod")
+
+
+def checked_objects(values: JSON, plural: str, noun: str = "an object") -> Iterator[Object]:
+    """Return the values, each of which has to be a dict of JSON values; raises WorkloadError as `checked_object`."""
+    if not isinstance(values, Iterable):
+        raise WorkloadError(f"{plural} are a list of objects, not {type(values).__name__}")
+    return map(partial(checked_object, noun=noun), values)
+
+
+checked_pods = partial(checked_objects, plural="pods", noun="a pod")
+
+
+def check_workload(obj: JSON, gvk: GVK | None) -> None:
+    """Raise WorkloadError for what Karta's component factory takes for no object, or is not of the kind ``gvk``."""
+    check_kind(obj, gvk, "a workload")
+    if not any(get(obj, ("metadata", field)) for field in ("name", "generateName")):
+        raise WorkloadError(f"{GVK.of(obj)} needs metadata.name or metadata.generateName")
+
+
+def check_kind(obj: JSON, gvk: GVK | None, noun: str = "an object") -> None:
+    """Raise WorkloadError for what is not an object, has no kind, or, unless ``gvk`` is None, is of another one."""
+    checked_object(obj, noun)
+    with reading():
+        found = GVK.of(obj)
+    if gvk not in (None, found):
+        raise WorkloadError(f"the object is a {found}, but the Karta is for {gvk}")
+
+
+def check_json(value: JSON) -> None:
+    """Raise WorkloadError for a value that JSON does not have; the message names its place.
+
+    >>> check_json({"spec": {"hosts": ("a", "b")}})
+    Traceback (most recent call last):
+    ...
+    karta_interpreter.base.errors.WorkloadError: spec.hosts is of type tuple, which JSON does not have
+    """
+    for path, part in _parts(value):
+        # What changes and encodes objects is recursive.
+        if len(path) > MAX_DEPTH:
+            raise WorkloadError(f"{field_path(path[:3])} is nested more than {MAX_DEPTH} levels deep")
+        _check_part(path, part)
+
+
+def _check_part(path: Path, part: JSON) -> None:
+    # By exact types, as expressions are evaluated: to them a subclass of dict is not an object.
+    if type(part) is dict:
+        for key in part:
+            if type(key) is not str:
+                raise WorkloadError(f"{field_path(path)} has the key {key!r}; the keys of JSON objects are strings")
+            _check_text(path, key)
+    elif type(part) is str:
+        _check_text(path, part)
+    elif type(part) is float:
+        if not isfinite(part):
+            raise WorkloadError(f"{field_path(path)} is {part}, which JSON does not have")
+    elif type(part) not in (int, bool, list, type(None)):
+        name = type(part).__name__
+        hint = "; write timestamps as text" if name in ("date", "datetime") else ""
+        raise WorkloadError(f"{field_path(path)} is of type {name}, which JSON does not have{hint}")
+
+
+def _check_text(path: Path, text: str) -> None:
+    if not text.isascii() and _SURROGATE.search(text):
+        raise WorkloadError(f"{field_path(path)} has text with half of a surrogate pair, which JSON does not have")
+
+
+def check_directives(value: JSON) -> None:
+    """Raise WorkloadError for a key like ``$patch``, which Kubernetes takes as an order and does not store."""
+    for path, part in _parts(value):
+        directive = next((key for key in part if key.startswith("$")), None) if type(part) is dict else None
+        if directive is not None:
+            raise WorkloadError(f"{field_path((*path, directive))} is a directive of Kubernetes patches, not a field")
+
+
+def _parts(value: JSON) -> Iterator[tuple[Path, JSON]]:
+    """Every value in a value with its path, itself first; without recursion, so that depth does no harm."""
+    pending: list[tuple[Path, JSON]] = [((), value)]
+    while pending:
+        path, part = pending.pop()
+        yield path, part
+        pending += [((*path, key), each) for key, each in parts_of(part)]
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Raise WorkloadError for what a definition cannot answer about an object."""
+    try:
+        yield
+    except InterpretationError as err:
+        raise WorkloadError(str(err)) from err

@@ -1,0 +1,105 @@
+"""What a definition extracts, one value per instance (`pkg/resource/accessor.go` and `component.go` of Karta)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Component, Fragments
+from karta_interpreter.engine.evaluation.evaluation import instance_ids
+from karta_interpreter.engine.evaluation.scale import Scale, scales
+from karta_interpreter.engine.evaluation.templates import OBJECT_TYPES, PIECE_TYPES, read_pods, templates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FragmentedPodSpec:
+    """The pieces of a pod that a `fragmentedPodSpecDefinition` names (`FragmentedPodSpec` of Karta's library).
+
+    Read, None is a piece that is not there; written, None leaves a piece as it is and an empty value clears it.
+    """
+
+    scheduler_name: str | None = None
+    labels: Mapping[str, str] | None = None
+    annotations: Mapping[str, str] | None = None
+    resources: Object | None = None
+    resource_claims: Sequence[JSON] | None = None
+    pod_affinity: Object | None = None
+    node_affinity: Object | None = None
+    containers: Sequence[JSON] | None = None
+    container: Object | None = None
+    priority_class_name: str | None = None
+    image: str | None = None
+
+
+PIECES: Mapping[str, str] = {
+    field: re.sub("([A-Z])", lambda letter: f"_{letter[1].lower()}", field.removesuffix("Path"))
+    for field in PIECE_TYPES
+}
+"""The piece that the path in each field of the schema gives."""
+
+Ids = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One instance of a component (`ExtractedInstance` of Karta's library).
+
+    ``id`` is "" where the definition has no `instanceIdPath`. Of the pod fields only those are set whose paths the
+    definition has and for which the object has a value; ``scale`` is None where the definition has none, and where
+    the object has no pods of the whole component. ``has_pods``: the object describes pods of
+    this instance; ``replicas`` is how many units of it there are in the whole workload: its replicas, else its
+    minimum, else 1, and 0 where the definition knows its pods and the object does not.
+    """
+
+    id: str
+    has_pods: bool
+    replicas: int
+    scale: Scale | None = None
+    pod_template: Object | None = None
+    pod_spec: Object | None = None
+    pod_metadata: Object | None = None
+    fragmented_pod_spec: FragmentedPodSpec | None = None
+
+
+def extract_pods(field: str, component: Component, obj: Object, ids: Ids) -> list[Object | None]:
+    """The object that a field's expression gives for each instance; an empty list where there is no expression."""
+    query = component.pod_queries.get(field)
+    return [] if query is None else read_pods(component, field, query, obj, ids)
+
+
+def extract_fragments(component: Component, obj: Object, ids: Ids) -> list[FragmentedPodSpec]:
+    """The pieces of each instance's pods; an empty list without `fragmentedPodSpecDefinition`."""
+    if not isinstance(component.pods, Fragments):
+        return []
+    columns = {PIECES[field]: read_pods(component, field, query, obj, ids) for field, query in component.pods.queries}
+    return [FragmentedPodSpec(**{piece: column[at] for piece, column in columns.items()}) for at in range(len(ids))]
+
+
+def has_scale(component: Component) -> bool:
+    """Whether a component has a `scaleDefinition` with a path."""
+    return any((component.replicas, component.min_replicas, component.max_replicas))
+
+
+def extract_scales(component: Component, obj: Object, ids: Ids) -> list[Scale]:
+    """The counts of each instance; an empty list without a `scaleDefinition` that has a path."""
+    return scales(component, obj, ids) if has_scale(component) else []
+
+
+def extract_instances(component: Component, obj: Object) -> Mapping[str, Instance]:
+    """Every instance with everything, by id and in the order of the object."""
+    ids, known = instance_ids(component, obj), component.pods is not None
+    pods = [None] * len(ids) if component.pods is None else templates(component, component.pods, obj, ids)
+    # Counts are read only where pods exist: `.worker.replicas // 1` counts a worker that is not there.
+    columns: tuple[list[Any], ...] = (
+        extract_scales(component, obj, ids) if any(pods) or not known else [],
+        *(extract_pods(field, component, obj, ids) for field in OBJECT_TYPES),
+        extract_fragments(component, obj, ids),
+    )
+    instances: dict[str, Instance] = {}
+    for name, template, scale, *read in zip(
+        ids, pods, *(column or [None] * len(ids) for column in columns), strict=True
+    ):
+        replicas = 0 if known and template is None else 1 if scale is None else scale.effective
+        instances[name] = Instance(name, template is not None, replicas, scale, *read)
+    return instances

@@ -1,0 +1,190 @@
+"""Which component, instance and replica of a workload a pod belongs to.
+
+The pods must be known to be the workload's, by their owners; selectors separate its components and nothing
+else. Source: `pkg/instructions/pod.go` of the Karta project.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from karta_interpreter.base.errors import ComponentNotFoundError, QueryError, WorkloadError
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.fields import label
+from karta_interpreter.base.k8s.values import JSON, Object, type_name
+from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.engine.evaluation.evaluation import UNNAMED, instance_ids
+from karta_interpreter.languages.jq.compiled.values import normal
+from karta_interpreter.languages.jq.query import quoted
+from karta_interpreter.languages.lua.go_numbers import shortest
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Where a pod belongs.
+
+    ``instance`` is "" for a component without instances that have names; ``replica`` is None where neither the
+    component nor an owner of it has a `replicaSelector`, or the pod has no such key.
+    """
+
+    component: str
+    instance: str = ""
+    replica: str | None = None
+
+
+def attribute(definition: Definition, obj: Object, pod: Object) -> Attribution:
+    """Return the place of a pod; raises ComponentNotFoundError as `component_of` and `instance_of`."""
+    component = component_of(definition, pod)
+    instance, maker = instance_of(component, obj, pod), replica_maker(definition, component.name)
+    return Attribution(component.name, instance, None if maker is None else extract_replica_key(maker, pod))
+
+
+def attribute_all(definition: Definition, obj: Object, pods: Iterable[Object]) -> tuple[Attribution, ...]:
+    """Return the place of each pod; raises one WorkloadError that names every pod without one."""
+    found: list[Attribution] = []
+    failures: list[str] = []
+    for pod in pods:
+        try:
+            found.append(attribute(definition, obj, pod))
+        except WorkloadError as err:
+            failures.append(str(err))
+    if failures:
+        raise WorkloadError("\n".join(failures))
+    return tuple(found)
+
+
+def component_of(definition: Definition, pod: Object) -> Component:
+    """The first component whose selector recognises a pod, or the only one with pods; raises ComponentNotFoundError."""
+    leaves = definition.leaves
+    found = (
+        # As `InferPodComponent` upstream does it: the only component needs no selector, and none is asked.
+        leaves[0] if len(leaves) == 1 else next((leaf for leaf in leaves if matches_component_type(leaf, pod)), None)
+    )
+    if found is None:
+        names = ", ".join(leaf.name for leaf in leaves) or "there are none"
+        raise ComponentNotFoundError(
+            f"definition {definition.name}: pod {pod_name(pod)} is of none of the components that have pods ({names})"
+        )
+    return found
+
+
+def instance_of(component: Component, obj: Object, pod: Object) -> str:
+    """The instance of a pod, "" for one without a name; raises ComponentNotFoundError for an unknown one."""
+    ids = instance_ids(component, obj)
+    if ids == UNNAMED:
+        return ""
+    path = component.selector.instance_id
+    key = None if path is None else _key(component, "idPath", path, pod)
+    if key not in ids:
+        has = ", ".join(ids) or "none"
+        message = f"pod {pod_name(pod)} is of the instance {key!r}; the object has {has}"
+        raise ComponentNotFoundError(f"{component}: {message}")
+    return key
+
+
+def replica_maker(definition: Definition, component: str) -> Component | None:
+    """The component at whose level replicas are made: the nearest one upwards that has a `replicaSelector`."""
+    lineage = definition.lineage(component)
+    return next((each for each in lineage if each.selector.replica_key is not None), None)
+
+
+def matches_component_type(component: Component, pod: Object) -> bool:
+    """Whether a pod is recognised as one of a component, as it never is without `componentTypeSelector`.
+
+    The pod has all of `matchLabels`, and `keyPath` gives `value` or, where there is no value, anything but null.
+    As in Karta's library ``KEYPATH == value`` is asked as one expression: of a path like ``.a // .b`` without
+    parentheses it compares ``.b`` alone.
+    """
+    selector = component.selector.component_type
+    if selector is None or any(label(pod, name) != value for name, value in selector.labels.items()):
+        return False
+    if selector.key is None:
+        return bool(selector.labels)
+    if selector.value is None:
+        return any(found is not None for found in _ask(component, "keyPath", selector.key, pod))
+    # The line break ends a comment that the path may end in.
+    comparison = PodQuery(f"{selector.key.text}\n== {json.dumps(selector.value)}")
+    return any(found is True for found in _ask(component, "keyPath", comparison, pod))
+
+
+def extract_replica_key(component: Component, pod: Object) -> str | None:
+    """The replica of a pod, None for one that names none: components may run without replicas."""
+    path, field = component.selector.replica_key, "replicaSelector.keyPath"
+    if path is None or all(value in (None, "") for value in _ask(component, field, path, pod)):
+        return None
+    return _key(component, field, path, pod)
+
+
+def extract_group_keys(component: Component, paths: Iterable[PodQuery], pod: Object) -> tuple[str, ...]:
+    """Return the keys of a pod by `groupByKeyPaths`, one for each path."""
+    return tuple([_key(component, "groupByKeyPaths", path, pod) for path in paths])
+
+
+def passes_filters(component: Component, filters: Iterable[PodQuery], pod: Object) -> bool:
+    """Whether every filter gives true for a pod; anything else that a filter gives is not."""
+    return all(_single(component, "filters", each, pod) is True for each in filters)
+
+
+def pod_name(pod: Object) -> str:
+    """Return the name of a pod for a message.
+
+    >>> pod_name({"metadata": {"name": "web-0"}}), pod_name({})
+    ('web-0', '(unnamed)')
+    """
+    return str(get(pod, ("metadata", "name")) or get(pod, ("metadata", "generateName")) or "(unnamed)")
+
+
+def _key(component: Component, field: str, path: PodQuery, pod: Object) -> str:
+    """A single answer as text."""
+    value = _single(component, field, path, pod)
+    if isinstance(value, dict | list):
+        raise _failure(component, field, path, pod, f"gives {type_name(value)}; a key is a text, number or boolean")
+    # Karta's library formats keys with Go's %v, which writes a float64 of the object unlike an int that jq computes.
+    return go_text(value, of_object=isinstance(value, int) and _is_read(path, pod))
+
+
+def _single(component: Component, field: str, path: PodQuery, pod: Object) -> JSON:
+    """The one answer that there must be, neither null nor empty."""
+    results = _ask(component, field, path, pod)
+    if len(results) != 1:
+        raise _failure(component, field, path, pod, f"gives {len(results)} results where one belongs")
+    if results[0] in (None, ""):
+        raise _failure(component, field, path, pod, f"gives {json.dumps(results[0])}, which says nothing")
+    return results[0]
+
+
+def _ask(component: Component, field: str, path: PodQuery, pod: Object) -> list[JSON]:
+    try:
+        return path.query.evaluate(pod)
+    except QueryError as err:
+        raise _failure(component, field, path, pod, str(err).removeprefix(f"{quoted(path.text)}: ")) from err
+
+
+def _is_read(path: PodQuery, pod: Object) -> bool:
+    """Whether the answer is a value of the pod and not one that the expression computes."""
+    try:
+        (location,) = path.query.locate_each(pod)
+    except QueryError:
+        return False
+    return location is not None and location.is_plain
+
+
+def _failure(component: Component, field: str, path: PodQuery, pod: Object, reason: str) -> WorkloadError:
+    return WorkloadError(f"{component}, {field} `{quoted(path.text)}`, pod {pod_name(pod)}: {reason}")
+
+
+def go_text(value: str | bool | float, *, of_object: bool = True) -> str:
+    """A text, boolean or number as Go writes it.
+
+    Every number of an object is a floating-point number to Go, and large ones get an exponent; whole numbers that
+    jq computes are integers, written as they are.
+
+    >>> go_text(8080), go_text(1000000), go_text(1000000, of_object=False), go_text(True)
+    ('8080', '1e+06', '1000000', 'true')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) or (isinstance(value, int) and not of_object):
+        return str(value)
+    return shortest(normal(value))

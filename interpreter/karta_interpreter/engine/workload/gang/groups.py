@@ -1,0 +1,249 @@
+"""Which pods of a workload are placed together or not at all, as plain data that a scheduler can use.
+
+Source: `pkg/instructions` of the Karta project for rules and keys, `pkg/podgrouper` of the KAI Scheduler for what a
+scheduler makes of them. docs/library.md lists where the minimum members differ from theirs.
+
+Not all pods of a group may exist when its minimum is asked, so they are counted by the definition: all pods of the
+components whose pods get the same keys, of one instance where the keys separate instances, and of one replica where
+they separate replicas.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from karta_interpreter.base.errors import InterpretationError, QueryError, WorkloadError
+from karta_interpreter.base.k8s.edit import set_value
+from karta_interpreter.base.k8s.values import JSON, Object, Path
+from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.definitions.karta.model import PodGroup as WholeGroup
+from karta_interpreter.definitions.karta.model import PodGroupMember, Topology
+from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.engine.evaluation.evaluation import UNNAMED
+from karta_interpreter.engine.evaluation.pods import scale_locations
+from karta_interpreter.engine.evaluation.scale import scales
+from karta_interpreter.engine.workload.gang import attribution
+from karta_interpreter.engine.workload.gang.subtree import minimum
+
+Keys = tuple[PodQuery, ...]
+
+_OTHER = "another-one"
+"""Written into a pod where a selector reads it: a key that changes with it separates what the selector separates."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubGroup:
+    """The pods of a component, and of all below it that is not a subgroup of its own, within a pod group."""
+
+    component: str
+    minimum: int
+    pods: tuple[Object, ...] = ()
+    topology: Topology | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroup:
+    """Pods that are placed together or not at all.
+
+    ``name`` is that of the definition and, together with ``keys``, unique in the workload; ``minimum`` is how many
+    pods there must be room for at once, those that do not exist yet among them.
+    """
+
+    name: str
+    minimum: int
+    pods: tuple[Object, ...] = ()
+    keys: tuple[str, ...] = ()
+    sub_groups: tuple[SubGroup, ...] = ()
+    topology: Topology | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveMember:
+    """The rule for a pod's group (`PodGroupingEffectiveComponent` of Karta), about its component or an owner of it."""
+
+    pod_group: str
+    rule: PodGroupMember
+
+    @property
+    def component(self) -> str:
+        """The component that the rule is about."""
+        return self.rule.component
+
+
+class _Grouped(NamedTuple):
+    """A pod of a group, where it belongs and the rule that brought it there."""
+
+    pod: Object
+    place: attribution.Attribution
+    member: EffectiveMember
+
+
+class _Part(NamedTuple):
+    """Pods that a group is made of: all of a component, or one instance, or one replica of ``divided_by``."""
+
+    component: str
+    instance: str | None
+    divided_by: Component | None
+
+
+def pod_groups(definition: Definition, obj: Object, pods: Iterable[Object]) -> tuple[PodGroup, ...]:
+    """The pod groups that the pods of a workload are in.
+
+    With `podGroup` that is one, whether there are pods yet or not; with `podGroups` one for each group and keys that
+    a pod has, in the order of the pods; pods that no rule is about are in none. Raises WorkloadError for pods that
+    belong nowhere, for keys without a value, and where a group is one replica of a number that is not known.
+    """
+    known = tuple(pods)
+    places = attribution.attribute_all(definition, obj, known)
+    if definition.gang.pod_group is not None:
+        return (_whole(definition, obj, list(zip(known, places, strict=True)), definition.gang.pod_group),)
+    groups: dict[tuple[str, tuple[str, ...]], list[_Grouped]] = {}
+    for pod, place in zip(known, places, strict=True):
+        member = effective_member(definition, place.component, pod)
+        about = None if member is None else definition.component(member.component)
+        if member is not None and about is not None:
+            keys = attribution.extract_group_keys(about, member.rule.group_by, pod)
+            groups.setdefault((member.pod_group, keys), []).append(_Grouped(pod, place, member))
+    return tuple(
+        PodGroup(name, _minimum(definition, obj, grouped), tuple(one.pod for one in grouped), keys)
+        for (name, keys), grouped in groups.items()
+    )
+
+
+def effective_member(definition: Definition, component: str, pod: Object) -> EffectiveMember | None:
+    """The first rule about a component or an owner whose filters the pod passes, None when it is in no group."""
+    for candidate in _candidates(definition, component):
+        about = definition.component(candidate.component)
+        if about is not None and attribution.passes_filters(about, candidate.rule.filters, pod):
+            return candidate
+    return None
+
+
+def _candidates(definition: Definition, component: str) -> Iterator[EffectiveMember]:
+    """The rules that may decide on pods of a component: those about itself before those about its owner, and so on."""
+    rules = [EffectiveMember(group.name, rule) for group in definition.gang.pod_groups for rule in group.members]
+    return (each for about in definition.lineage(component) for each in rules if each.component == about.name)
+
+
+def _whole(
+    definition: Definition, obj: Object, pods: Sequence[tuple[Object, attribution.Attribution]], whole: WholeGroup
+) -> PodGroup:
+    parts = [part.component for part in whole.sub_groups]
+
+    def part_of(component: str) -> str | None:
+        """The subgroup of a component: its own, else the nearest of an owner's."""
+        return next((owner.name for owner in definition.lineage(component) if owner.name in parts), None)
+
+    members: dict[str | None, list[Object]] = {}
+    for pod, place in pods:
+        members.setdefault(part_of(place.component), []).append(pod)
+    minimums: dict[str | None, int] = {}
+    for location in scale_locations(definition, obj):
+        part = part_of(location.pod_set.component)
+        minimums[part] = minimums.get(part, 0) + minimum(location.scale)
+    sub_groups = tuple(
+        SubGroup(part.component, minimums.get(part.component, 0), tuple(members.get(part.component, ())), part.topology)
+        for part in whole.sub_groups
+        if minimums.get(part.component) or members.get(part.component)
+    )
+    # Pods outside all subgroups are in the group, but it does not wait for them.
+    waits_for = sum(count for part, count in minimums.items() if part is not None or not parts)
+    return PodGroup(whole.name, waits_for, tuple(pod for pod, _ in pods), (), sub_groups, whole.topology)
+
+
+def _minimum(definition: Definition, obj: Object, pods: Iterable[_Grouped]) -> int:
+    """The minimum members of the group that the pods are of."""
+    alike = {(one.place.component, one.place.instance, one.member): one for one in pods}
+    parts = [part for one in alike.values() for part in _parts(definition, one)]
+    total = 0
+    for location in scale_locations(definition, obj):
+        pods_of = (location.pod_set.component, None), (location.pod_set.component, location.pod_set.instance)
+        part = next((part for part in parts if (part.component, part.instance) in pods_of), None)
+        total += 0 if part is None else _per_replica(obj, part, minimum(location.scale))
+    return total
+
+
+def _parts(definition: Definition, one: _Grouped) -> Iterator[_Part]:
+    """The members of a pod's group that its keys determine."""
+    keys = one.member.rule.group_by
+    for leaf in definition.leaves:
+        own = leaf.name == one.place.component
+        if not own and _is_grouped_apart(definition, leaf, one):
+            continue
+        instance = one.place.instance if own and divides(keys, leaf.selector.instance_id, one.pod) else None
+        maker = attribution.replica_maker(definition, leaf.name)
+        divided = maker is not None and divides(keys, maker.selector.replica_key, one.pod)
+        yield _Part(leaf.name, instance, maker if divided else None)
+
+
+def _is_grouped_apart(definition: Definition, leaf: Component, one: _Grouped) -> bool:
+    """Whether the pods of another component than the pod's are in other groups."""
+    # Its filters cannot be asked, as it may have no pod yet; so the first rule about it counts.
+    member, keys = next(_candidates(definition, leaf.name), None), one.member.rule.group_by
+    if member is None or member.pod_group != one.member.pod_group or member.rule.group_by != keys:
+        return True
+    own = definition.component(one.place.component)
+    if own is not None and divides_components(keys, own, one.pod):
+        return True
+    return divides_components(keys, leaf, one.pod) or divides(keys, leaf.selector.instance_id, one.pod)
+
+
+def _per_replica(obj: Object, part: _Part, pods: int) -> int:
+    maker = part.divided_by
+    if maker is None:
+        return pods
+    if maker.pods is not None or maker.replicas is None or maker.instance_ids is not None:
+        raise WorkloadError(
+            f"definition {maker.definition}: pods are grouped by replicas of component {maker.name}, but how many of "
+            "them there are is not known; the replicaSelector belongs to a component of its own, without pods and "
+            "instances, whose scaleDefinition counts the replicas"
+        )
+    (scale,) = scales(maker, obj, UNNAMED)
+    replicas = max(minimum(scale), 1)  # 0 replicas have 0 pods, which 1 divides as well
+    if pods % replicas:
+        raise WorkloadError(
+            f"definition {maker.definition}: the {pods} pods of component {part.component} cannot be divided among "
+            f"the {replicas} replicas of component {maker.name}"
+        )
+    return pods // replicas
+
+
+def divides_components(keys: Keys, component: Component, pod: Object) -> bool:
+    """Whether pods of a component have other keys than pods of another one."""
+    selector = component.selector.component_type
+    if selector is None:
+        return False
+    labels: list[Path] = [("metadata", "labels", name) for name in selector.labels]
+    return _changes(keys, labels, pod) or divides(keys, selector.key, pod)
+
+
+def divides(keys: Keys, selector: PodQuery | None, pod: Object) -> bool:
+    """Whether pods for which a selector gives different values have different keys."""
+    if selector is None:
+        return False
+    try:
+        locations = selector.query.locate_each(pod)
+    except QueryError:
+        locations = []
+    places = [location.path for location in locations if location is not None]
+    if places:
+        return _changes(keys, places, pod)
+    # What a computed selector reads is unknown; a key with the same text gives the same.
+    return any(key.text == selector.text for key in keys)
+
+
+def _changes(keys: Keys, places: Iterable[Path], pod: Object) -> bool:
+    changed: JSON = pod
+    try:
+        for place in places:
+            changed = set_value(changed, place, _OTHER)
+    except InterpretationError:
+        return False  # the pod has something else on the way, so that a key cannot read this place either
+    return any(_answer(key, changed) != _answer(key, pod) for key in keys)
+
+
+def _answer(key: PodQuery, pod: JSON) -> list[JSON] | None:
+    try:
+        return key.query.evaluate(pod)
+    except QueryError:
+        return None

@@ -1,0 +1,81 @@
+"""How many pods of a component, and of all that belongs to it, have to start together.
+
+Karta documents a scale as counted across the whole workload. So the pods below a component are the sum over the
+components that have pods, and nothing is multiplied: `minimum_members`. Karta's own `CalculateSubtreeScale`
+(`pkg/instructions/gang_scheduling.go`) multiplies the scale of a component by that of its children, which is right
+only for a definition that counts children per parent: `subtree_scale`.
+"""
+
+from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.engine.evaluation.evaluation import instance_ids
+from karta_interpreter.engine.evaluation.pods import scale_locations
+from karta_interpreter.engine.evaluation.scale import Scale, scales
+from karta_interpreter.engine.workload.extraction import has_scale
+
+
+def minimum_members(definition: Definition, obj: Object, component: str, instance: str | None = None) -> int:
+    """The pods of a component and of all below it that have to start together, counted across the whole workload.
+
+    The minimum of each instance counts, its replicas where that is not set or 0, and one pod where neither is.
+    Pods that the object does not describe do not count. With ``instance`` only that one of the component itself
+    counts. Raises ComponentNotFoundError, and InterpretationError as
+    `karta_interpreter.engine.evaluation.pods.pod_sets`.
+    """
+    chosen = _chosen(definition, obj, component, instance)
+    return sum(
+        minimum(place.scale)
+        for place in scale_locations(definition, obj)
+        if chosen in definition.lineage(place.pod_set.component)
+        and (place.pod_set.component != component or instance in (None, place.pod_set.instance))
+    )
+
+
+def subtree_scale(definition: Definition, obj: Object, component: str, instance: str | None = None) -> int:
+    """The number that Karta's own library gives (`CalculateSubtreeScale`); `minimum_members` is the right one.
+
+    The scale of a component times the sum of its children's; a component without one takes over the sum, children
+    without one leave it at their owner's. Without any scale definition the instances that have pods are counted.
+    """
+    chosen = _chosen(definition, obj, component, instance)
+    count = _multiplied if any(has_scale(each) for each in definition.components) else _counted
+    return count(definition, obj, chosen, instance)
+
+
+def minimum(scale: Scale) -> int:
+    """Return how many units of an instance have to start together; a minimum of 0 is not a minimum."""
+    return scale.minimum or scale.effective
+
+
+def _chosen(definition: Definition, obj: Object, name: str, instance: str | None) -> Component:
+    component = definition.component(name)
+    if component is None:
+        raise ComponentNotFoundError(f'definition {definition.name} has no component "{name}"')
+    if instance == "":
+        raise WorkloadError(f"component {name}: an instance id is not empty; leave it out for all instances")
+    if instance is not None and instance not in instance_ids(component, obj):
+        raise ComponentNotFoundError(f'component {name} has no instance "{instance}"')
+    return component
+
+
+def _children(definition: Definition, component: Component) -> list[Component]:
+    return [each for each in definition.components if each.owner == component.name]
+
+
+def _multiplied(definition: Definition, obj: Object, component: Component, instance: str | None) -> int:
+    ids = instance_ids(component, obj) if has_scale(component) else ()
+    own = sum(
+        scale.minimum or scale.replicas or 0  # upstream's `getEffectiveMinReplicas`: 0 where an owner has the scale
+        for name, scale in zip(ids, scales(component, obj, ids), strict=True)
+        if instance in (None, name)
+    )
+    below = sum(_multiplied(definition, obj, child, None) for child in _children(definition, component))
+    # A factor of 0 means "not counted here" upstream, and does not make the product 0.
+    return own * below or own or below
+
+
+def _counted(definition: Definition, obj: Object, component: Component, instance: str | None) -> int:
+    if component.pods is None:
+        return sum(_counted(definition, obj, child, None) for child in _children(definition, component))
+    return 1 if instance is not None else len(instance_ids(component, obj))

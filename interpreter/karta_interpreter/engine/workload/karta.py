@@ -1,0 +1,222 @@
+"""A Karta for programs: loaded from wherever it is, checked, and found by kind."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from karta_interpreter.base.errors import InterpretationError, WorkloadError
+from karta_interpreter.base.findings import DefinitionError, Finding, error
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import Loaded, catalogue_kinds, load_documents, load_object
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.engine.workload.document import check_json, check_kind, checked_object, checked_objects, reading
+from karta_interpreter.languages.lua.operation import SLOTS, Operation
+
+if TYPE_CHECKING:
+    from karta_interpreter.engine.explain import Explanation
+
+_TEXT = "<text>"
+_TEXT_START = re.compile(r"\n|^\s*(?:\{|\w+:(?:\s|$))")
+_OBJECT = "<object>"
+
+
+@dataclass(frozen=True, slots=True)
+class Karta:
+    """A definition that can be used: how the workloads of one kind are read and changed.
+
+    >>> Karta.for_object({"apiVersion": "batch/v1", "kind": "Job"}).name
+    'batch-job-v1'
+    """
+
+    definition: Definition
+
+    @classmethod
+    def load(cls, source: Path | str | Object) -> Self:
+        """The one Karta in a file, in YAML or JSON text, or in an object.
+
+        Reads Karta, the older ResourceInterface, and a bare ``{spec: ...}``. A string is text if it has a line
+        break, starts with ``{`` or begins with a key such as ``spec:``, else the path of a file. Raises
+        DefinitionError, whose ``findings`` name everything that is wrong, each with its place.
+        """
+        loaded = _read(source)
+        if len(loaded) == 1:
+            return cls(loaded[0].usable())
+        findings = tuple(finding for each in loaded for finding in each.findings)
+        raise DefinitionError(f"a source has to hold one Karta; this one holds {len(loaded)}", findings)
+
+    @classmethod
+    def check(cls, source: Path | str | Object) -> tuple[Finding, ...]:
+        """Return the findings about all the Kartas of a source as in `load`; nothing is raised.
+
+        >>> [finding.rule for finding in Karta.check({"apiVersion": "v1", "kind": "Pod"})]
+        ['not-a-karta']
+        """
+        return tuple(finding for loaded in _read(source) for finding in loaded.findings)
+
+    @classmethod
+    def catalogue(cls) -> Mapping[GVK, "Karta"]:
+        """The Kartas that come with this package by kind, each read when it is asked for.
+
+        >>> GVK("batch", "v1", "Job") in Karta.catalogue()
+        True
+        """
+        return _CATALOGUE
+
+    @classmethod
+    def for_object(cls, obj: Object) -> "Karta":
+        """The catalogue's Karta for the kind of an object; raises WorkloadError for a kind without one."""
+        checked_object(obj)
+        with reading():
+            gvk = GVK.of(obj)
+        if gvk not in _CATALOGUE:
+            hint = did_you_mean(str(gvk), map(str, _CATALOGUE))
+            raise WorkloadError(f"the catalogue has no Karta for {gvk}; {hint}")
+        return _CATALOGUE[gvk]
+
+    def explain(
+        self,
+        operation: str,
+        obj: Object,
+        *,
+        observed: Object | None = None,
+        replicas: int | None = None,
+        statuses: Sequence[Object] = (),
+        references: Sequence[Object] = (),
+    ) -> "Explanation":
+        """Answer one of Karmada's operations, and explain the answer by what it reads of the object.
+
+        Retain needs the ``observed`` object, ReviseReplica ``replicas``, AggregateStatus the ``statuses``, one
+        AggregatedStatusItem for each cluster. ``references`` are the objects that the definition may look up. Raises
+        WorkloadError for arguments of a wrong type and an object of another kind; an answer that is an error is in the
+        explanation.
+
+        >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
+        >>> Karta.for_object(job).explain("InterpretStatus", job).results
+        {'status': {}}
+        """
+        # A program that only reads workloads loads no operations.
+        from karta_interpreter.engine.explain import explain  # noqa: PLC0415 - see above
+        from karta_interpreter.engine.operations import Call, StatusItem  # noqa: PLC0415 - as above
+
+        if operation not in list(Operation):
+            raise WorkloadError(f"there is no operation {operation}; {did_you_mean(str(operation), list(Operation))}")
+        if type(replicas) not in (int, type(None)):
+            raise WorkloadError(f"replicas are a whole number, not {type(replicas).__name__}")
+        statuses = tuple(checked_objects(statuses, "statuses"))
+        check_kind(obj, self.gvk)
+        checked_object({} if observed is None else observed)
+        reader = known(references)
+        with reading():
+            items = tuple(StatusItem.of(each, f"statuses[{index}]") for index, each in enumerate(statuses))
+        return explain(self.definition, Call(Operation(operation), obj, observed, replicas, items), reader=reader)
+
+    def answers(self, obj: Object, *, references: Iterable[Object] = ()) -> dict[str, Mapping[str, JSON]]:
+        """Answer the operations of Karmada that need nothing but the object: its results by operation.
+
+        Operations that the definition leaves out are left out; the answer to one that fails is ``{"error": reason}``.
+        Raises WorkloadError for what is not an object of JSON values, or is of another kind.
+
+        >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
+        >>> Karta.for_object(job).answers(job)["InterpretHealth"]
+        {'healthy': False}
+        """
+        from karta_interpreter.engine.operations import Call, interpret  # noqa: PLC0415 - as in `explain`
+
+        check_kind(obj, self.gvk)
+        reader = known(references)
+        answers: dict[str, Mapping[str, JSON]] = {}
+        for operation in filter(self.definition.answers, OBJECT_OPERATIONS):
+            try:
+                answers[operation] = interpret(self.definition, Call(Operation(operation), obj), reader=reader)
+            except InterpretationError as error:
+                answers[operation] = {"error": str(error)}
+        return answers
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return the Karta itself: it cannot be changed."""
+        return self
+
+    @property
+    def name(self) -> str:
+        """The name of the definition."""
+        return self.definition.name
+
+    @property
+    def gvk(self) -> GVK:
+        """The kind of the workloads it is for."""
+        return self.definition.gvk
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The warnings about it; errors keep a definition from being used."""
+        return self.definition.findings
+
+    def __repr__(self) -> str:
+        return f"Karta({self.name}: {self.gvk})"
+
+
+OBJECT_OPERATIONS: Final = tuple(each.value for each in Operation if len(SLOTS[each].parameters) == 1)
+"""The operations that need nothing but the object."""
+
+
+def known(references: Iterable[Object]) -> Known:
+    """Return the objects that a definition may look up; raises WorkloadError for anything else."""
+    with reading():
+        return Known.of(checked_objects(references, "references"))
+
+
+class _Catalogue(Mapping[GVK, Karta]):
+    """The Kartas of the catalogue's files, by kind, each read once."""
+
+    @cached_property
+    def _files(self) -> Mapping[GVK, Path]:
+        return catalogue_kinds()
+
+    def __getitem__(self, gvk: GVK) -> Karta:
+        return _loaded(self._files[gvk])
+
+    def __iter__(self) -> Iterator[GVK]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __contains__(self, gvk: object) -> bool:
+        return gvk in self._files  # without reading the file, as Mapping's own would
+
+
+_loaded = cache(Karta.load)  # by the files of the catalogue alone, which bounds it
+_CATALOGUE: Mapping[GVK, Karta] = _Catalogue()
+
+
+def _read(source: Path | str | Object) -> tuple[Loaded, ...]:
+    """Load each Karta of a source; nothing is raised, not even for a missing file."""
+    if isinstance(source, str) and _TEXT_START.search(source):
+        return tuple(load_documents(source, _TEXT))
+    if isinstance(source, str | Path):
+        return tuple(_read_file(source))
+    try:
+        check_json(source)
+    except WorkloadError as err:
+        return (_unusable("schema", str(err), _OBJECT),)
+    return (load_object(source, _OBJECT),)
+
+
+def _read_file(path: Path | str) -> Iterable[Loaded]:
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as err:
+        return (_unusable("unreadable", f"cannot be read: {err.strerror or err}", str(path)),)
+    except ValueError:  # UnicodeDecodeError, or a null byte in a path
+        return (_unusable("unreadable", "cannot be read: not UTF-8 text, or no path at all", str(path)),)
+    return load_documents(text, str(path))
+
+
+def _unusable(rule: str, message: str, source: str) -> Loaded:
+    return Loaded(None, (replace(error(rule, (), message), source=source),), "", None, source)

@@ -1,0 +1,231 @@
+"""The whole structure of a workload at once: components, instances, counts, pods and status.
+
+Source: `pkg/tree` of the Karta project. Here children are below their component, once: a definition reads them from
+the whole workload, so that the copy which upstream gives to each instance of a parent makes every sum over the tree
+too large. The root is a node like the others, and instances stay in the order of the object.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import NamedTuple, Self
+
+from karta_interpreter.base.errors import WorkloadError
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.requirements import Counting, PodRequirements, pod_requirements
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.engine.evaluation.pods import pod_sets
+from karta_interpreter.engine.evaluation.status import StatusMatch
+from karta_interpreter.engine.workload.document import checked_pods, reading
+from karta_interpreter.engine.workload.extraction import PIECES, Instance
+from karta_interpreter.engine.workload.gang.attribution import attribute, pod_name
+from karta_interpreter.engine.workload.workload import Component, Workload
+
+Wire = dict[str, JSON]
+
+_Key = tuple[str, str]
+"""A component and an instance of it."""
+
+
+class PodNode(NamedTuple):
+    """A pod that was recognised; ``replica`` is the one it is of, None where it is unknown."""
+
+    pod: Object
+    replica: str | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether its condition Ready is true."""
+        conditions = get(self.pod, ("status", "conditions"))
+        ready = [each for each in conditions if get(each, ("type",)) == "Ready"] if isinstance(conditions, list) else []
+        return any(get(each, ("status",)) == "True" for each in ready)
+
+    def to_json(self) -> Wire:
+        """Its name, where it is and how it is doing.
+
+        >>> PodNode({"metadata": {"name": "web-0"}, "status": {"phase": "Pending"}}).to_json()
+        {'name': 'web-0', 'phase': 'Pending', 'ready': False}
+        """
+        return _known(
+            name=pod_name(self.pod),
+            replicaKey=self.replica,
+            phase=get(self.pod, ("status", "phase")),
+            node=get(self.pod, ("spec", "nodeName")),
+            ready=self.is_ready,
+        )
+
+
+class StrayPod(NamedTuple):
+    """A pod that belongs to no component or instance, and why."""
+
+    pod: Object
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceNode:
+    """An instance, what each of its pods asks for, and those of the given pods that are of it."""
+
+    instance: Instance
+    requirements: PodRequirements | None = None
+    pods: tuple[PodNode, ...] = ()
+
+    @property
+    def requests(self) -> Wire:
+        """The resources that each pod requests."""
+        return ((self.requirements and self.requirements.to_json()) or {}).get("resourceRequest") or {}
+
+    def to_json(self) -> Wire:
+        """Its key unless it is the only one, its counts, and everything that the definition extracts."""
+        each, scale, pieces = self.instance, self.instance.scale, self.instance.fragmented_pod_spec
+        fragments = {} if pieces is None else {name: getattr(pieces, piece) for name, piece in PIECES.items()}
+        extracted = _known(
+            podTemplateSpec=each.pod_template,
+            podSpec=each.pod_spec,
+            metadata=each.pod_metadata,
+            fragmentedPodSpec=pieces and _known(**{name.removesuffix("Path"): one for name, one in fragments.items()}),
+        )
+        return _known(
+            instanceKey=each.id or None,
+            replicas=each.replicas,
+            scale=scale and _known(replicas=scale.replicas, minReplicas=scale.minimum, maxReplicas=scale.maximum),
+            extractedInstance=extracted or None,
+            requirements=None if self.requirements is None else self.requirements.to_json(),
+            pods=[pod.to_json() for pod in self.pods] or None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentNode:
+    """A component with its instances, and the components that belong to it."""
+
+    name: str
+    kind: GVK | None
+    has_pods: bool
+    instances: tuple[InstanceNode, ...]
+    children: "tuple[ComponentNode, ...]" = ()
+
+    def to_json(self) -> Wire:
+        """Its kind unless it is a logical one, its instances, and what belongs to it."""
+        return _known(
+            name=self.name,
+            kind=self.kind and {"group": self.kind.group, "version": self.kind.version, "kind": self.kind.kind},
+            hasPodDefinition=self.has_pods,
+            instances=[instance.to_json() for instance in self.instances],
+            children=[child.to_json() for child in self.children] or None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadTree:
+    """A workload from its root down.
+
+    ``status`` is None where the definition has no status rules; ``strays`` are the given pods that belong
+    nowhere.
+
+    >>> from karta_interpreter import Karta
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
+    >>> tree = WorkloadTree.build(Workload(Karta.for_object(job), job))
+    >>> [component.name for component in tree.components()]
+    ['job']
+    """
+
+    workload: Workload
+    root: ComponentNode
+    status: StatusMatch | None = None
+    strays: tuple[StrayPod, ...] = ()
+
+    @classmethod
+    def build(cls, workload: Workload, pods: Iterable[Object] = ()) -> Self:
+        """The tree of a workload, with pods that are known to be its own in their places; raises WorkloadError."""
+        if not isinstance(workload, Workload):
+            raise WorkloadError(f"a tree is made of a Workload(karta, object), not {type(workload).__name__}")
+        found, strays = _attributed(workload, pods)
+        with reading():
+            sets = pod_sets(workload.karta.definition, workload.object)
+            needs = {
+                (each.component, each.instance): pod_requirements(each.template, Counting.SCHEDULER) for each in sets
+            }
+        return cls(workload, _node(workload.root, needs, found), workload.status, strays)
+
+    @property
+    def replicas(self) -> int:
+        """How many pods the whole workload is to have."""
+        return sum(each.instance.replicas for node in self.components() if node.has_pods for each in node.instances)
+
+    def components(self) -> Iterator[ComponentNode]:
+        """Every component, each before those that belong to it."""
+        pending = [self.root]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending += reversed(node.children)
+
+    def to_json(self) -> dict[str, JSON]:
+        """The tree as JSON values in the names of Karta's own tools; ``phases`` are all statuses that match."""
+        obj, status = self.workload.object, self.status
+        return _known(
+            apiVersion=obj["apiVersion"],
+            kind=obj["kind"],
+            metadata=_known(
+                **{field: get(obj, ("metadata", field)) for field in ("name", "generateName", "namespace")}
+            ),
+            definition=self.workload.karta.name,
+            replicas=self.replicas,
+            root=self.root.to_json(),
+            status=status and {"phases": [str(each) for each in status.matched]},
+            strayPods=[{"name": pod_name(pod), "reason": reason} for pod, reason in self.strays] or None,
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the tree as nested lists, which notebooks show."""
+        matched = "".join(f", {each}" for each in self.status.matched) if self.status else ""
+        strays = "".join(f"<li>{escape(stray.reason)}</li>" for stray in self.strays)
+        return f"<b>{escape(repr(self.workload))}</b>{matched}<ul>{_html(self.root)}{strays}</ul>"
+
+
+def _html(node: ComponentNode) -> str:
+    """Return a component as an item of a list, its instances and the components below it as a list in it."""
+    below = [_instance_html(node, each) for each in node.instances] + [_html(child) for child in node.children]
+    return f"<li>{escape(node.name)}<ul>{''.join(below)}</ul></li>"
+
+
+def _instance_html(component: ComponentNode, node: InstanceNode) -> str:
+    needs = (node.requirements.to_json() if node.requirements else None) or {}
+    noun = "pods" if component.has_pods else "replicas"
+    asked = ", ".join(f"{name} {amount}" for name, amount in (needs.get("resourceRequest") or {}).items())
+    counted = f"{noun}: {node.instance.replicas}" + (f", each {asked}" if asked else "")
+    pods = "".join(f"<li>{escape(pod_name(pod.pod))}</li>" for pod in node.pods)
+    name = f"{node.instance.id}: " if node.instance.id else ""
+    return f"<li>{escape(name + counted)}{f'<ul>{pods}</ul>' if pods else ''}</li>"
+
+
+def _known(**fields: JSON) -> Wire:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _node(
+    component: Component, requirements: Mapping[_Key, PodRequirements], pods: Mapping[_Key, tuple[PodNode, ...]]
+) -> ComponentNode:
+    keys = [((component.name, id_), instance) for id_, instance in component.instances.items()]
+    instances = [InstanceNode(instance, requirements.get(key), pods.get(key, ())) for key, instance in keys]
+    children = [_node(child, requirements, pods) for child in component.children]
+    return ComponentNode(component.name, component.kind, component.has_pods, tuple(instances), tuple(children))
+
+
+def _attributed(
+    workload: Workload, pods: Iterable[Object]
+) -> tuple[dict[_Key, tuple[PodNode, ...]], tuple[StrayPod, ...]]:
+    found: dict[_Key, tuple[PodNode, ...]] = {}
+    strays: list[StrayPod] = []
+    for pod in checked_pods(pods):
+        try:
+            with reading():
+                place = attribute(workload.karta.definition, workload.object, pod)
+        except WorkloadError as err:
+            strays.append(StrayPod(pod, str(err)))
+            continue
+        key = (place.component, place.instance)
+        found[key] = (*found.get(key, ()), PodNode(pod, place.replica))
+    return found, tuple(strays)

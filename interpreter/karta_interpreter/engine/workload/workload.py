@@ -1,0 +1,283 @@
+"""A workload: an object and the Karta of its kind."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
+
+from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.definitions.karta.definition import Component as ComponentDefinition
+from karta_interpreter.definitions.karta.definition import Fragments
+from karta_interpreter.definitions.karta.reference_resolver import resolved
+from karta_interpreter.engine.evaluation.evaluation import UNNAMED, instance_ids
+from karta_interpreter.engine.evaluation.scale import Scale
+from karta_interpreter.engine.evaluation.status import StatusMatch, match_status
+from karta_interpreter.engine.workload import extraction, updates
+from karta_interpreter.engine.workload.document import check_workload, checked_pod, checked_pods, reading
+from karta_interpreter.engine.workload.extraction import FragmentedPodSpec, Ids, Instance
+from karta_interpreter.engine.workload.gang import attribution, groups, subtree
+from karta_interpreter.engine.workload.gang.attribution import Attribution
+from karta_interpreter.engine.workload.gang.groups import EffectiveMember, PodGroup
+from karta_interpreter.engine.workload.karta import Karta, known
+from karta_interpreter.engine.workload.updates import PodChanges, update_pods
+from karta_interpreter.engine.workload.writing import apply_actions, scale_to
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A component of a workload (`Component` of Karta's library).
+
+    What is read is read anew each time, and raises WorkloadError where the definition has no answer for the
+    object. Every change gives a new workload, the same one where nothing changes, and leaves alone what it is not
+    about; nothing is written unless all of it reads back as it was given. Changes are given by instance id, ""
+    for the only instance of a component without ids; instances that are not named stay as they are.
+    """
+
+    workload: "Workload"
+    definition: ComponentDefinition
+
+    @property
+    def name(self) -> str:
+        """The name, unique in the workload."""
+        return self.definition.name
+
+    @property
+    def kind(self) -> GVK | None:
+        """The type of the objects it stands for, None for a logical component."""
+        return self.definition.gvk
+
+    @property
+    def owner(self) -> "Component | None":
+        """The component it belongs to, None for the root."""
+        owner = self.definition.owner
+        return None if owner is None else self.workload.component(owner)
+
+    @property
+    def children(self) -> "tuple[Component, ...]":
+        """The components that belong to it, in the order of the definition."""
+        return tuple(each for each in self.workload.components.values() if each.definition.owner == self.name)
+
+    @property
+    def has_pods(self) -> bool:
+        """Whether the definition has a place for its pods; the object may still have none."""
+        return self.definition.pods is not None
+
+    @property
+    def instance_ids(self) -> tuple[str, ...]:
+        """The id of each instance in the order of the object; one "" without `instanceIdPath`."""
+        with reading():
+            return instance_ids(self.definition, self.workload.object)
+
+    @property
+    def instances(self) -> Mapping[str, Instance]:
+        """Everything about each instance, by id; one expression that fails makes all of it fail."""
+        with reading():
+            return extraction.extract_instances(self.definition, self.workload.object)
+
+    @property
+    def scales(self) -> Mapping[str, Scale]:
+        """The counts of each instance by id; empty without a scale definition."""
+        return self._by_id(extraction.extract_scales) if extraction.has_scale(self.definition) else {}
+
+    @property
+    def pod_templates(self) -> Mapping[str, Object | None]:
+        """The pod template of each instance by id; empty without `podTemplateSpecPath`."""
+        return self._pods("podTemplateSpecPath")
+
+    @property
+    def pod_specs(self) -> Mapping[str, Object | None]:
+        """The pod spec of each instance by id; empty without `podSpecPath`."""
+        return self._pods("podSpecPath")
+
+    @property
+    def pod_metadata(self) -> Mapping[str, Object | None]:
+        """The metadata of each instance's pods by id; empty without `metadataPath`."""
+        return self._pods("metadataPath")
+
+    @property
+    def fragmented_pod_specs(self) -> Mapping[str, FragmentedPodSpec]:
+        """The pieces of each instance's pods by id; empty without `fragmentedPodSpecDefinition`."""
+        return self._by_id(extraction.extract_fragments) if isinstance(self.definition.pods, Fragments) else {}
+
+    def update_pods(self, changes: Mapping[str, PodChanges]) -> "Workload":
+        """Return the workload with changed pods, for each form in which a definition names them."""
+        return self._updated(update_pods, changes)
+
+    def update_pod_templates(self, templates: Mapping[str, Object | None]) -> "Workload":
+        """The workload with new pod templates; see docs/library.md for what a new value replaces."""
+        return self._updated(partial(updates.update_field, "podTemplateSpecPath"), templates)
+
+    def update_pod_specs(self, specs: Mapping[str, Object | None]) -> "Workload":
+        """The workload with new pod specs."""
+        return self._updated(partial(updates.update_field, "podSpecPath"), specs)
+
+    def update_pod_metadata(self, metadata: Mapping[str, Object | None]) -> "Workload":
+        """The workload with new metadata of pods."""
+        return self._updated(partial(updates.update_field, "metadataPath"), metadata)
+
+    def update_fragmented_pod_specs(self, specs: Mapping[str, FragmentedPodSpec]) -> "Workload":
+        """The workload with new pieces of pods; a piece that is None stays as it is, an empty one clears it."""
+        return self._updated(updates.update_fragments, specs)
+
+    def scale_to(self, replicas: Mapping[str, int]) -> "Workload":
+        """The workload for which `replicasPath` gives these counts, all other instances keeping theirs."""
+        return self._updated(scale_to, replicas)
+
+    def suspend(self) -> "Workload":
+        """The workload after this component's suspend actions, the same without any."""
+        return self.workload.replaced(apply_actions([self.definition], "suspend", self.workload.object))
+
+    def resume(self) -> "Workload":
+        """The workload after this component's resume actions, the same without any."""
+        return self.workload.replaced(apply_actions([self.definition], "resume", self.workload.object))
+
+    def _pods(self, field: str) -> dict[str, Object | None]:
+        is_known = field in self.definition.pod_queries
+        return self._by_id(partial(extraction.extract_pods, field)) if is_known else {}
+
+    def _by_id(self, extract: Callable[[ComponentDefinition, Object, Ids], list[Value]]) -> dict[str, Value]:
+        with reading():
+            ids = instance_ids(self.definition, self.workload.object)
+            values = extract(self.definition, self.workload.object, ids)
+        return dict(zip(ids, values, strict=True)) if values else {}
+
+    def _updated(
+        self, update: Callable[[ComponentDefinition, Object, Mapping[str, Value]], Object], by_id: Mapping[str, Value]
+    ) -> "Workload":
+        ids = self.instance_ids
+        if not isinstance(by_id, Mapping):
+            example = f'{{"{ids[0] if ids else ""}": …}}'
+            kind = type(by_id).__name__
+            raise WorkloadError(f"{self.definition}: give a value for each instance, {example}, not {kind}")
+        for name in by_id:
+            if name not in ids:
+                hint = did_you_mean(str(name), ids) if ids else "the workload has none"
+                hint = 'its only instance is called ""' if ids == UNNAMED else hint
+                raise ComponentNotFoundError(f'{self.definition}: there is no instance "{name}"; {hint}')
+        with reading():
+            return self.workload.replaced(update(self.definition, self.workload.object, by_id))
+
+    def __repr__(self) -> str:
+        return f"Component({self.name} of {self.workload!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """An object, read and changed through its Karta (the component factory of Karta's library).
+
+    The object is not copied, and never changed: every change gives a new workload, which shares what did not change
+    with this one. Raises WorkloadError for an object without apiVersion, kind or name, or, unless ``any_kind``,
+    one that is not of the Karta's kind.
+
+    >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
+    >>> workload = Workload(Karta.for_object(job), job)
+    >>> workload.suspend().object["spec"]
+    {'parallelism': 3, 'suspend': True}
+    """
+
+    karta: Karta
+    object: Object
+    any_kind: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.karta, Karta):
+            raise WorkloadError(f"the definition of a workload is a Karta, not {type(self.karta).__name__}")
+        check_workload(self.object, None if self.any_kind else self.karta.gvk)
+
+    @property
+    def components(self) -> Mapping[str, Component]:
+        """Every component by name, the root first and the others in the order of the definition."""
+        return {each.name: Component(self, each) for each in self.karta.definition.components}
+
+    @property
+    def root(self) -> Component:
+        """The component that is the workload object itself."""
+        return Component(self, self.karta.definition.root)
+
+    def component(self, name: str) -> Component:
+        """The component of that name; raises ComponentNotFoundError."""
+        found = self.karta.definition.component(name)
+        if found is None:
+            hint = did_you_mean(str(name), self.components)
+            raise ComponentNotFoundError(f'definition {self.karta.name} has no component "{name}"; {hint}')
+        return Component(self, found)
+
+    @property
+    def status(self) -> StatusMatch | None:
+        """Phase, conditions and all matching statuses; None where the definition has no status rules."""
+        if self.karta.definition.status is None:
+            return None
+        with reading():
+            return match_status(self.karta.definition, self.object)
+
+    def with_references(self, objects: Iterable[Object]) -> "Workload":
+        """The workload with references looked up among the objects; reading any other raises WorkloadError."""
+        with reading():
+            definition = resolved(self.karta.definition, self.object, known(objects))
+        return replace(self, karta=Karta(definition))
+
+    def infer_component(self, pod: Object) -> str:
+        """The name of the component that a pod of this workload is of; raises ComponentNotFoundError.
+
+        >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {}}
+        >>> Workload(Karta.for_object(job), job).infer_component({"metadata": {"name": "sum-x7k2p"}})
+        'job'
+        """
+        with reading():
+            return attribution.component_of(self.karta.definition, checked_pod(pod)).name
+
+    def infer_instance(self, pod: Object) -> str:
+        """The id of the instance that a pod is of, "" for an unnamed one; raises ComponentNotFoundError."""
+        with reading():
+            component = attribution.component_of(self.karta.definition, checked_pod(pod))
+            return attribution.instance_of(component, self.object, pod)
+
+    def attribute(self, pods: Iterable[Object]) -> tuple[Attribution, ...]:
+        """Component, instance and replica of each pod; raises one WorkloadError for all that belong nowhere."""
+        with reading():
+            return attribution.attribute_all(self.karta.definition, self.object, checked_pods(pods))
+
+    def effective_member(self, pod: Object) -> EffectiveMember | None:
+        """The rule of `podGroups` that a pod falls under, None when it is in no group."""
+        component = self.infer_component(pod)
+        with reading():
+            return groups.effective_member(self.karta.definition, component, pod)
+
+    def pod_groups(self, pods: Iterable[Object] = ()) -> tuple[PodGroup, ...]:
+        """The groups of pods to be placed together or not at all; see docs/library.md for what they wait for."""
+        with reading():
+            return groups.pod_groups(self.karta.definition, self.object, checked_pods(pods))
+
+    def minimum_members(self, component: str, instance: str | None = None) -> int:
+        """The pods of a component and of all below it that have to start together."""
+        with reading():
+            return subtree.minimum_members(self.karta.definition, self.object, component, instance)
+
+    def subtree_scale(self, component: str, instance: str | None = None) -> int:
+        """The number that Karta's library gives for `minimum_members`, which multiplies what is counted already."""
+        with reading():
+            return subtree.subtree_scale(self.karta.definition, self.object, component, instance)
+
+    def suspend(self) -> "Workload":
+        """The workload after the suspend actions of all components, the root's last; the same without any."""
+        root, *children = self.karta.definition.components
+        return self.replaced(apply_actions((*children, root), "suspend", self.object))
+
+    def resume(self) -> "Workload":
+        """The workload after the resume actions of all components, the root's last; the same without any."""
+        root, *children = self.karta.definition.components
+        return self.replaced(apply_actions((*children, root), "resume", self.object))
+
+    def replaced(self, obj: Object) -> "Workload":
+        """The workload with another version of its object; the same with the same."""
+        return self if obj is self.object else replace(self, object=obj)
+
+    def __repr__(self) -> str:
+        names = (get(self.object, ("metadata", field)) for field in ("namespace", "name"))
+        return f"Workload({self.karta.gvk} {'/'.join(name for name in names if isinstance(name, str))})"

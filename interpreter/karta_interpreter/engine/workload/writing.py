@@ -1,0 +1,226 @@
+"""Writes to the instances of a component, by a plan such as `writePlan` in `pkg/resource` of Karta's library."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from karta_interpreter.base.errors import (
+    InstanceCountMismatchError,
+    InterpretationError,
+    PathNotWritableError,
+    QueryError,
+    QueryWriteError,
+    WorkloadError,
+    WriteVerificationError,
+)
+from karta_interpreter.base.k8s.edit import get, set_value
+from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, Object, Path, field_path
+from karta_interpreter.definitions.karta.definition import Component, Fragments
+from karta_interpreter.engine.evaluation.evaluation import evaluate, failure, instance_ids, query_failure
+from karta_interpreter.engine.evaluation.scale import replica_counts
+from karta_interpreter.engine.evaluation.templates import templates
+from karta_interpreter.engine.workload.document import IDENTITY
+from karta_interpreter.languages.jq import Location, Query
+from karta_interpreter.languages.jq.compiled.values import equal
+
+Change = Callable[[JSON], JSON]
+"""From what is at a place, None for nothing, to what will be there."""
+
+Direction = Literal["suspend", "resume"]
+
+_REPLICAS = "replicasPath"
+
+
+@dataclass(frozen=True)  # with a __dict__, in which what was read is kept
+class _Field:
+    """One field of a definition and the values of its expression before any change."""
+
+    component: Component
+    name: str
+    query: Query
+    object: Object
+
+    @cached_property
+    def outputs(self) -> list[JSON]:
+        return evaluate(self.component, self.name, self.query, self.object)
+
+    @cached_property
+    def locations(self) -> list[Location | None]:
+        with self.writing():
+            return self.query.locate_each(self.object)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Raise PathNotWritableError where the expression names no place that can be written to."""
+        try:
+            yield
+        except QueryWriteError as err:
+            raise PathNotWritableError(str(query_failure(self.component, self.name, self.query, err))) from err
+        except QueryError as err:
+            raise query_failure(self.component, self.name, self.query, err) from err
+
+    def location(self, position: int, *, unchanged: bool = True) -> Location:
+        """The place that an output is the value of, ``unchanged`` or computed from it; errors as `writing`."""
+        location = self.locations[position]
+        if location is not None and (location.is_unchanged or not unchanged):
+            return location
+        raise PathNotWritableError(self.failed(f"result {position + 1} is computed; there is no place to write it to"))
+
+    def failed(self, reason: str) -> str:
+        return str(failure(self.component, self.name, self.query, reason))
+
+
+class _Write(NamedTuple):
+    """One value for one place, which is in what the field reads at ``position``."""
+
+    field: _Field
+    position: int
+    place: Path
+    value: JSON
+
+
+class WritePlan:
+    """Writes that are all computed from the same object and land together."""
+
+    def __init__(self, component: Component, obj: Object) -> None:
+        self._component = component
+        self._object = obj
+        self._ids = instance_ids(component, obj)
+        self._fields: dict[str, _Field] = {}
+        self._writes: dict[Path, _Write] = {}
+        # Every path above a write, so that a write to a whole finds those to its parts without comparing all of them.
+        self._parents: dict[Path, _Write] = {}
+
+    def stage(self, field: str, query: Query, changes: Mapping[str, Change], below: Path = ()) -> None:
+        """Plan to change what is at ``below`` in the outputs of a field's expression, for instances by their id.
+
+        What would not change is left out, so that even a computed value can be given as it was read. Raises
+        PathNotWritableError and InstanceCountMismatchError.
+        """
+        source = self._fields.setdefault(field, _Field(self._component, field, query, self._object))
+        if len(source.outputs) != len(self._ids):
+            results = "1 result" if len(source.outputs) == 1 else f"{len(source.outputs)} results"
+            reason = f"gives {results} for {len(self._ids)} instances; to be written, each needs one"
+            raise InstanceCountMismatchError(source.failed(reason))
+        for position, name in enumerate(self._ids):
+            if name in changes:
+                old = get(source.outputs[position], below)
+                new = changes[name](old)
+                # Before its place is asked for: a computed value that does not change need not be written.
+                if not equal(old, new):
+                    self._add(_Write(source, position, (*source.location(position).path, *below), new))
+
+    def commit(self) -> Object:
+        """The object with every write done, after reading all of them back; the same object without writes."""
+        changed: JSON = self._object
+        for write in self._writes.values():
+            try:
+                changed = set_value(changed, write.place, write.value)
+            except InterpretationError as err:
+                raise PathNotWritableError(write.field.failed(str(err))) from err
+        # A template at `.`, as a Pod has it, may be written to, but must remain the same object.
+        for path in IDENTITY:
+            if not equal(get(changed, path), get(self._object, path)):
+                message = f"a change of pods would change {field_path(path)} of the workload"
+                raise PathNotWritableError(f"{self._component}: {message}")
+        for name in dict.fromkeys(write.field.name for write in self._writes.values()):
+            self._read_back(self._fields[name], changed)
+        written: Object = changed
+        return written
+
+    def _add(self, write: _Write) -> None:
+        above = [write.place[:depth] for depth in range(len(write.place))]
+        others = (self._writes.get(place) for place in (write.place, *above))
+        other = next(filter(None, others), None) or self._parents.get(write.place)
+        if other is not None:
+            places = f"its place {field_path(write.place)} overlaps {field_path(other.place)} of {other.field.name}"
+            raise PathNotWritableError(write.field.failed(f"{places}; write one of them"))
+        self._writes[write.place] = write
+        self._parents.update(dict.fromkeys(above, write))
+
+    def _read_back(self, field: _Field, changed: Object) -> None:
+        """Ask the definition again: it must find every value where it was put, for the same instances."""
+        try:
+            read = field.query.evaluate(changed)
+            ids = instance_ids(self._component, changed)
+        except (QueryError, InterpretationError) as err:
+            raise WriteVerificationError(field.failed(f"fails after the change: {err}")) from err
+        if ids != self._ids or len(read) != len(ids):
+            raise WriteVerificationError(field.failed("finds other instances after the change; nothing was changed"))
+        writes = {write.position: write for write in self._writes.values() if write.field is field}
+        for position, name in enumerate(ids):
+            write = writes.get(position)
+            # Instances may share a place: then one cannot change alone.
+            if write is None and not equal(read[position], field.outputs[position]):
+                raise WriteVerificationError(field.failed(f"would change for {name} too; nothing was changed"))
+            if write is not None and not equal(read[position], get(changed, field.location(position).path)):
+                reason = f"does not read {field_path(write.place)} back as it was written; nothing was changed"
+                raise WriteVerificationError(field.failed(reason))
+
+
+def check_pods_exist(component: Component, obj: Object, names: Iterable[str]) -> None:
+    """Raise PathNotWritableError for an instance whose pods the object does not have.
+
+    A change to them would bring half of them into being: a count without a template, a scheduler without
+    containers. Pods given in pieces have no such half.
+    """
+    if component.pods is None or isinstance(component.pods, Fragments):
+        return
+    ids = instance_ids(component, obj)
+    found = dict(zip(ids, templates(component, component.pods, obj, ids), strict=True))
+    for name in names:
+        if found[name] is None:
+            instance = f" of {name}" if name else ""
+            raise PathNotWritableError(f"{component}: the workload has no pods{instance} to change")
+
+
+def scale_to(component: Component, obj: Object, counts: Mapping[str, int]) -> Object:
+    """The object for which the replicas of the given instances are the given ones, and those of all others as before.
+
+    Counts are those of `replicasPath`: of the whole workload, all factors multiplied in. Raises
+    PathNotWritableError where no object that differs in one place has that count.
+    """
+    for name, count in counts.items():
+        if type(count) is not int or not 0 <= count <= MOST_REPLICAS:
+            what = f"the replicas of {name}" if name else "the replicas"
+            message = f"{what} must be a whole number from 0 to {MOST_REPLICAS}, not {count!r}"
+            raise WorkloadError(f"{component}: {message}")
+    if not counts:
+        return obj
+    if component.replicas is None:
+        raise PathNotWritableError(f"{component}: there is no {_REPLICAS}, so there is no place to write to")
+    check_pods_exist(component, obj, counts)
+    before, scaled = _counts(component, obj), obj
+    field = _Field(component, _REPLICAS, component.replicas, obj)
+    for position, name in enumerate(before):
+        if name in counts and not equal(field.outputs[position], counts[name]):
+            location = field.location(position, unchanged=False)
+            with field.writing():
+                scaled = location.write(scaled, counts[name])
+    # Instances may share a place, such as a number of groups: then one cannot change alone.
+    expected, found = {**before, **counts}, _counts(component, scaled)
+    if found != expected:
+        wrong = next((name for name in expected if found.get(name) != expected[name]), "")
+        become = f"would become {found.get(wrong)}, not {expected.get(wrong)}; nothing was changed"
+        raise WriteVerificationError(field.failed(f"the replicas of {wrong or 'the component'} {become}"))
+    return scaled
+
+
+def _counts(component: Component, obj: Object) -> dict[str, int]:
+    ids = instance_ids(component, obj)
+    return dict(zip(ids, replica_counts(component, obj, ids), strict=True))
+
+
+def apply_actions(components: Iterable[Component], direction: Direction, obj: Object) -> Object:
+    """The object after actions in sequence; the same without a change. Raises PathNotWritableError without a place."""
+    changed = obj
+    for component in components:
+        for index, action in enumerate(component.suspend if direction == "suspend" else component.resume):
+            try:
+                changed = action.path.assign(changed, action.value)
+            except QueryError as err:
+                field = f"{direction}Actions[{index}].path"
+                raise PathNotWritableError(str(query_failure(component, field, action.path, err))) from err
+    return obj if equal(obj, changed) else changed

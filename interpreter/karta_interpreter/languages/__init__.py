@@ -1,0 +1,1 @@
+"""The two languages of definitions, usable without the rest: jq and Lua."""

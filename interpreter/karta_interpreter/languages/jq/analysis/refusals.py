@@ -1,0 +1,179 @@
+"""Finds the constructs of an expression that are not allowed."""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Final
+
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.analysis.notes import Reason
+from karta_interpreter.languages.jq.compiled.functions import BUILTINS, FORBIDDEN, ONLY_JQ, Argument, Key, function_of
+from karta_interpreter.languages.jq.compiled.regex import compile_pattern
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.traversal import children, nodes_in
+
+FORMATS: Final = frozenset(("text", "json", "html", "uri", "urid", "csv", "tsv", "sh", "base64", "base64d"))
+"""The formats, without their ``@``, of both gojq and jq."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The functions, variables and labels that are defined at a position."""
+
+    functions: frozenset[Key] = frozenset()
+    variables: frozenset[str] = frozenset()
+    labels: frozenset[str] = frozenset()
+
+    def bind(self, *patterns: ast.Pattern) -> "Scope":
+        """The scope with the variables of patterns; those that only one alternative binds are null otherwise."""
+        return replace(self, variables=self.variables.union(_variables(patterns)))
+
+    def define(self, define: ast.Define) -> "Scope":
+        """The scope behind a definition, which is also that of a function that calls itself."""
+        return replace(self, functions=self.functions | {(define.name, len(define.params))})
+
+    def inside(self, define: ast.Define) -> "Scope":
+        """The scope of the text of a function; a value parameter can be called as well."""
+        own = self.define(define)
+        functions = own.functions.union((param.removeprefix("$"), 0) for param in define.params)
+        values = (param[1:] for param in define.params if param.startswith("$"))
+        return replace(own, functions=functions, variables=own.variables.union(values))
+
+
+def _variables(part: object) -> Iterator[str]:
+    """The names that a pattern binds, or that the parts of one bind."""
+    match part:
+        case ast.VariablePattern(name):
+            yield name
+        case ast.ArrayPattern(parts) | ast.ObjectPattern(parts) | (tuple() as parts):
+            for each in parts:
+                yield from _variables(each)
+
+
+def find_refusals(node: Node, variables: frozenset[str]) -> tuple[Reason, ...]:
+    """Return the constructs of an expression that are not allowed."""
+    search = _Search()
+    search.visit(node, Scope(variables=variables))
+    return Reason.in_order(search.found)
+
+
+class _Search:
+    """Collects refusals; ``hints`` is what a node above knows about how a call was probably meant."""
+
+    def __init__(self) -> None:
+        self.found: list[Reason] = []
+        # By identity: nodes that are equal may be at several places, and a hint is about one of them.
+        self.hints: dict[int, str] = {}
+
+    def visit(self, node: Node, scope: Scope) -> None:
+        """Check a node and all nodes below it."""
+        if isinstance(node, ast.Identity | ast.Literal):
+            return  # more than half of all nodes
+        self._guess(node)
+        self._judge(node, scope)
+        match node:
+            case ast.Bind(source, patterns, body):
+                self._visit_all(scope, source, *nodes_in(patterns))
+                self.visit(body, scope.bind(*patterns))
+            case ast.Reduce(source, pattern, init, update) | ast.Foreach(source, pattern, init, update, None):
+                self._visit_all(scope, source, *nodes_in(pattern), init)
+                self.visit(update, scope.bind(pattern))
+            case ast.Foreach(source, pattern, init, update, Node() as extract):
+                self._visit_all(scope, source, *nodes_in(pattern), init)
+                self._visit_all(scope.bind(pattern), update, extract)
+            case ast.Define():
+                self.visit(node.definition, scope.inside(node))
+                self.visit(node.body, scope.define(node))
+            case ast.Label(name, body):
+                self.visit(body, replace(scope, labels=scope.labels | {name}))
+            case _:
+                self._visit_all(scope, *children(node))
+
+    def _visit_all(self, scope: Scope, *nodes: Node) -> None:
+        for node in nodes:
+            self.visit(node, scope)
+
+    def _judge(self, node: Node, scope: Scope) -> None:
+        match node:
+            case ast.RecursiveDescent():
+                self._refuse(node, "`..` is not allowed: its output may be very large", "name the path")
+            case ast.Assign(operator):
+                hint = "to compare, write `==`" if operator == "=" else ""
+                self._refuse(node, f"`{operator}` is not allowed: an expression only reads", hint)
+            case ast.Call():
+                self._call(node, scope)
+            case ast.Variable(name):
+                self._variable(node, name, scope)
+            case ast.Break(name) if name not in scope.labels:
+                self._refuse(node, f"there is no `label ${name}` around this")
+            case ast.Format(name) | ast.Text(format=str() as name) if name not in FORMATS:
+                self._refuse(node, f"`@{name}` is not a format of gojq 0.12.19", _choice("@", name, FORMATS))
+
+    def _guess(self, node: Node) -> None:
+        match node:
+            case (
+                ast.Index(target=ast.Call(name, ()) as call)
+                | ast.Iterate(ast.Call(name, ()) as call)
+                | ast.Slice(ast.Call(name, ()) as call)
+            ):
+                self.hints[id(call)] = f"a field of the input is written `.{name}`"
+            case ast.Binary("-", ast.Index(key=ast.Literal(str() as start)) as left, ast.Call(rest, ()) as call):
+                if call.span.start == left.span.end + 1:
+                    self.hints[id(call)] = f'a name with a dash is written `["{start}-{rest}"]`'
+
+    def _call(self, node: ast.Call, scope: Scope) -> None:
+        name, arity = node.name, len(node.arguments)
+        if name in FORBIDDEN:
+            self._refuse(node, f"`{name}` is not allowed: {FORBIDDEN[name]}")
+        elif (name, arity) not in BUILTINS and (name, arity) not in scope.functions:
+            self._unknown(node, BUILTINS | scope.functions)
+        elif error := _pattern_error(node):
+            self._refuse(node, f"the pattern of `{name}` is not a regular expression: {error}")
+
+    def _unknown(self, node: ast.Call, known: AbstractSet[Key]) -> None:
+        name, arity = node.name, len(node.arguments)
+        if taken := sorted(count for other, count in known if other == name):
+            takes = " or ".join(map(str, taken)) + (" argument" if taken == [1] else " arguments")
+            self._refuse(node, f"`{name}` takes {takes}, not {arity}")
+        elif (name, arity) in ONLY_JQ:
+            self._refuse(node, f"`{name}` is a function of jq that gojq 0.12.19 does not have")
+        else:
+            self._refuse(node, f"there is no function `{name}`", self._meant(node, known))
+
+    def _meant(self, node: ast.Call, known: AbstractSet[Key]) -> str:
+        is_path = not node.arguments and "::" not in node.name
+        path = f'a field is `.{node.name}`, a text is `"{node.name}"`' if is_path else ""
+        return self.hints.get(id(node)) or _choice("", node.name, {name for name, _ in known}, 0.8) or path
+
+    def _variable(self, node: Node, name: str, scope: Scope) -> None:
+        if name == "ENV":
+            self._refuse(node, "`$ENV` is not allowed: an expression has no environment")
+        elif name != "__loc__" and name not in scope.variables:
+            hint = _choice("$", name, scope.variables)
+            self._refuse(node, f"there is no variable `${name}` here", hint)
+
+    def _refuse(self, node: Node, message: str, hint: str = "") -> None:
+        self.found.append(Reason(node.span, message, hint))
+
+
+def _choice(sign: str, name: str, known: AbstractSet[str], cutoff: float = 0.6) -> str:
+    # Sorted: of several names as close, the same one each time.
+    near = get_close_matches(name, sorted(known), n=1, cutoff=cutoff)
+    return f"did you mean `{sign}{near[0]}`?" if near else ""
+
+
+def _pattern_error(node: ast.Call) -> str:
+    """The error in the literal pattern or the literal flags of a call; empty if there is none."""
+    function = function_of(node)
+    kinds = function.arguments if function else ()
+    texts = {
+        kind: argument.value
+        for kind, argument in zip(kinds, node.arguments, strict=False)
+        if isinstance(argument, ast.Literal) and isinstance(argument.value, str)
+    }
+    try:
+        compile_pattern(texts.get(Argument.PATTERN, ""), texts.get(Argument.FLAGS, ""))
+    except ValueError as error:
+        return str(error)
+    return ""

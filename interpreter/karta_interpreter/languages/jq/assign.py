@@ -1,0 +1,286 @@
+"""Writing through an expression: the path of each output, and how to change the output there.
+
+Values and paths come from one compiler, `karta_interpreter.languages.jq.compiled`: for an input with an origin it
+writes the Python for the origin beside that for the value. An expression is compiled twice, without and with origins:
+most calls need none, and over the catalogue's expressions a trace takes 2.4 times as long as the values alone.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from karta_interpreter.base.errors import InterpretationError, QueryWriteError
+from karta_interpreter.base.k8s.edit import get, set_value
+from karta_interpreter.base.k8s.values import JSON, Path, field_path
+from karta_interpreter.languages.jq.compiled.collection import keys
+from karta_interpreter.languages.jq.compiled.compiler import RUNTIME, by_name, compiled
+from karta_interpreter.languages.jq.compiled.operators import multiply, position
+from karta_interpreter.languages.jq.compiled.values import (
+    Number,
+    equal,
+    is_number,
+    less,
+    normal,
+    number_text,
+    to_number,
+    truthy,
+)
+from karta_interpreter.languages.jq.syntax import Node
+
+_TEXTS: Final = (("metadata", "annotations"), ("metadata", "labels"))
+"""Objects in Kubernetes of which all values are text."""
+
+
+def denotes(value: JSON, number: int) -> bool:
+    """Whether a value is a number, or the text of it as annotations have it.
+
+    >>> denotes(3, 3), denotes("3", 3), denotes("three", 3)
+    (True, True, False)
+    """
+    return equal(value, number) or value == str(number)
+
+
+class Location(NamedTuple):
+    """A path whose value, changed in a known way, is an output of an expression.
+
+    The output is ``min(cap, max(floor, value * factor))``, with ``default`` for a value that is null, false or
+    absent, and a text read as a number if ``numeral``. ``floor`` and ``cap`` are in units of the output.
+    """
+
+    path: Path
+    default: JSON = None
+    factor: int = 1
+    floor: Number | None = None
+    cap: Number | None = None
+    numeral: bool = False
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the output is the value at the path or its default, as it is."""
+        return self.factor == 1 and self.floor is None and self.cap is None and not self.numeral
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the output is just the value at the path."""
+        return self.default is None and self.is_unchanged
+
+    def raw(self, document: JSON) -> JSON:
+        """The value at the path, None where there is none."""
+        return get(document, self.path)
+
+    def read(self, document: JSON) -> JSON:
+        """The output of the expression for the value at the path.
+
+        >>> Location(("replicas",), default=1, factor=4, cap=10).read({"replicas": 2})
+        8
+        """
+        value = self.raw(document)
+        if not truthy(value) and self.default is not None:
+            value = self.default
+        if self.numeral:
+            value = to_number(value)
+        if self.factor != 1 and value is not None:  # null is below every floor, and multiplied by nothing then
+            value = multiply(value, self.factor)
+        if self.floor is not None and less(value, self.floor):
+            value = self.floor
+        if self.cap is not None and less(self.cap, value):
+            value = self.cap
+        return value
+
+    def write(self, document: JSON, number: int) -> JSON:
+        """A new document for which the output is ``number``; the same one where it already is.
+
+        A number that the path has as text, or has to have so, is written as text. Raises QueryWriteError when no
+        value at this path has that output.
+
+        >>> Location(("replicas",), factor=4).write({"replicas": 2}, 12)
+        {'replicas': 3}
+        >>> Location(("replicas",), default="1").write({}, 3)
+        {'replicas': '3'}
+        """
+        if denotes(self.read(document), number):
+            return document
+        if problem := self._problem(number):
+            raise QueryWriteError(f"{field_path(self.path)} cannot be set to give {number}: {problem}")
+        # Where only the floor or the cap gives the number, the value is one below or above it.
+        value = -(-number // self.factor) if number == self.cap else number // self.factor
+        return self._set(document, value)
+
+    def write_default(self, document: JSON) -> JSON:
+        """A new document with the default at the path, where its parent is there and has no value; else the same one.
+
+        The output stays the same.
+
+        >>> Location(("spec", "replicas"), default=1).write_default({"spec": {}})
+        {'spec': {'replicas': 1}}
+        >>> Location(("spec", "replicas"), default=1).write_default({})
+        {}
+        """
+        is_unset = self.raw(document) is None and get(document, self.path[:-1]) is not None
+        return self._set(document, self.default) if is_unset and self.default is not None else document
+
+    def scaled(self, factor: int) -> "Location":
+        """The location of the output times ``factor``, which is not negative."""
+        if factor == 1:
+            return self
+        floor = None if self.floor is None else self.floor * factor
+        cap = None if self.cap is None else self.cap * factor
+        return Location(self.path, self.default, self.factor * factor, floor, cap, self.numeral)
+
+    def capped(self, cap: Number) -> "Location":
+        """The location of the smaller one of the output and ``cap``."""
+        cap = cap if self.cap is None else min(cap, self.cap)
+        return Location(self.path, self.default, self.factor, self.floor, cap, self.numeral)
+
+    def raised(self, floor: Number) -> "Location":
+        """The location of the larger one of the output and ``floor``."""
+        # The floor is applied last: what the cap before it has made smaller is raised again.
+        cap = None if self.cap is None else max(floor, self.cap)
+        floor = floor if self.floor is None else max(floor, self.floor)
+        return Location(self.path, self.default, self.factor, floor, cap, self.numeral)
+
+    def _set(self, document: JSON, value: JSON) -> JSON:
+        try:
+            return set_value(document, self.path, str(value) if self._holds_text(document) else value)
+        except InterpretationError as error:
+            raise QueryWriteError(str(error)) from error
+
+    def _problem(self, number: int) -> str:
+        """Why a number cannot be written; empty when it can."""
+        if not self.path:
+            return "it is the whole object"
+        if self.cap is not None and number > self.cap:
+            return f"the object allows at most {number_text(self.cap)}"
+        if self.floor is not None and number < self.floor:
+            return f"the object allows at least {number_text(self.floor)}"
+        if self.factor == 0:
+            return "it is multiplied by 0"
+        if number % self.factor and number not in (self.floor, self.cap):
+            return f"it is not a multiple of {self.factor}"
+        return ""
+
+    def _holds_text(self, document: JSON) -> bool:
+        """Whether the path holds text: its value or its default is text, or API servers accept only text there."""
+        value = self.raw(document)
+        known = value if truthy(value) else self.default
+        return isinstance(known, str) or self.path[-3:-1] in _TEXTS
+
+
+Origin: TypeAlias = "Location | list[Origin] | dict[str | int, Origin] | None"
+"""The location that a value can be written through, or the origins of the parts of a new array or object."""
+
+
+Trace: TypeAlias = Callable[[JSON], list[tuple[JSON, Origin]]]
+
+
+def inside(origin: Origin, names: tuple[str | int, ...], value: JSON) -> Origin:
+    """The origin of ``value``, which is at these names: a part of a place is a place, as it is or as its default."""
+    while names and isinstance(origin, list | dict):
+        origin, names = _part(origin, names[0]), names[1:]
+    if not names:
+        return origin
+    if not isinstance(origin, Location) or not origin.is_unchanged:
+        return None
+    return Location(origin.path + names, None if origin.default is None else value)
+
+
+def step(origin: Origin, whole: JSON, key: JSON, value: JSON) -> Origin:
+    """The origin of ``value``, which is ``whole[key]``; none for a slice and for an element that cannot be."""
+    if isinstance(key, str):
+        return inside(origin, (key,), value)
+    if not is_number(key):
+        return None
+    if key >= 0:
+        return inside(origin, (int(normal(key)),), value)
+    index = position(whole, key) if isinstance(whole, list) else None
+    return None if index is None else inside(origin, (index,), value)
+
+
+def entries(whole: JSON, elements: Sequence[JSON]) -> Iterator[tuple[str | int, JSON]]:
+    """The names of elements, and the elements; there may be fewer than in the whole."""
+    return zip(sorted(whole) if isinstance(whole, dict) else range(len(elements)), elements, strict=False)
+
+
+def entry_origins(origin: Origin, whole: JSON) -> list[Origin]:
+    """``to_entries``: each value keeps its origin."""
+    return [{"value": inside(origin, (key,), whole[key])} for key in keys(whole)]
+
+
+def instead(missing: Origin, origin: Origin, left: JSON, right: JSON) -> Origin:
+    """The origin of ``left // right`` where the left side, which is ``missing``, is null or false.
+
+    Writing there makes it true. So of several places without a value that share a default, as in ``.a // .b // 1``,
+    the first one is written.
+    """
+    if not isinstance(missing, Location) or not missing.is_plain or (origin and not isinstance(origin, Location)):
+        return origin
+    if isinstance(origin, Location) and origin.default is None:  # a value is there, or nothing but a place
+        return origin
+    if right is None and left is not None:
+        return origin
+    return Location(missing.path, right)
+
+
+def alone(missing: list[tuple[JSON, Origin]]) -> tuple[JSON, Origin]:
+    """The one value that is missing, where it is one; several do not share a place."""
+    return missing[0] if len(missing) == 1 else (None, None)
+
+
+def times(origin: Origin, factor: JSON) -> Location | None:
+    """The origin of a product with a known factor, a whole number that is not negative."""
+    known = normal(factor)
+    return origin.scaled(known) if isinstance(origin, Location) and isinstance(known, int) and known >= 0 else None
+
+
+def lowered(origin: Origin, others: Sequence[JSON]) -> Location | None:
+    """The origin of the least of a value and others, which limit it."""
+    if not isinstance(origin, Location) or not all(map(is_number, others)):
+        return None
+    return origin.capped(min(others)) if others else origin
+
+
+def raised(origin: Origin, others: Sequence[JSON]) -> Location | None:
+    """The origin of the largest of a value and others, which limit it; null does not."""
+    limits = [other for other in others if other is not None]
+    if not isinstance(origin, Location) or not all(map(is_number, limits)):
+        return None
+    return origin.raised(max(limits)) if limits else origin
+
+
+def leftmost(origins: Origin, values: list[JSON]) -> tuple[Location | None, list[JSON]]:
+    """The first location among the elements of an array, and the values of all the others."""
+    for index, origin in enumerate(origins if isinstance(origins, list) else ()):
+        if isinstance(origin, Location):
+            return origin, values[:index] + values[index + 1 :]
+    return None, []
+
+
+def numeral(origin: Origin) -> Location | None:
+    """The origin of a number that may be text there."""
+    return origin._replace(numeral=True) if isinstance(origin, Location) else None
+
+
+def _part(origin: "list[Origin] | dict[str | int, Origin]", name: str | int) -> Origin:
+    if isinstance(origin, dict):
+        return origin.get(name)
+    return origin[name] if isinstance(name, int) and name < len(origin) else None
+
+
+_KNOWN: Final = {
+    **RUNTIME,
+    **by_name(Location, alone, entries, entry_origins, enumerate, inside, instead),
+    **by_name(leftmost, lowered, numeral, raised, step, times),
+}
+
+
+def compile_trace(node: Node) -> Trace:
+    """Compile a plain expression to a function that returns all outputs for an object, each with its origin in that.
+
+    Only constructs that hand a value on are followed; what every other one computes has no origin. It raises
+    QueryLimitError for more than 999 outputs.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> compile_trace(parse(".a, 1"))({"a": 2})
+    [(2, Location(path=('a',), default=None, factor=1, floor=None, cap=None, numeral=False)), (1, None)]
+    """
+    trace: Trace = compiled(lambda writer: writer.return_list(node), _KNOWN, ())
+    return trace

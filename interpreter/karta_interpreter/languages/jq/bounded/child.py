@@ -1,0 +1,70 @@
+"""The program of a child process for jq (`karta_interpreter.base.sandbox.child`): libjq, loaded without its package.
+
+It imports nothing but the standard library and the ``jq`` extension. A request is the length of the program, the
+program, and the input as JSON text. The answer is the results as a JSON array, the message of an error, or empty for
+results beyond a limit.
+"""
+
+import json
+import struct
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from itertools import islice
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import jq
+
+    from karta_interpreter.base.sandbox.child import Answer, Channel
+
+LENGTH: Final = struct.Struct(">I")
+RESULTS: Final = b"R"
+FAILED: Final = b"E"
+TOO_MANY: Final = b"N"
+TOO_LARGE: Final = b"L"
+
+# Karta's own limit.
+MOST_RESULTS: Final = 999
+MEMORY: Final = 512 * 2**20
+
+_LONGEST_ANSWER: Final = 16 * 2**20
+_MOST_PROGRAMS: Final = 256
+
+
+def start(library: str) -> "Answer":
+    """Load libjq from the file of the extension."""
+    # To compile takes 0.75 ms: libjq binds all of its built-ins again.
+    compiled = lru_cache(_MOST_PROGRAMS)(_load(library).compile)
+
+    def answer(channel: "Channel", _: bytes, request: bytes) -> None:
+        channel.send(*_evaluate(compiled, request))
+
+    return answer
+
+
+def _load(library: str) -> ModuleType:
+    loader = ExtensionFileLoader("jq", library)
+    spec = spec_from_loader("jq", loader)
+    if spec is None:
+        raise ImportError(library)
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def _evaluate(compiled: Callable[[str], "jq._Program"], request: bytes) -> tuple[bytes, bytes]:
+    (length,) = LENGTH.unpack_from(request)
+    end = LENGTH.size + length
+    program, value = request[LENGTH.size : end].decode(), request[end:].decode()
+    try:
+        # As text, which libjq parses: of a value the package would first make text.
+        results = list(islice(compiled(program).input_text(value), MOST_RESULTS + 1))
+    except ValueError as error:
+        return FAILED, str(error).encode()
+    if len(results) > MOST_RESULTS:
+        return TOO_MANY, b""
+    payload = json.dumps(results).encode()
+    return (TOO_LARGE, b"") if len(payload) > _LONGEST_ANSWER else (RESULTS, payload)

@@ -1,0 +1,451 @@
+"""All that is known of jq's functions by name: a record of each that runs in this process, and tables of the others.
+
+The work of a function here grows with the size of its input, apart from sorting; none of them loops by itself. To add
+one, write its record: the compiler, the analyses, the check against a CRD, the export and the tests take it from
+`FUNCTIONS`.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import Any, Final, TypeAlias
+
+from karta_interpreter.base.errors import QueryEvaluationError
+from karta_interpreter.base.k8s.values import JSON, type_name
+from karta_interpreter.languages.jq.compiled import collection, costs, regex, values
+from karta_interpreter.languages.jq.compiled.costs import ANSWER, CONSTANT, ENTRIES, INPUT, PIECES, Cost, Growth
+from karta_interpreter.languages.jq.compiled.operators import Many, at_path, elements, item, split, total
+from karta_interpreter.languages.jq.syntax import Array, Call, Identity, If, Node, Pipe
+
+
+class Argument(Enum):
+    """What an argument has to be, and how often it runs."""
+
+    ONCE = auto()
+    """Any expression; runs once for the input of the call."""
+    EACH = auto()
+    """Any expression; runs for each element, or for each output of another argument."""
+    PATTERN = auto()
+    """Any expression whose outputs are regular expressions; runs once."""
+    SINGLE = auto()
+    """An expression with exactly one output; runs for each match."""
+    FLAGS = auto()
+    """A literal text with the flags of a regular expression, or null."""
+    TEXT = auto()
+    """A literal text."""
+
+
+class Outputs(Enum):
+    """How many outputs a call has, unless it fails."""
+
+    ONE = auto()
+    EACH = auto()
+    """One for each combination of outputs of its arguments, at most."""
+    FEW = auto()
+    """One or none for each of them."""
+    MANY = auto()
+
+
+class Result(Enum):
+    """What the outputs of a call are, for every input that it does not fail for."""
+
+    ANY = auto()
+    NUMBER = auto()
+    TEXT = auto()
+    BOOLEAN = auto()
+    TEXTS = auto()
+    """A list of texts."""
+    KEYS = auto()
+    """A list of the keys or positions of the input."""
+    ENTRIES = auto()
+    """A list of an object for each key, with the key and the value."""
+    INPUT = auto()
+    """The input, or a list of elements of it."""
+    ELEMENT = auto()
+    """An element of the input, or null."""
+    OUTPUT = auto()
+    """An output of the argument."""
+    OUTPUTS = auto()
+    """A list of all outputs of the argument."""
+    SUM = auto()
+    """The sum of the elements of the input, or of the outputs of the argument."""
+    NOTHING = auto()
+    """There is no output."""
+
+
+class Reads(Enum):
+    """What a call reads of its input, and which parts of that its outputs are; mostly none."""
+
+    ALL = auto()
+    """All of it, to compute new values."""
+    NOTHING = auto()
+    """Its type at most."""
+    SELF = auto()
+    """The input is the output, if there is one. Arguments are conditions."""
+    FIRST = auto()
+    """What the argument reads; the outputs are among its outputs."""
+    PRESENCE = auto()
+    """What the argument reads to have outputs."""
+    OUTPUTS = auto()
+    """All outputs of the argument, to compute a new value."""
+    ELEMENTS = auto()
+    """All outputs of the argument for each element, to put them into a new value."""
+    TRUTH = auto()
+    """Whether the last argument is true for each element, or for each output of the first."""
+
+
+class Code(Enum):
+    """The Python of a call, which the compiler writes."""
+
+    INPUT = auto()
+    """Calls the implementation with the input."""
+    VALUES = auto()
+    """Calls it with the input and each output of the argument."""
+    FILTER = auto()
+    """Calls it with the input and the argument, as a generator function."""
+    REGEX = auto()
+    """Calls it with the input and a pattern; it has one output."""
+    MATCHES = auto()
+    """Calls it with the input and a pattern; it has an output for each match."""
+    NOTHING = auto()
+    NOT = auto()
+    FIRST = auto()
+    LAST = auto()
+    IS_EMPTY = auto()
+    ERROR = auto()
+    IN = auto()
+    ANY = auto()
+    ALL = auto()
+    MAP = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of jq.
+
+    ``implementation`` is the Python function that the written code calls; None if the code of the call needs none.
+    ``origin`` is Python for where the output is read from, with ``{origin}`` and ``{here}`` of the input and
+    ``{result}``; None if there is no such place, or if the code hands on values that have origins of their own.
+    ``code`` may also be the types of the inputs that the call hands on, or make the expression that the call stands
+    for of its arguments.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...]
+    outputs: Outputs
+    result: Result
+    implementation: Callable[..., Any] | None
+    cost: Cost
+    reads: Reads
+    origin: str | None
+    code: Code | tuple[str, ...] | Callable[..., Node]
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Name and number of arguments."""
+        return self.name, len(self.arguments)
+
+    @property
+    def callee(self) -> str:
+        """The name of the implementation in the Python of an expression."""
+        return f"jq_{self.name}_{len(self.arguments)}"
+
+
+_SAME: Final = Growth()
+_SPACE: Final = "".join(
+    map(chr, (*range(9, 14), 32, 133, 160, 5760, *range(8192, 8203), 8232, 8233, 8239, 8287, 12288))
+)
+"""The white space of Unicode, as jq and gojq know it; Python's own also has the separators of ASCII."""
+
+_LOWER: Final = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
+"""Changes only the letters A to Z."""
+_UPPER: Final = {lower: upper for upper, lower in _LOWER.items()}
+
+_ONCE, _EACH, _PATTERN, _FLAGS = Argument.ONCE, Argument.EACH, Argument.PATTERN, Argument.FLAGS
+_REPLACED: Final = (_PATTERN, Argument.SINGLE)
+
+
+_CostOfOne: TypeAlias = Callable[[Growth], Growth | str]
+"""The cost of a call that depends on that of its one argument."""
+
+
+def _cost(known: Growth | Callable[..., Growth | str]) -> Cost:
+    """The cost of a call that is known, or depends on those of its arguments alone."""
+    return lambda _, arguments: known if isinstance(known, Growth) else known(*arguments)
+
+
+def _of_input(
+    name: str, implementation: Callable[[JSON], JSON], cost: Growth, result: Result, origin: str | None
+) -> Function:
+    """A function of the input alone, with one output."""
+    return Function(name, (), Outputs.ONE, result, implementation, _cost(cost), Reads.ALL, origin, Code.INPUT)
+
+
+def _of_values(name: str, implementation: Callable[[JSON, JSON], JSON], cost: _CostOfOne, result: Result) -> Function:
+    """A function of the input and the value of one argument."""
+    return Function(name, (_ONCE,), Outputs.EACH, result, implementation, _cost(cost), Reads.ALL, None, Code.VALUES)
+
+
+def _of_text(name: str, function: Callable[[str], str]) -> Function:
+    """A function of a string alone, which returns one of the same size."""
+    return _of_input(name, lambda value: function(values.text_of(name, value)), _SAME, Result.TEXT, None)
+
+
+def _of_texts(name: str, function: Callable[[str, str], JSON], cost: _CostOfOne, result: Result) -> Function:
+    """A function of a string and the string that is the value of one argument."""
+
+    def implementation(own: JSON, other: JSON) -> JSON:
+        return function(values.text_of(name, own), values.text_of(name, other))
+
+    return _of_values(name, implementation, cost, result)
+
+
+def _of_number(name: str, function: Callable[[values.Number], values.Number]) -> Function:
+    """A function of a number alone, which returns a number."""
+
+    def implementation(value: JSON) -> values.Number:
+        if values.is_number(value):
+            return values.normal(function(values.normal(value)))
+        raise QueryEvaluationError(f"{name} needs a number, not {type_name(value)}")
+
+    return _of_input(name, implementation, CONSTANT, Result.NUMBER, None)
+
+
+def _of_type(name: str, cost: Growth, *kinds: str) -> Function:
+    """A function that hands on an input of some types."""
+    return Function(name, (), Outputs.FEW, Result.INPUT, None, _cost(cost), Reads.SELF, None, kinds)
+
+
+def _by_key(name: str, implementation: Callable[[JSON, Many], JSON], cost: _CostOfOne, result: Result) -> Function:
+    """A function that computes one value from the outputs of its argument for each element."""
+    return Function(name, (_EACH,), Outputs.ONE, result, implementation, _cost(cost), Reads.ALL, None, Code.FILTER)
+
+
+def _written(
+    name: str,
+    arguments: tuple[Argument, ...],
+    outputs: Outputs,
+    result: Result,
+    cost: Growth | Callable[..., Growth | str],
+    reads: Reads,
+    code: Code | Callable[..., Node],
+) -> Function:
+    """A function for which Python is written in place; the outputs that it hands on keep their origins."""
+    return Function(name, arguments, outputs, result, None, _cost(cost), reads, None, code)
+
+
+def _regex(
+    name: str,
+    arguments: tuple[Argument, ...],
+    outputs: Outputs,
+    result: Result,
+    implementation: Callable[..., Any],
+    cost: Cost,
+) -> list[Function]:
+    """A function of a regular expression, without and with flags."""
+    code = Code.MATCHES if outputs is Outputs.MANY else Code.REGEX
+    each = (arguments, (*arguments, _FLAGS))
+    return [Function(name, given, outputs, result, implementation, cost, Reads.ALL, None, code) for given in each]
+
+
+def _rounded(number: values.Number) -> values.Number:
+    """Halves go away from zero."""
+    whole = math.floor(abs(number))
+    return math.copysign(whole + (abs(number) - whole >= 0.5), number)  # noqa: PLR2004 - a half
+
+
+_ALL: Final = (
+    # of the input
+    _of_number("abs", abs),
+    _of_input("add", lambda value: total(elements(value)), _SAME, Result.SUM, None),
+    _of_input("all", lambda value: all(map(values.truthy, elements(value))), ANSWER, Result.BOOLEAN, None),
+    _of_input("any", lambda value: any(map(values.truthy, elements(value))), ANSWER, Result.BOOLEAN, None),
+    _of_text("ascii_downcase", lambda text: text.translate(_LOWER)),
+    _of_text("ascii_upcase", lambda text: text.translate(_UPPER)),
+    _of_number("ceil", math.ceil),
+    _of_number("fabs", abs),
+    _of_input("first", lambda value: item(value, 0), INPUT, Result.ELEMENT, "step({origin}, {here}, 0, {result})"),
+    _of_input("flatten", collection.flatten, _SAME, Result.ANY, None),
+    _of_number("floor", math.floor),
+    _of_input("from_entries", collection.from_entries, _SAME, Result.ANY, None),
+    _of_input("keys", collection.keys, _SAME, Result.KEYS, None),
+    _of_input("last", lambda value: item(value, -1), INPUT, Result.ELEMENT, "step({origin}, {here}, -1, {result})"),
+    _of_input("length", collection.length, CONSTANT, Result.NUMBER, None),
+    _of_text("ltrim", lambda text: text.lstrip(_SPACE)),
+    _of_input("max", collection.greatest, _SAME, Result.ELEMENT, "raised(*leftmost({origin}, {here}))"),
+    _of_input("min", collection.least, _SAME, Result.ELEMENT, "lowered(*leftmost({origin}, {here}))"),
+    _of_input("reverse", collection.reverse, _SAME, Result.INPUT, None),
+    _of_number("round", _rounded),
+    _of_text("rtrim", lambda text: text.rstrip(_SPACE)),
+    _of_input("sort", collection.sort, _SAME, Result.INPUT, None),
+    _of_input("to_entries", collection.to_entries, ENTRIES, Result.ENTRIES, "entry_origins({origin}, {here})"),
+    _of_input("tojson", values.to_json, costs.written(INPUT), Result.TEXT, None),
+    _of_input("tonumber", values.to_number, ANSWER, Result.NUMBER, "numeral({origin})"),
+    _of_input("tostring", values.to_text, costs.written(INPUT), Result.TEXT, None),
+    _of_text("trim", lambda text: text.strip(_SPACE)),
+    _of_input("unique", collection.unique, _SAME, Result.INPUT, None),
+    replace(_of_input("type", values.kind, CONSTANT, Result.TEXT, None), reads=Reads.NOTHING),
+    # of the input and of values
+    _of_values("contains", collection.contains, costs.answer_to, Result.BOOLEAN),
+    _of_texts("endswith", str.endswith, costs.answer_to, Result.BOOLEAN),
+    _of_values("flatten", collection.flatten, costs.with_argument, Result.ANY),
+    _of_values("getpath", at_path, costs.with_argument, Result.ANY),
+    _of_values("has", collection.has, costs.key_test, Result.BOOLEAN),
+    _of_values("join", collection.join, costs.with_separator, Result.TEXT),
+    _of_texts("ltrimstr", str.removeprefix, costs.with_argument, Result.TEXT),
+    _of_texts("rtrimstr", str.removesuffix, costs.with_argument, Result.TEXT),
+    _of_texts("split", split, lambda separator: costs.with_argument(separator, PIECES), Result.TEXTS),
+    _of_texts("startswith", str.startswith, costs.answer_to, Result.BOOLEAN),
+    # by type
+    _of_type("arrays", INPUT, "array"),
+    _of_type("booleans", CONSTANT, "boolean"),
+    _of_type("iterables", INPUT, "array", "object"),
+    replace(_of_type("nulls", CONSTANT, "null"), result=Result.ANY),
+    _of_type("numbers", CONSTANT, "number"),
+    _of_type("objects", INPUT, "object"),
+    _of_type("scalars", INPUT, "null", "boolean", "number", "string"),
+    _of_type("strings", INPUT, "string"),
+    _of_type("values", INPUT, "boolean", "number", "string", "array", "object"),
+    # of each element
+    _by_key("group_by", collection.group_by, lambda key: costs.per_element(key, 2), Result.ANY),
+    _by_key("map_values", collection.map_values, lambda body: costs.per_element(body, body.size), Result.ANY),
+    _by_key("max_by", collection.greatest_by, costs.per_element, Result.ELEMENT),
+    _by_key("min_by", collection.least_by, costs.per_element, Result.ELEMENT),
+    _by_key("sort_by", collection.sort_by, costs.per_element, Result.INPUT),
+    _by_key("unique_by", collection.unique_by, costs.per_element, Result.INPUT),
+    _written("map", (_EACH,), Outputs.ONE, Result.OUTPUTS, costs.mapped, Reads.ELEMENTS, Code.MAP),
+    _written(
+        "with_entries",
+        (_EACH,),
+        Outputs.ONE,
+        Result.ANY,
+        costs.with_entries,
+        Reads.ALL,
+        lambda body: Pipe(Pipe(Call("to_entries"), Call("map", (body,))), Call("from_entries")),
+    ),
+    # of outputs
+    _written(
+        "add",
+        (_ONCE,),
+        Outputs.ONE,
+        Result.SUM,
+        costs.summed,
+        Reads.OUTPUTS,
+        lambda terms: Pipe(Array(terms), Call("add")),
+    ),
+    _written("all", (_EACH,), Outputs.ONE, Result.BOOLEAN, costs.decided, Reads.TRUTH, Code.ALL),
+    _written("all", (_ONCE, _EACH), Outputs.ONE, Result.BOOLEAN, costs.decided, Reads.TRUTH, Code.ALL),
+    _written("any", (_EACH,), Outputs.ONE, Result.BOOLEAN, costs.decided, Reads.TRUTH, Code.ANY),
+    _written("any", (_ONCE, _EACH), Outputs.ONE, Result.BOOLEAN, costs.decided, Reads.TRUTH, Code.ANY),
+    _written("first", (_ONCE,), Outputs.EACH, Result.OUTPUT, costs.one_of, Reads.FIRST, Code.FIRST),
+    _written("last", (_ONCE,), Outputs.EACH, Result.OUTPUT, costs.one_of, Reads.FIRST, Code.LAST),
+    replace(
+        _written("IN", (_ONCE,), Outputs.ONE, Result.BOOLEAN, costs.among, Reads.ALL, Code.IN),
+        implementation=collection.among,
+    ),
+    _written("isempty", (_ONCE,), Outputs.ONE, Result.BOOLEAN, costs.answered, Reads.PRESENCE, Code.IS_EMPTY),
+    # choosing and failing
+    _written("empty", (), Outputs.FEW, Result.NOTHING, CONSTANT, Reads.NOTHING, Code.NOTHING),
+    _written("error", (Argument.TEXT,), Outputs.ONE, Result.NOTHING, CONSTANT, Reads.NOTHING, Code.ERROR),
+    _written("not", (), Outputs.ONE, Result.BOOLEAN, CONSTANT, Reads.NOTHING, Code.NOT),
+    _written(
+        "select",
+        (_ONCE,),
+        Outputs.FEW,
+        Result.INPUT,
+        costs.selected,
+        Reads.SELF,
+        lambda condition: If(((condition, Identity()),), Call("empty")),
+    ),
+    # of regular expressions
+    *_regex("test", (_PATTERN,), Outputs.EACH, Result.BOOLEAN, regex.test, costs.TEST),
+    *_regex("match", (_PATTERN,), Outputs.MANY, Result.ANY, regex.match, costs.MATCH),
+    *_regex("capture", (_PATTERN,), Outputs.MANY, Result.ANY, regex.capture, costs.CAPTURE),
+    *_regex("scan", (_PATTERN,), Outputs.MANY, Result.ANY, regex.scan, costs.SCAN),
+    *_regex("splits", (_PATTERN,), Outputs.MANY, Result.ANY, regex.splits, costs.SPLITS),
+    _regex("split", (_PATTERN,), Outputs.EACH, Result.TEXTS, regex.split, costs.SPLIT)[1],
+    *_regex("sub", _REPLACED, Outputs.EACH, Result.TEXT, regex.replace, costs.SUB),
+    *_regex("gsub", _REPLACED, Outputs.EACH, Result.TEXT, regex.replace, costs.SUB),
+)
+
+Key: TypeAlias = tuple[str, int]
+"""Name and number of arguments."""
+
+FUNCTIONS: Final[Mapping[Key, Function]] = {function.key: function for function in _ALL}
+
+
+def key_of(node: Call) -> Key:
+    """The function that a call names."""
+    return node.name, len(node.arguments)
+
+
+def function_of(node: Call) -> Function | None:
+    """The record of the function that a call names; None if it does not run in this process."""
+    return FUNCTIONS.get(key_of(node))
+
+
+def result_of(node: Call) -> Result:
+    """What the outputs of a call are, as far as it is known."""
+    function = function_of(node)
+    return function.result if function else Result.ANY
+
+
+def _named(text: str) -> frozenset[Key]:
+    pairs = (function.split("/") for function in text.split())
+    return frozenset((name, int(arity)) for name, arity in pairs)
+
+
+_GENERATING: Final = _named("combinations/0 combinations/1 limit/2 skip/2 tostream/0 while/2")
+_PICKING: Final = _named("limit/2 nth/2")
+
+GENERATORS: Final = _GENERATING | {key for key, function in FUNCTIONS.items() if function.outputs is Outputs.MANY}
+"""The functions with any number of outputs that an expression may call."""
+
+PICKERS: Final = _PICKING | {key for key, function in FUNCTIONS.items() if function.result is Result.OUTPUT}
+"""The functions whose outputs are some of those of their last argument."""
+
+BUILTINS: Final = (
+    FUNCTIONS.keys()
+    | _GENERATING
+    | _PICKING
+    | _named("""
+    acos/0 acosh/0 asin/0 asinh/0 atan/0 atan2/2 atanh/0 bsearch/1 builtins/0 cbrt/0 copysign/2 cos/0 cosh/0
+    delpaths/1 drem/2 erf/0 erfc/0 error/0 exp/0 exp10/0 exp2/0 explode/0 expm1/0 fdim/2 finites/0 fma/3 fmax/2
+    fmin/2 fmod/2 format/1 frexp/0 fromdate/0 fromdateiso8601/0 fromjson/0 fromstream/1 gamma/0 gmtime/0 hypot/2
+    implode/0 IN/2 in/1 INDEX/1 INDEX/2 index/1 indices/1 infinite/0 inside/1 isfinite/0 isinfinite/0 isnan/0
+    isnormal/0 j0/0 j1/0 jn/2 JOIN/2 JOIN/3 JOIN/4 ldexp/2 lgamma/0 localtime/0 log/0 log10/0 log1p/0 log2/0
+    logb/0 mktime/0 modf/0 nan/0 nearbyint/0 nextafter/2 nexttoward/2 normals/0 now/0 nth/1 path/1 pick/1 pow/2
+    remainder/2 rindex/1 rint/0 scalb/2 scalbln/2 setpath/2 significand/0 sin/0 sinh/0 sqrt/0 strflocaltime/1
+    strftime/1 strptime/1 tan/0 tanh/0 tgamma/0 toboolean/0 todate/0 todateiso8601/0 transpose/0 trimstr/1 trunc/0
+    truncate_stream/1 until/2 utf8bytelength/0 y0/0 y1/0 yn/2
+    """)
+)
+"""What both gojq 0.12.19 and jq 1.8 have, apart from what is forbidden: what runs in this process, and the rest.
+
+From jq's own ``builtins``, and from ``internalFuncs`` of func.go and builtin.jq of gojq.
+"""
+
+ONLY_JQ: Final = _named("""
+    ascii/0 date/0 dateadd/2 datesub/2 get_jq_origin/0 get_prog_origin/0 have_decnum/0
+    have_literal_numbers/0 keys_unsorted/0 leaf_paths/0 lgamma_r/0 toarray/0
+""")
+"""Functions of one jq or another that gojq 0.12.19 does not have."""
+
+_ENDLESS: Final = "its output may have no end or be very large"
+_INPUT: Final = "an expression has one input, the object"
+_OUTPUT: Final = "an expression has no other output than its results"
+_FILES: Final = "an expression has no files and no modules"
+
+FORBIDDEN: Final = {
+    "del": "an expression only reads",
+    **dict.fromkeys(("range", "paths", "recurse", "walk", "repeat"), _ENDLESS),
+    **dict.fromkeys(("input", "inputs", "input_filename", "input_line_number"), _INPUT),
+    **dict.fromkeys(("debug", "stderr", "halt", "halt_error"), _OUTPUT),
+    **dict.fromkeys(("get_search_list", "modulemeta"), _FILES),
+    "env": "an expression has no environment",
+}
+"""Functions that may not be called, with any number of arguments, and why.
+
+The first six are Karta's own; the others reach out of the expression, or would stop the process.
+"""

@@ -1,0 +1,161 @@
+"""Which parts of its input a plain expression reads, and at which of them it may be written.
+
+Both analyses are conservative: a construct other than a path, a choice or a condition counts as reading all of its
+input, and nothing is known of where it may be written. Both take a time that is linear in the expression's length:
+where choices multiply, all of their outputs count as read.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Final, TypeAlias
+
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.compiled.functions import Reads, function_of
+from karta_interpreter.languages.jq.syntax import Node
+
+Projections: TypeAlias = tuple[Projection, ...]
+
+_MOST_OUTPUTS: Final = 32
+"""The most parts of the input that one expression is followed through; more of them count as read whole."""
+
+
+def project(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0911, PLR0912 - one case each
+    """Mark what an expression looks at to compute its outputs; return the parts that outputs are, unless computed.
+
+    What becomes of the outputs is for the caller to mark.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> from karta_interpreter.base.k8s.projection import Projection
+    >>> root = Projection()
+    >>> [output] = project(parse(".spec.groups[] | select(.on) | .name"), (root,))
+    >>> sorted(root.at("spec", "groups").each().fields), output is root.at("spec", "groups").each().at("name")
+    (['name', 'on'], True)
+    """
+    match node:
+        case ast.Identity():
+            return inputs
+        case ast.Literal() | ast.Variable() | ast.Array(None):
+            return ()
+        case ast.Index(target, ast.Literal(str() as name)):
+            return tuple(part.at(name) for part in project(target, inputs))
+        case ast.Index(target, key):
+            return mark_all(project(target, inputs) + project(key, inputs))
+        case ast.Iterate(target):
+            return tuple(part.each() for part in project(target, inputs))
+        case ast.Pipe(left, right):
+            return project(right, project(left, inputs))
+        case ast.Comma(left, right) | ast.Alternative(left, right):
+            return _choices((project(left, inputs), project(right, inputs)))
+        case ast.Binary("==" | "!=", operand, ast.Literal(None)) | ast.Binary("==" | "!=", ast.Literal(None), operand):
+            # Whether a value is null does not depend on its parts, either.
+            project(operand, inputs)
+            return ()
+        case ast.Binary(operator, left, right):
+            operands = project(left, inputs) + project(right, inputs)
+            # Whether a value is true does not depend on its parts.
+            return () if operator in ("and", "or") else mark_all(operands)
+        case ast.If(branches, otherwise):
+            for condition, _ in branches:
+                project(condition, inputs)
+            ways = [project(then, inputs) for _, then in branches]
+            return _choices((*ways, inputs if otherwise is None else project(otherwise, inputs)))
+        case ast.Try(body, None):
+            return project(body, inputs)
+        case ast.Array(Node() as body):
+            return mark_all(project(body, inputs))
+        case ast.Object(entries):
+            return mark_all(
+                part for each in entries for part in project(each.key, inputs) + project(each.value, inputs)
+            )
+        case ast.Text(parts, None):
+            return mark_all(each for part in parts if isinstance(part, Node) for each in project(part, inputs))
+        case ast.Call() if function := function_of(node):
+            return _called(function.reads, node.arguments, inputs)
+    return mark_all(inputs)
+
+
+def _called(reads: Reads, arguments: Sequence[Node], inputs: Projections) -> Projections:
+    match reads:
+        case Reads.ALL:
+            return mark_all(inputs)
+        case Reads.SELF:
+            for condition in arguments:
+                project(condition, inputs)
+            return inputs
+        case Reads.FIRST:
+            return project(arguments[0], inputs)
+        case Reads.PRESENCE:
+            project(arguments[0], inputs)
+        case Reads.OUTPUTS:
+            mark_all(project(arguments[0], inputs))
+        case Reads.ELEMENTS:
+            mark_all(project(arguments[0], _elements(inputs)))
+        case Reads.TRUTH:
+            *source, condition = arguments
+            project(condition, project(source[0], inputs) if source else _elements(inputs))
+    return ()
+
+
+def _choices(ways: Iterable[Projections]) -> Projections:
+    """Return the different parts that the outputs of some expressions are."""
+    parts = tuple(dict.fromkeys(chain.from_iterable(ways)))
+    return parts if len(parts) <= _MOST_OUTPUTS else mark_all(parts)
+
+
+def mark_all(parts: Iterable[Projection]) -> Projections:
+    """Mark all of some parts as read. What is computed from them is not part of the input."""
+    for part in parts:
+        part.take_all()
+    return ()
+
+
+def _elements(parts: Projections) -> Projections:
+    return tuple(part.each() for part in parts)
+
+
+_NOTHING: Final = ast.Call("empty")
+
+
+def sources(node: Node) -> Node | None:
+    """An expression for the values at all paths that ``node`` may be written through, and perhaps at others.
+
+    None if the expression does not show them, as for every function that is not named here: that is right for all.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> from karta_interpreter.languages.jq.syntax.printer import render
+    >>> found = sources(parse(".groups[] | (.replicas // 1) * .hosts"))
+    >>> found and render(found)
+    '.groups[] | .replicas, empty, .hosts'
+    """
+    match node:
+        case _ if _is_path(node):
+            return node
+        case ast.Literal() | ast.Call("empty"):
+            return _NOTHING
+        case ast.Comma(left, right) | ast.Alternative(left, right) | ast.Binary("*", left, right):
+            first, rest = sources(left), sources(right)
+            return ast.Comma(first, rest) if first and rest else None
+        case ast.Array(Node() as body) | ast.Pipe(body, ast.Call("max" | "min" | "tonumber", ())):
+            return sources(body)
+        case ast.Pipe(left, right) if _is_path(left):
+            rest = sources(right)
+            return rest and ast.Pipe(left, rest)
+        case ast.If(branches, otherwise):
+            ways = [(condition, sources(then)) for condition, then in branches]
+            known = tuple((condition, way) for condition, way in ways if way)
+            rest = sources(otherwise or ast.Identity())
+            return ast.If(known, rest) if rest and len(known) == len(ways) else None
+    return None
+
+
+def _is_path(node: Node) -> bool:
+    """Whether all outputs are values at paths, and none is computed."""
+    match node:
+        case ast.Identity() | ast.Call("select", (_,)):
+            return True
+        case ast.Index(target, _) | ast.Iterate(target):
+            return _is_path(target)
+        case ast.Pipe(left, right):
+            return _is_path(left) and _is_path(right)
+    return False

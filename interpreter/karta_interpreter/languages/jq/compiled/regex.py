@@ -1,0 +1,244 @@
+r"""Regular expressions in the dialect of Go, which gojq reads: RE2 itself.
+
+A search takes a time that grows with the text and with the size of the pattern. To find all matches
+takes as many searches, which may read the rest of the text each; `MOST_STEPS` bounds them.
+
+Some patterns are rejected because RE2 differs from Go's own package: ``\C`` and names of groups that are not ASCII,
+which Go does not have; ``\B``, which RE2 also finds inside of a character; a name for two groups, of which this package
+knows one; and names of Unicode classes that only Go knows (``\p{Letter}``).
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Self
+
+import re2
+
+from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.jq.compiled.values import text_of
+from karta_interpreter.languages.jq.syntax import Call, Literal, Node
+
+MOST_STEPS: Final = 2**24
+"""The searches of a call, times the characters of the text, times the size of the pattern."""
+
+COMPUTED_SIZE: Final = 100
+COMPUTED_GROUPS: Final = 2
+"""What a pattern may be that is only known when it is used."""
+
+_LONGEST_KEPT: Final = 128
+_MEMORY: Final = 2**20
+_KEPT: Final = 64
+_IN_CHARACTERS: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\[BC])")
+_NAME: Final = re.compile(r"\(\?P?<(\w+)>")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A compiled pattern: its number of instructions and the name of each group.
+
+    ``found`` is whether a text has a match. ``kept`` is the same and remembers the last answers, for short
+    texts: those of many objects are equal.
+    """
+
+    size: int
+    groups: tuple[str | None, ...]
+    everywhere: bool
+    found: Callable[[JSON], bool]
+    kept: Callable[[str], bool]
+    regexp: Any
+
+
+@lru_cache(maxsize=256)
+def compile_pattern(pattern: str, flags: str = "") -> Pattern:
+    """Compile a pattern with the flags of gojq: ``g``, ``i``, and ``m``, with which a dot is any character.
+
+    Raises ValueError for a pattern that Go cannot read.
+
+    >>> compile_pattern("^WORKER-[0-9]+$", "i").found("worker-0")
+    True
+    >>> compile_pattern("a(?=b)")
+    Traceback (most recent call last):
+    ...
+    ValueError: invalid perl operator: (?=
+    """
+    if unknown := set(flags) - set("gim"):
+        raise ValueError(f"there is no flag {min(unknown)}, only g, i and m")
+    if looks_inside := _IN_CHARACTERS.search(pattern):
+        raise ValueError(f"invalid escape sequence: {looks_inside[1]}")
+    names = _NAME.findall(pattern)
+    if twice := next((name for name in names if names.count(name) > 1 or not name.isascii()), None):
+        raise ValueError(f"invalid or repeated name of a group: {twice}")
+    text = f"{'(?i)' if 'i' in flags else ''}{'(?s)' if 'm' in flags else ''}{pattern}"
+    try:
+        regexp = re2.compile(text, _options())
+        found = _search(text, MOST_STEPS // regexp.programsize)
+    except (re2.error, UnicodeEncodeError) as error:
+        reason = error.args[0]
+        message = reason.decode(errors="replace") if isinstance(reason, bytes) else "it is not Unicode text"
+        raise ValueError(message) from error
+    named = {index: name for name, index in regexp.groupindex.items()}
+    groups = tuple(named.get(index) for index in range(1, regexp.groups + 1))
+    return Pattern(regexp.programsize, groups, "g" in flags, found, lru_cache(_KEPT)(found), regexp)
+
+
+def computed_pattern(pattern: JSON, flags: str) -> Pattern:
+    """A pattern that comes from the object; QueryEvaluationError for an invalid one and one that is too large."""
+    try:
+        compiled = compile_pattern(text_of("a pattern", pattern), flags)
+    except ValueError as error:
+        raise QueryEvaluationError(f"a pattern is not a regular expression: {error}") from error
+    if compiled.size > COMPUTED_SIZE or len(compiled.groups) > COMPUTED_GROUPS:
+        raise QueryEvaluationError("a computed pattern is too large")
+    return compiled
+
+
+def test(value: JSON, pattern: Pattern) -> bool:
+    """``test(pattern)``; the last answers to short texts are remembered."""
+    is_short = type(value) is str and len(value) <= _LONGEST_KEPT
+    return pattern.kept(value) if is_short else pattern.found(value)
+
+
+def match(value: JSON, pattern: Pattern) -> Iterator[JSON]:
+    """``match(pattern)``; offsets and lengths count characters."""
+    for found in _matches(text_of("match", value), pattern):
+        captures: list[JSON] = [
+            {"name": name, **_part(found, index)} for index, name in enumerate(pattern.groups, start=1)
+        ]
+        yield {**_part(found, 0), "captures": captures}
+
+
+def capture(value: JSON, pattern: Pattern) -> Iterator[JSON]:
+    """``capture(pattern)``: the named groups, null for one that took no part."""
+    for found in _matches(text_of("capture", value), pattern):
+        yield _captured(found, pattern)
+
+
+def scan(value: JSON, pattern: Pattern) -> Iterator[JSON]:
+    """``scan(pattern)``: the texts of all matches, or the groups of each."""
+    for found in _matches(text_of("scan", value), pattern):
+        yield list(found.groups()) if pattern.groups else found.group()
+
+
+def splits(value: JSON, pattern: Pattern) -> Iterator[str]:
+    """``splits(pattern)``: the texts between the matches."""
+    text, end = text_of("splits", value), 0
+    for found in _matches(text, pattern):
+        yield text[end : found.start()]
+        end = found.end()
+    yield text[end:]
+
+
+def split(value: JSON, pattern: Pattern) -> list[str]:
+    """``split(pattern; flags)``."""
+    return list(splits(value, pattern))
+
+
+def replace(value: JSON, pattern: Pattern, replacement: Callable[[JSON], Iterator[JSON]]) -> str:
+    """``sub(pattern; replacement)``, for a replacement with one output; null is an empty text, as in gojq."""
+    text, end = text_of("sub", value), 0
+    pieces: list[str] = []
+    for found in _matches(text, pattern):
+        (new,) = replacement(_captured(found, pattern))
+        pieces += (text[end : found.start()], "" if new is None else text_of("sub", new))
+        end = found.end()
+    return "".join((*pieces, text[end:]))
+
+
+def _options() -> Any:  # noqa: ANN401 - the package has no types
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    return options
+
+
+def _search(pattern: str, most: int) -> Callable[[JSON], bool]:
+    """Return whether a text of at most so many characters has a match.
+
+    A set of one pattern is the fastest that the package has for this, and bytes are faster than text.
+    """
+    options = _options()
+    options.never_capture = True
+    patterns = re2.Set.SearchSet(options)
+    patterns.Add(pattern)
+    patterns.Compile()
+    search = patterns.Match
+
+    def found(value: JSON) -> bool:
+        text = text_of("test", value)
+        if len(text) > most:
+            raise QueryLimitError(f"a text of {len(text)} characters is too long for its pattern")
+        try:
+            return search(text.encode()) is not None
+        except UnicodeEncodeError as error:
+            raise QueryEvaluationError("a string of the object is not Unicode text") from error
+
+    return found
+
+
+def _matches(text: str, pattern: Pattern) -> Iterator[Any]:
+    """The first match, or all of them: as in Go none is empty where another one ends."""
+    try:
+        if not pattern.everywhere:
+            # Most texts have no match, and the set finds that sooner than the pattern, which also finds the place.
+            if pattern.found(text):
+                yield pattern.regexp.search(text)
+            return
+        steps, end = 0, -1
+        for found in pattern.regexp.finditer(text):
+            steps += len(text) * pattern.size
+            if steps > MOST_STEPS:
+                raise QueryLimitError(f"a text of {len(text)} characters has too many matches")
+            if found.end() > end:
+                yield found
+            end = found.end()
+    except UnicodeEncodeError as error:
+        raise QueryEvaluationError("a string of the object is not Unicode text") from error
+
+
+def _part(found: Any, group: int) -> dict[str, JSON]:  # noqa: ANN401 - the package has no types
+    start, end = found.span(group)
+    return {"offset": start, "length": end - start, "string": found.group(group)}
+
+
+def _captured(found: Any, pattern: Pattern) -> dict[str, JSON]:  # noqa: ANN401 - the package has no types
+    return {name: found.group(index) for index, name in enumerate(pattern.groups, start=1) if name is not None}
+
+
+_REPLACING: Final = ("gsub", "sub")
+_EVERYWHERE: Final = ("gsub", "scan", "split", "splits")
+"""The functions that find all matches with any flags."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegexCall:
+    """The parts of a call; ``flags`` is None if they are not a literal text."""
+
+    pattern: Node
+    flags: str | None
+    replacement: Node | None
+
+    @classmethod
+    def of(cls, node: Call) -> Self:
+        """The parts of a call of one of the functions above.
+
+        >>> RegexCall.of(Call("scan", (Literal("a"), Literal("i")))).flags
+        'ig'
+        """
+        pattern, *rest = node.arguments
+        replacement = rest.pop(0) if node.name in _REPLACING else None
+        every = "g" if node.name in _EVERYWHERE else ""
+        match rest:
+            case []:
+                return cls(pattern, every, replacement)
+            case [Literal(str() | None as flags)]:
+                return cls(pattern, (flags or "") + every, replacement)
+        return cls(pattern, None, replacement)
+
+    def compiled(self) -> Pattern | None:
+        """The pattern if both it and the flags are known; raises ValueError for one that Go cannot read."""
+        if self.flags is None or not (isinstance(self.pattern, Literal) and isinstance(self.pattern.value, str)):
+            return None
+        return compile_pattern(self.pattern.value, self.flags)

@@ -1,0 +1,53 @@
+"""Which expressions have exactly one output."""
+
+from typing import Final
+
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.compiled.functions import Outputs, function_of
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.traversal import children, parts_of
+
+_COMBINING: Final = (
+    ast.Index | ast.Slice | ast.Pipe | ast.Alternative | ast.Binary | ast.Negate | ast.If | ast.Object | ast.Text
+)
+"""Constructs with an output for every combination of outputs of their parts."""
+
+
+class Singles:
+    """The nodes that have exactly one output, unless they fail; computed once for each.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> singles = Singles()
+    >>> parse(".a // 1") in singles, parse(".a // empty") in singles, parse("[.a // empty]") in singles
+    (True, False, True)
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Node, bool]] = {}
+
+    def __contains__(self, node: Node) -> bool:
+        known = self._known.get(id(node))
+        if known is None:
+            # with the node, which stays alive so that its id is that of no other
+            known = self._known[id(node)] = node, self._has_one_output(node)
+        return known[1]
+
+    def _has_one_output(self, node: Node) -> bool:
+        if isinstance(node, ast.Identity | ast.Literal | ast.Variable | ast.Array):
+            return True
+        if isinstance(node, ast.Call):
+            function = function_of(node)
+            if function is None or function.outputs is not Outputs.EACH:
+                return function is not None and function.outputs is Outputs.ONE
+        elif not isinstance(node, _COMBINING):
+            return False
+        for part in children(node):  # noqa: SIM110 - all() would be another frame for each level of a tree
+            if part not in self:
+                return False
+        return True
+
+
+def repeats_pieces(node: ast.Text, singles: Singles) -> bool:
+    """Whether a text may repeat its pieces for each element of a list, so that these have to be short."""
+    several = (part for part in children(node) if part not in singles)
+    return any(isinstance(inner, ast.Iterate) for part in several for inner in parts_of(part))

@@ -1,0 +1,152 @@
+"""jq's types, truth, order, equality, numbers and text of JSON values.
+
+Numbers are doubles, as in gojq: integral ones are Python ints, integers beyond 2**53 lose the digits that a
+double has no room for. A bool is never a number.
+"""
+
+import json
+import math
+import re
+import sys
+from decimal import Decimal
+from typing import Any, Final, TypeAlias, TypeGuard
+
+from karta_interpreter.base.errors import QueryEvaluationError
+from karta_interpreter.base.k8s.values import JSON, type_name
+
+Number: TypeAlias = int | float
+
+_EXACT: Final = 2**53
+_INT64: Final = 2**63
+_LARGEST: Final = sys.float_info.max
+_KINDS: Final = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", dict: "object"}
+_NUMERAL: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_quote: Final = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def truthy(value: JSON) -> bool:
+    """Everything is true but null and false."""
+    return value is not None and value is not False
+
+
+def kind(value: JSON) -> str:
+    """The result of jq's ``type``."""
+    return _KINDS.get(type(value), "null")
+
+
+def text_of(name: str, value: JSON) -> str:
+    """The value of a string; QueryEvaluationError naming the function for anything else."""
+    if isinstance(value, str):
+        return value
+    raise QueryEvaluationError(f"{name} needs a string, not {type_name(value)}")
+
+
+def is_number(value: JSON) -> TypeGuard[Number]:
+    """True for ints and floats, not for bools."""
+    return type(value) is int or type(value) is float
+
+
+def normal(number: Number) -> Number:
+    """A number as a double holds it, or the largest double; integral ones as ints as long as they fit in 64 bits."""
+    if type(number) is int and -_EXACT <= number <= _EXACT:
+        return number
+    if number != number:  # noqa: PLR0124 - so only NaN; JSON has none, but objects in Python may
+        raise QueryEvaluationError("a number is NaN")
+    double = float(max(-_LARGEST, min(_LARGEST, number)))
+    return int(double) if double.is_integer() and abs(double) < _INT64 else double
+
+
+def to_number(value: JSON) -> Number:
+    """``tonumber``: decimal numerals only, with nothing around them."""
+    if is_number(value):
+        return normal(value)
+    if isinstance(value, str) and _NUMERAL.fullmatch(value):
+        return normal(float(value))
+    raise QueryEvaluationError(f"{type_name(value)} cannot be read as a number")
+
+
+def number_text(number: Number) -> str:
+    """A number as gojq prints it: shortest digits, an exponent below 1e-6 and from 1e21 on."""
+    double = normal(number)
+    text = repr(double)
+    if "e" not in text:
+        return text
+    if 1e-6 <= math.fabs(double) < 1e21:  # noqa: PLR2004 - where the format changes
+        return f"{Decimal(text):f}"
+    return text.replace("e-0", "e-")
+
+
+def to_json(value: JSON) -> str:
+    """A value as compact JSON text with sorted keys, as jq's ``tojson`` on gojq."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return _text(value)
+        case list():
+            return f"[{','.join(map(to_json, value))}]"
+        case dict():
+            return f"{{{','.join(f'{_text(key)}:{to_json(value[key])}' for key in sorted(value))}}}"
+        case _:
+            return number_text(value)
+
+
+def _text(value: str) -> str:
+    # gojq escapes it as it does control characters.
+    return _quote(value).replace("\x7f", "\\u007f")
+
+
+def to_text(value: JSON) -> str:
+    """``tostring``: strings as they are, everything else as JSON."""
+    return value if isinstance(value, str) else to_json(value)
+
+
+def order_key(value: JSON) -> tuple[Any, ...]:
+    """A key that sorts values as jq does, and is equal for equal values.
+
+    null < false < true < numbers < strings (by code point) < arrays < objects (keys first, then values).
+    """
+    if type(value) is str:  # what is sorted and grouped by, most of the time
+        return 4, value
+    match value:
+        case bool():
+            return (2,) if value else (1,)
+        case list():
+            return 5, [order_key(element) for element in value]
+        case dict():
+            keys = sorted(value)
+            return 6, keys, [order_key(value[key]) for key in keys]
+        case int() | float():
+            return 3, normal(value)
+        case _:
+            return (0,)
+
+
+def equal(left: JSON, right: JSON) -> bool:
+    """``==``: true is not 1, and 1.0 is 1."""
+    if left is right:
+        return True
+    if type(left) is str or type(right) is str:
+        return bool(left == right)
+    if is_number(left) and is_number(right):
+        return normal(left) == normal(right)
+    if type(left) is not type(right):
+        return False
+    if type(left) is list:
+        return len(left) == len(right) and all(map(equal, left, right))
+    if type(left) is dict:
+        return left.keys() == right.keys() and all(equal(value, right[key]) for key, value in left.items())
+    return False  # null and the booleans are each one object
+
+
+def less(left: JSON, right: JSON) -> bool:
+    """``<`` between any two values."""
+    if type(left) is int and type(right) is int and -_EXACT <= left <= _EXACT and -_EXACT <= right <= _EXACT:
+        return left < right
+    if type(left) is str and type(right) is str:
+        return left < right
+    if is_number(left) and is_number(right):
+        return normal(left) < normal(right)
+    return order_key(left) < order_key(right)

@@ -1,0 +1,42 @@
+"""The values of variables, while an expression runs."""
+
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from karta_interpreter.base.errors import QueryReferenceError
+from karta_interpreter.base.k8s.values import JSON
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+_present: Final = ContextVar[Mapping[str, JSON]]("values of variables")
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """Stands for a value that is not known, with the reason."""
+
+    reason: str
+
+
+def with_values(values: Mapping[str, JSON], function: Callable[[A], B]) -> Callable[[A], B]:
+    """The same function with values for the variables that are read while it runs."""
+
+    def run(argument: A) -> B:
+        token = _present.set(values)
+        try:
+            return function(argument)
+        finally:
+            _present.reset(token)
+
+    return run
+
+
+def value_of(name: str) -> JSON:
+    """The value of a variable; raises QueryReferenceError when it has none, which is not the same as null."""
+    value = _present.get().get(name, Unresolved(f"the reference ${name} has no value: it was not looked up"))
+    if isinstance(value, Unresolved):
+        raise QueryReferenceError(value.reason)
+    return value

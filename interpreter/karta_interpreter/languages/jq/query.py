@@ -1,0 +1,249 @@
+"""A jq expression, ready to read objects and to write them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+from karta_interpreter.base.errors import (
+    InterpretationError,
+    QueryEvaluationError,
+    QueryLimitError,
+    QueryRaisedError,
+    QueryRefusedError,
+    QueryWriteError,
+)
+from karta_interpreter.base.k8s.edit import set_value
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.values import JSON, Path
+from karta_interpreter.languages.jq.analysis import Verdict, Vetting, examine
+from karta_interpreter.languages.jq.assign import Location, Trace, compile_trace
+from karta_interpreter.languages.jq.bounded import evaluate, seconds_left
+from karta_interpreter.languages.jq.compiled.compiler import One, Outputs, compile_list, compile_one
+from karta_interpreter.languages.jq.compiled.reads import mark_all, project, sources
+from karta_interpreter.languages.jq.compiled.values import to_json
+from karta_interpreter.languages.jq.compiled.variables import value_of, with_values
+from karta_interpreter.languages.jq.syntax import Binary, Call, Identity, Literal, Node
+from karta_interpreter.languages.jq.syntax.printer import render
+from karta_interpreter.languages.jq.syntax.traversal import variables_in
+
+_LONGEST_QUOTE: Final = 200
+
+
+class Program:
+    """How an expression runs: compiled when it first does, for of those that a server knows most never run.
+
+    A ``bounded`` expression has a function already, and nothing else.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> Program(parse(".a[]")).outputs({"a": [1, 2]})
+    [1, 2]
+    """
+
+    def __init__(self, node: Node, bounded: Outputs | None = None) -> None:
+        self._node = node
+        self._bounded = bounded
+
+    @cached_property
+    def outputs(self) -> Outputs:
+        """Return a list of all outputs for an input."""
+        return self._bounded or compile_list(self._node)
+
+    @cached_property
+    def trace(self) -> Trace | None:
+        """Return each output with its origin; None if the expression is not plain."""
+        return None if self._bounded else compile_trace(self._node)
+
+    @cached_property
+    def is_complete(self) -> One | None:
+        """Whether all values that the expression may be written over are there; None if that takes a trace."""
+        node = None if self._bounded else sources(self._node)
+        return compile_one(Call("all", (node, _IS_THERE))) if node else None
+
+
+_IS_THERE: Final = Binary("!=", Identity(), Literal(None))
+_PLAIN: Final = WeakValueDictionary[str, Program]()
+"""The programs of plain expressions by their texts, each for as long as some expression has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """An expression that was parsed and vetted; equal to every other one of the same text and values.
+
+    Plain expressions run in this process, all others in a process of their own under a time limit. An object that is
+    given to a query is never changed. ``values`` are those of the ``variables`` that it reads, where they are known.
+    """
+
+    text: str
+    node: Node = field(compare=False, repr=False)
+    vetting: Vetting = field(compare=False, repr=False)
+    _program: Program = field(compare=False, repr=False)
+    variables: frozenset[str] = field(default=frozenset(), compare=False)
+    values: Mapping[str, JSON] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def compile(cls, text: str, variables: frozenset[str] = frozenset(), owner: str = "") -> "Query":
+        """The query of an expression that may read ``variables``, named without ``$``; `bound` gives them values.
+
+        The bounded expressions of one ``owner`` leave a process to all others.
+        Raises QuerySyntaxError for text that is not jq, QueryRefusedError for an expression that may not be used.
+
+        >>> Query.compile(".spec.replicas // 1").evaluate({"spec": {}})
+        [1]
+        """
+        node, vetting = examine(text, variables)
+        if vetting.verdict is Verdict.REFUSED:
+            reasons = "; ".join(refusal.message for refusal in vetting.refusals)
+            raise QueryRefusedError(f"{quoted(text)}: {reasons}")
+        read = variables_in(node) & variables
+        if vetting.verdict is Verdict.BOUNDED:
+            program = Program(node, _bounded(node, sorted(read), owner))
+        else:
+            # By the text alone: the values of variables are looked up when the program runs.
+            program = _PLAIN.setdefault(text, Program(node))
+        return cls(text, node, vetting, program, read)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the text: a query is compiled again where it is read."""
+        return _read, (self.text, self.variables, dict(self.values))
+
+    def bound(self, values: Mapping[str, JSON]) -> "Query":
+        """The same with values for its variables; reading one that is not among them raises QueryReferenceError.
+
+        >>> Query.compile(".n // $runtime.n", frozenset({"runtime"})).bound({"runtime": {"n": 2}}).evaluate({})
+        [2]
+        """
+        known = {name: values[name] for name in sorted(self.variables) if name in values}
+        return replace(self, values=known) if self.variables else self
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the expression runs in this process."""
+        return self.vetting.verdict is Verdict.PLAIN
+
+    def evaluate(self, value: JSON) -> list[JSON]:
+        """All outputs for an input.
+
+        Raises QueryEvaluationError when any part of the expression fails, and QueryLimitError for more than 999
+        outputs and for an evaluation that had to be stopped.
+        """
+        outputs = self._program.outputs
+        try:
+            return with_values(self.values, outputs)(value) if self.variables else outputs(value)
+        except (QueryEvaluationError, RecursionError) as error:
+            raise self._failure(error) from error
+
+    def first(self, value: JSON) -> JSON | None:
+        """The first output, None when there is none; fails where `evaluate` does."""
+        outputs = self.evaluate(value)
+        return outputs[0] if outputs else None
+
+    def locate_each(self, value: JSON) -> list[Location | None]:
+        """For each output of `evaluate` the location it can be written through, None where there is none.
+
+        >>> [location and location.path for location in Query.compile("(.spec.replicas // 1), 2").locate_each({})]
+        [('spec', 'replicas'), None]
+        """
+        trace = self._program.trace
+        if trace is None:
+            raise self._unwritable("it is too complex to be written through")
+        try:
+            found = with_values(self.values, trace)(value) if self.variables else trace(value)
+        except (QueryEvaluationError, RecursionError) as error:
+            raise self._failure(error) from error
+        return [origin if isinstance(origin, Location) else None for _, origin in found]
+
+    def is_complete(self, value: JSON) -> bool:
+        """Whether all places that `locate_each` can find have a value; False if a quick test cannot show it.
+
+        >>> query = Query.compile("(.replicas // 1) * (.hosts // 1)")
+        >>> query.is_complete({"replicas": 2, "hosts": 4}), query.is_complete({"hosts": 4})
+        (True, False)
+        """
+        is_complete = self._program.is_complete
+        try:
+            return is_complete is not None and not self.variables and bool(is_complete(value))
+        except (QueryEvaluationError, RecursionError):
+            return False
+
+    def paths(self, value: JSON) -> list[Path]:
+        """The places whose values are the outputs, as jq's ``path(...)``; they need not exist.
+
+        Raises QueryWriteError when an output is not just the value at a place.
+        """
+        locations, found = self.locate_each(value), list[Path]()
+        for number, location in enumerate(locations, start=1):
+            if location is None:
+                raise self._unwritable(f"output {number} of {len(locations)} is not read from one place")
+            if not location.is_plain:
+                raise self._unwritable("an output is more than the value at one place")
+            found.append(location.path)
+        return found
+
+    def known_paths(self, value: JSON) -> list[Path | None]:
+        """For each output of `evaluate` the place whose value it just is, None where it is computed."""
+        locations = self.locate_each(value)
+        return [location.path if location and location.is_plain else None for location in locations]
+
+    def assign(self, value: JSON, new: JSON) -> JSON:
+        """A new object with ``new`` at all places of the expression, as jq's ``(...) = new``.
+
+        Missing parents are created; without places the object stays as it is. Raises QueryWriteError.
+
+        >>> Query.compile(".spec.suspend").assign({"kind": "Job"}, True)
+        {'kind': 'Job', 'spec': {'suspend': True}}
+        """
+        for path in self.paths(value):
+            try:
+                value = set_value(value, path, new)
+            except InterpretationError as error:
+                raise self._unwritable(str(error)) from error
+        return value
+
+    def _failure(self, error: QueryEvaluationError | RecursionError) -> QueryEvaluationError:
+        """The error with the expression in front, unless the expression speaks for itself."""
+        if isinstance(error, RecursionError):
+            return QueryLimitError(f"{quoted(self.text)}: the object is nested too deep")
+        if isinstance(error, QueryRaisedError):
+            return QueryRaisedError(str(error))
+        return type(error)(f"{quoted(self.text)}: {error}")
+
+    def _unwritable(self, reason: str) -> QueryWriteError:
+        return QueryWriteError(f"{quoted(self.text)}: {reason}")
+
+
+def take_outputs(projection: Projection, *queries: Query | None) -> None:
+    """Mark what queries read of a value, all of their outputs among it."""
+    for query in queries:
+        if query is not None:
+            mark_all(project(query.node, (projection,)))
+
+
+def _read(text: str, variables: frozenset[str], values: Mapping[str, JSON]) -> Query:
+    return Query.compile(text, variables).bound(values)
+
+
+def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
+    """An expression that runs in a process of its own, with the same reading of null as plain ones."""
+    program = render(node, lenient=True)
+    if variables:
+        bindings = "".join(f".[{index}] as ${name} | " for index, name in enumerate(variables, start=1))
+        program = f"{bindings}.[0] | {program}"
+
+    def outputs(value: JSON) -> list[JSON]:
+        seconds = seconds_left()
+        # Variables are part of the input, so that one compiled program serves all their values.
+        document = [value, *map(value_of, variables)] if variables else value
+        try:
+            # Not orjson's text: libjq gets keys in order and numbers as gojq has them.
+            return evaluate(program, to_json(document), seconds, owner)
+        except UnicodeEncodeError as error:
+            raise QueryEvaluationError("a string of the object is not Unicode text") from error
+
+    return outputs
+
+
+def quoted(text: str) -> str:
+    """The text of an expression for messages, cut off where it is long."""
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."

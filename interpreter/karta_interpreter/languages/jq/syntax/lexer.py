@@ -1,0 +1,210 @@
+r"""The tokens of a jq expression.
+
+A string is not one token: it may hold whole expressions, ``"a\(.b)c"``, so it becomes a quote, pieces of text,
+interpolations and a closing quote. Everything here follows jq 1.7 and gojq 0.12.19 where the two agree.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from sys import intern
+from typing import NamedTuple
+
+from karta_interpreter.base.errors import QuerySyntaxError
+from karta_interpreter.base.findings import Span
+
+SIZE_LIMIT = 64 * 1024
+"""The longest accepted expression, in bytes of UTF-8."""
+
+KEYWORDS = frozenset(
+    (
+        *("def", "as", "if", "then", "elif", "else", "end", "and", "or", "try", "catch", "reduce", "foreach"),
+        *("label", "break", "import", "include", "module"),
+    )
+)
+
+
+class Kind(StrEnum):
+    """What a token is; ``SYMBOL`` covers every operator and bracket."""
+
+    NAME = "name"
+    KEYWORD = "keyword"
+    FIELD = "field"
+    VARIABLE = "variable"
+    NUMBER = "number"
+    FORMAT = "format"
+    SYMBOL = "symbol"
+    OPEN_TEXT = "string"
+    TEXT = "text"
+    OPEN_INTERPOLATION = "interpolation"
+    CLOSE_INTERPOLATION = "end of interpolation"
+    CLOSE_TEXT = "end of string"
+    END = "end of the expression"
+
+
+class Token(NamedTuple):
+    """One token: ``text`` as written, except that ``FIELD``, ``VARIABLE`` and ``FORMAT`` lose their sign.
+
+    A ``TEXT`` token has its escapes replaced by characters.
+    """
+
+    kind: Kind
+    text: str
+    span: Span
+
+
+_CODE = re.compile(
+    r"""
+      (?P<blank> [ \t\r\n]+ | \#(?: \\\\ | \\\r?\n | [^\n] )* )   # jq 1.7: a backslash continues a comment
+    | (?P<number> (?: [0-9]+ (?:\.[0-9]*)? | \.[0-9]+ ) (?: [eE][+-]?[0-9]+ )? )
+    | \.(?P<field> [A-Za-z_][A-Za-z_0-9]* )
+    | (?P<name> (?: [A-Za-z_][A-Za-z_0-9]*:: )* [A-Za-z_][A-Za-z_0-9]* )
+    | \$(?P<variable> (?: [A-Za-z_][A-Za-z_0-9]*:: )* [A-Za-z_][A-Za-z_0-9]* )
+    | @(?P<format> [A-Za-z_0-9]+ )
+    | (?P<quote> " )
+    | (?P<symbol> \?// | //= | == | != | <= | >= | // | \|= | \+= | -= | \*= | /= | %= | \.\.
+        | [][(){}.,:;|=<>+*/%?-] )
+    """,
+    re.VERBOSE,
+)
+_TEXT = re.compile(r'(?P<plain>[^"\\]+)|(?P<escapes>(?:\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})+)')
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+_ESCAPES = 'a string knows \\" \\\\ \\/ \\b \\f \\n \\r \\t, \\u and four hexadecimal digits, and \\(expression)'
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+def tokenize(text: str) -> list[Token]:
+    """Split an expression into its tokens, the last of which is the end.
+
+    Raises `QuerySyntaxError` for text that no token starts with, an endless string or too long an expression.
+
+    >>> [token.text for token in tokenize(".spec | .replicas // 1")]
+    ['spec', '|', 'replicas', '//', '1', '']
+    """
+    _check_size(text)
+    return list(_Lexer(text).tokens())
+
+
+def _check_size(text: str) -> None:
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as err:
+        message = "this character is half of a surrogate pair"
+        raise QuerySyntaxError(message, start=err.start, end=err.end) from err
+    if size > SIZE_LIMIT:
+        message = f"the expression is {size} bytes long; at most {SIZE_LIMIT} are allowed"
+        raise QuerySyntaxError(message, start=0, end=len(text))
+
+
+class _Lexer:
+    """Walks over the text once.
+
+    ``open_quotes`` holds where the strings around the current place begin; ``brackets`` counts, for each
+    interpolation around it, the parentheses that are open inside.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.place = 0
+        self.brackets: list[int] = []
+        self.open_quotes: list[int] = []
+
+    def tokens(self) -> Iterator[Token]:
+        while self.place < len(self.text):
+            yield from self._code()
+        if self.open_quotes:
+            raise self._endless_string()
+        yield Token(Kind.END, "", Span(self.place, self.place))
+
+    def _code(self) -> Iterator[Token]:
+        if habit := _ANY_HABIT.match(self.text, self.place):
+            hint = _HABITS[(habit.lastindex or 1) - 1][1]
+            raise self._error(f"`{habit[0]}` is not jq", self.place, habit.end(), hint)
+        found = _CODE.match(self.text, self.place)
+        if not found:
+            character = self.text[self.place]
+            shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}"
+            raise self._error(f"unexpected character {shown}", self.place, self.place + 1)
+        match found.lastgroup:
+            case "blank":
+                self.place = found.end()
+            case "quote":
+                self.open_quotes.append(self.place)
+                yield self._token(Kind.OPEN_TEXT, found.end())
+                yield from self._string()
+            case "symbol":
+                yield from self._symbol(found[0])
+            case "name" if found[0] in KEYWORDS:
+                yield self._token(Kind.KEYWORD, found.end())
+            case group:
+                yield self._token(Kind(str(group)), found.end(), found[str(group)])
+
+    def _symbol(self, symbol: str) -> Iterator[Token]:
+        end = self.place + len(symbol)
+        if self.brackets and symbol == ")" and not self.brackets[-1]:
+            self.brackets.pop()
+            yield self._token(Kind.CLOSE_INTERPOLATION, end)
+            yield from self._string()
+            return
+        if self.brackets and symbol in "()":
+            self.brackets[-1] += 1 if symbol == "(" else -1
+        yield self._token(Kind.SYMBOL, end)
+
+    def _string(self) -> Iterator[Token]:
+        """Read on inside a string, up to its end or to the start of an interpolation."""
+        while found := _TEXT.match(self.text, self.place):
+            yield self._token(Kind.TEXT, found.end(), found["plain"] or self._unescape(found["escapes"]))
+        if self.text.startswith('"', self.place):
+            self.open_quotes.pop()
+            yield self._token(Kind.CLOSE_TEXT, self.place + 1)
+        elif self.text.startswith("\\(", self.place):
+            self.brackets.append(0)
+            yield self._token(Kind.OPEN_INTERPOLATION, self.place + 2)
+        elif self.place + 1 < len(self.text):
+            escape = self.text[self.place : self.place + 2]
+            raise self._error(f"`{escape}` is not an escape", self.place, self.place + 2, _ESCAPES)
+        else:
+            raise self._endless_string()
+
+    def _unescape(self, escapes: str) -> str:
+        units = [chr(int(code, 16)) if code else _ESCAPED.get(sign, sign) for code, sign in _ESCAPE.findall(escapes)]
+        try:
+            # UTF-16 joins two escapes that are the halves of one character.
+            return "".join(units).encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError as err:
+            message = "this escape is half of a surrogate pair"
+            raise self._error(message, self.place, self.place + len(escapes)) from err
+
+    def _token(self, kind: Kind, end: int, text: str | None = None) -> Token:
+        span = Span(self.place, end)
+        self.place = end
+        # Definitions repeat the same words and keep them, so each is kept once.
+        return Token(kind, intern(self.text[span.start : end] if text is None else text), span)
+
+    def _endless_string(self) -> QuerySyntaxError:
+        start = self.open_quotes[-1]
+        return self._error("the string that starts here never ends", start, start + 1)
+
+    @staticmethod
+    def _error(message: str, start: int, end: int, hint: str = "") -> QuerySyntaxError:
+        return QuerySyntaxError(message, start=start, end=end, hint=hint)
+
+
+_HABITS = (
+    (r"===", "write `==`"),
+    (r"!==", "write `!=`"),
+    (r"!(?!=)", "write `... | not`"),
+    (r"=~", 'to match a regular expression, write `test("...")`'),
+    (r"&&", "write `and`"),
+    (r"\|\|", "write `or`; `//` gives a default for null and false"),
+    (r"\*\*", "write `pow(base; exponent)`"),
+    (r"\[\*\]", "write `[]` to iterate over all elements"),
+    (r"\$\.", "a path starts with `.`, as in `.spec.replicas`"),
+    (r"\$\[", "a path starts with `.`, as in `.[0]`"),
+    (r"\$(?![A-Za-z_])", "a variable is `$name`, without a space"),
+    (r"<>", "write `!=`"),
+    (r"['`\u201c\u201d]", 'write strings in double quotes: "..."'),
+    (r"\u00a0", "this is a no-break space: write an ordinary one"),
+)
+_ANY_HABIT = re.compile("|".join(f"({pattern})" for pattern, _ in _HABITS))
+"""The syntax of other languages, of which jq has none outside of strings."""

@@ -1,0 +1,106 @@
+"""How tight each construct of jq binds, for the parser and for the printer."""
+
+from enum import IntEnum
+from typing import Final
+
+from msgspec.structs import replace
+
+from karta_interpreter.base.findings import Span
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.syntax import Node
+
+
+class Level(IntEnum):
+    """The level that a place in an expression requires; a node that binds looser needs parentheses there."""
+
+    QUERY = 0
+    COMMA = 1
+    ALTERNATIVE = 2
+    ASSIGNMENT = 3
+    OR = 4
+    AND = 5
+    COMPARISON = 6
+    SUM = 7
+    PRODUCT = 8
+    PREFIX = 9
+    TERM = 10
+
+
+OPERATORS: Final = {
+    "//": Level.ALTERNATIVE,
+    **dict.fromkeys(("=", "|=", "+=", "-=", "*=", "/=", "%=", "//="), Level.ASSIGNMENT),
+    "or": Level.OR,
+    "and": Level.AND,
+    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), Level.COMPARISON),
+    **dict.fromkeys("+-", Level.SUM),
+    **dict.fromkeys("*/%", Level.PRODUCT),
+}
+UNCHAINED: Final = (Level.ASSIGNMENT, Level.COMPARISON)
+"""Levels of which no two operators follow each other."""
+
+_LEVELS: Final = {
+    **dict.fromkeys((ast.Pipe, ast.Bind, ast.Define, ast.Label), Level.QUERY),
+    ast.Comma: Level.COMMA,
+    ast.Alternative: Level.ALTERNATIVE,
+    ast.Negate: Level.PREFIX,
+}
+
+
+def level_of(node: Node) -> Level:
+    """How tight the text of a node binds."""
+    match node:
+        case ast.Binary(operator) | ast.Assign(operator):
+            return OPERATORS[operator]
+        # It is written with a sign, as a negation is.
+        case ast.Literal(int() | float() as number) if number < 0:
+            return Level.PREFIX
+        case ast.Try(handler=Node()):
+            return Level.PREFIX
+        case ast.Pipe(left, right) if is_optional_step(right) and not isinstance(left, ast.Identity):
+            return Level.TERM if level_of(left) is Level.TERM else Level.QUERY
+        case _:
+            return _LEVELS.get(type(node), Level.TERM)
+
+
+Step = ast.Index | ast.Slice | ast.Iterate
+
+
+def optional_step(step: Step, span: Span) -> Node:
+    """A step with a ``?`` behind it.
+
+    Where the key depends on the input the tree does not separate the step from what precedes it: there the ``?``
+    covers both.
+    """
+    if isinstance(step.target, ast.Identity) or not has_fixed_key(step):
+        return ast.Try(step, span=span)
+    alone = replace(step, target=ast.Identity(span=step.span))
+    return ast.Pipe(step.target, ast.Try(alone, span=span), span=span)
+
+
+def is_optional_step(node: Node) -> bool:
+    """Whether a node is a single step with a ``?``, which can be written behind another term."""
+    match node:
+        case ast.Try(ast.Index(ast.Identity()) | ast.Slice(ast.Identity()) | ast.Iterate(ast.Identity()) as step, None):
+            return has_fixed_key(step)
+        case _:
+            return False
+
+
+def has_fixed_key(step: Step) -> bool:
+    """Whether the key of a step does not depend on the input."""
+    match step:
+        case ast.Index(key=key):
+            return isinstance(key, ast.Literal | ast.Variable)
+        case ast.Slice(start=start, stop=stop):
+            return all(bound is None or isinstance(bound, ast.Literal | ast.Variable) for bound in (start, stop))
+        case _:
+            return True
+
+
+def split_path(node: Node) -> tuple[Node, tuple[str, ...]]:
+    """What the fields at the end of a path are fields of, and their names."""
+    names: tuple[str, ...] = ()
+    while isinstance(node, ast.Index) and isinstance(node.key, ast.Literal) and isinstance(node.key.value, str):
+        names = (node.key.value, *names)
+        node = node.target
+    return node, names

@@ -1,0 +1,193 @@
+"""Syntax trees back to text."""
+
+import json
+import re
+from dataclasses import dataclass
+from functools import partial
+
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq.syntax.precedence import UNCHAINED, Level, is_optional_step, level_of
+
+_quoted = partial(json.dumps, ensure_ascii=False)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+_LENIENT_STEP = "if . == null then .[]? else .[] end"
+_ENCLOSING = ast.Bind | ast.Define | ast.Label
+"""Nodes of which everything behind their text becomes part, as the body of ``def``."""
+
+
+def render(node: Node, *, lenient: bool = False) -> str:
+    """The canonical text of a tree: ``parse(render(node)) == node`` for every tree that ``parse`` returns.
+
+    It has as few parentheses as jq 1.7, jq 1.8 and gojq need to read it alike. The ``lenient`` text differs
+    in one thing: iterating over null yields nothing instead of failing.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> render(parse('.["spec"]|(.replicas//(1))'))
+    '.spec | .replicas // 1'
+    """
+    return _Printer(lenient=lenient).show(node)
+
+
+@dataclass(frozen=True, slots=True)
+class _Printer:
+    lenient: bool
+
+    def show(self, node: Node | None, level: Level = Level.QUERY, *, last: bool | None = None) -> str:
+        """The text of a node in a place that requires a level; nothing for no node.
+
+        ``last`` means that the place is the end of its query, where an enclosing node needs no parentheses.
+        """
+        if node is None:
+            return ""
+        last = level is Level.QUERY if last is None else last
+        if level_of(node) < level and not (last and isinstance(node, _ENCLOSING)):
+            return f"({self.show(node)})"
+        if isinstance(node, ast.Comma):
+            left = self.show(node.left, Level.COMMA, last=False)
+            return f"{left}, {self.show(node.right, Level.ALTERNATIVE, last=last)}"
+        return self._text(node)
+
+    def _text(self, node: Node) -> str:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
+        show = self.show
+        match node:
+            case ast.Identity():
+                return "."
+            case ast.RecursiveDescent():
+                return ".."
+            case ast.Literal(value):
+                return _quoted(value)
+            case ast.Format(name):
+                return f"@{name}"
+            case ast.Variable(name):
+                return f"${name}"
+            case ast.Break(name):
+                return f"break ${name}"
+            case ast.Text(parts, name):
+                text = "".join(_quoted(part)[1:-1] if isinstance(part, str) else f"\\({show(part)})" for part in parts)
+                return f'@{name} "{text}"' if name else f'"{text}"'
+            case ast.Call(name, arguments):
+                return f"{name}({'; '.join(map(show, arguments))})" if arguments else name
+            case ast.Index() | ast.Slice() | ast.Iterate():
+                return self._step(node)
+            case ast.Try():
+                return self._attempt(node)
+            case ast.Array(body):
+                return f"[{show(body)}]"
+            case ast.Object(entries):
+                return f"{{{', '.join(map(self._entry, entries))}}}"
+            case ast.If(branches, otherwise):
+                tests = "el".join(f"if {show(test)} then {show(result)} " for test, result in branches)
+                return f"{tests}else {show(otherwise)} end" if otherwise else f"{tests}end"
+            case ast.Negate(body):
+                return f"-{show(body, Level.PREFIX)}"
+            case ast.Binary(operator) | ast.Assign(operator):
+                return self._infix(node, operator)
+            case ast.Alternative():
+                return self._infix(node, "//")
+            case ast.Pipe(left, right) if level_of(node) is Level.TERM:
+                step = show(right)
+                return self._path(left) + (step[1:] if step.startswith(".[") else step)
+            case ast.Pipe(left, right):
+                return f"{show(left, Level.COMMA)} | {show(right)}"
+        return self._scope(node)
+
+    def _scope(self, node: Node) -> str:
+        """The text of a construct that defines a name."""
+        show = self.show
+        match node:
+            case ast.Reduce(source, pattern, init, update):
+                return f"reduce {self._bound(source, pattern)} ({show(init)}; {show(update)})"
+            case ast.Foreach(source, pattern, init, update, extract):
+                steps = "; ".join(show(step) for step in (init, update, extract) if step)
+                return f"foreach {self._bound(source, pattern)} ({steps})"
+            case ast.Bind(source, patterns, body):
+                return f"{self._bound(source, *patterns)} | {show(body)}"
+            case ast.Define(name, params, definition, body):
+                head = f"{name}({'; '.join(params)})" if params else name
+                return f"def {head}: {show(definition)}; {show(body)}"
+            case ast.Label(name, body):
+                return f"label ${name} | {show(body)}"
+        raise TypeError(node)
+
+    def _path(self, target: Node) -> str:
+        """The text that a suffix follows; nothing for the identity, whose dot is that of the suffix."""
+        if isinstance(target, ast.Identity):
+            return ""
+        text = self.show(target, Level.TERM)
+        # `1.a` would begin with the number `1.`.
+        return f"({text})" if text.isdecimal() else text
+
+    def _step(self, node: ast.Index | ast.Slice | ast.Iterate) -> str:
+        path = self._path(node.target)
+        match node:
+            case ast.Index(_, ast.Literal(str() as name)) if _NAME.fullmatch(name):
+                return f"{path}.{name}"
+            case ast.Index(_, key):
+                return f"{path or '.'}[{self.show(key)}]"
+            case ast.Slice(_, start, stop):
+                return f"{path or '.'}[{self.show(start)}:{self.show(stop)}]"
+            case _ if self.lenient:
+                return f"({path} | {_LENIENT_STEP})" if path else _LENIENT_STEP
+        return f"{path or '.'}[]"
+
+    def _attempt(self, node: ast.Try) -> str:
+        match node:
+            case ast.Try(body, Node() as handler):
+                return f"try {self.show(body, Level.PREFIX)} catch {self.show(handler, Level.PREFIX)}"
+            case ast.Try(ast.Iterate(ast.Identity())):
+                return ".[]?"
+            case ast.Try(ast.Index() | ast.Slice() | ast.Iterate() as step) if not is_optional_step(node):
+                # To jq a `?` right behind a step covers neither what precedes that nor its key.
+                return f"({self.show(step)})?"
+        return f"{self.show(node.body, Level.TERM)}?"
+
+    def _infix(self, node: ast.Alternative | ast.Assign | ast.Binary, operator: str) -> str:
+        """The text of an operation; only ``//`` may be chained to the right, assignments and comparisons not at all."""
+        own = level_of(node)
+        leans_right = own is Level.ALTERNATIVE
+        left = self.show(node.left, Level(own + 1) if leans_right or own in UNCHAINED else own)
+        return f"{left} {operator} {self.show(node.right, own if leans_right else Level(own + 1))}"
+
+    def _bound(self, source: Node, *patterns: ast.Pattern) -> str:
+        return f"{self.show(source, Level.TERM)} as {' ?// '.join(map(self._pattern, patterns))}"
+
+    def _pattern(self, pattern: ast.Pattern) -> str:
+        match pattern:
+            case ast.VariablePattern(name):
+                return f"${name}"
+            case ast.ArrayPattern(elements):
+                return f"[{', '.join(map(self._pattern, elements))}]"
+            case ast.ObjectPattern(entries):
+                return f"{{{', '.join(self._pattern_entry(key, value) for key, value in entries)}}}"
+
+    def _pattern_entry(self, key: Node | ast.VariablePattern, value: ast.Pattern) -> str:
+        match key, value:
+            case ast.Literal(name), ast.VariablePattern(variable) if name == variable:
+                return f"${variable}"
+        shown = self._key(key) if isinstance(key, Node) else self._pattern(key)
+        return f"{shown}: {self._pattern(value)}"
+
+    def _entry(self, entry: ast.Entry) -> str:
+        match entry:
+            case ast.Entry(ast.Variable(name), value) if name != "__loc__":
+                return f"${name}: {self._value(value)}"
+            case ast.Entry(ast.Literal(name), ast.Index(ast.Identity(), ast.Literal(str() as read))) if name == read:
+                return self._key(entry.key)
+            case ast.Entry(ast.Literal(name), ast.Variable(variable)) if name == variable:
+                return f"${variable}"
+        return f"{self._key(entry.key)}: {self._value(entry.value)}"
+
+    def _key(self, key: Node) -> str:
+        match key:
+            case ast.Literal(str() as name) if _NAME.fullmatch(name):
+                return name
+            case ast.Literal(str()) | ast.Text():
+                return self.show(key)
+        return f"({self.show(key)})"
+
+    def _value(self, node: Node) -> str:
+        """The text of a value of an object, which may have pipes but no commas."""
+        if isinstance(node, ast.Pipe) and level_of(node) is Level.QUERY:
+            return f"{self.show(node.left, Level.ALTERNATIVE)} | {self._value(node.right)}"
+        return self.show(node, Level.ALTERNATIVE)

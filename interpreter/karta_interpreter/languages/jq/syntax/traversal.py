@@ -1,0 +1,167 @@
+"""Walking a syntax tree, and deriving trees from it."""
+
+from collections.abc import Iterator
+from functools import reduce
+from typing import Final
+
+from msgspec import Struct
+
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.syntax import Node
+
+_NULL: Final = ast.Literal(None)
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes directly below one, in the order of the text; keys inside of patterns are among them."""
+    for name in type(node).__match_args__:
+        part = getattr(node, name)
+        if isinstance(part, Node):
+            yield part
+        elif isinstance(part, tuple | Struct):
+            yield from nodes_in(part)
+
+
+def nodes_in(value: object) -> Iterator[Node]:
+    """The nodes in a part of a node, or in a pattern: there they are the keys."""
+    match value:
+        case Node():
+            yield value
+        case tuple():
+            for item in value:
+                yield from nodes_in(item)
+        case ast.Entry(key, inner):
+            yield from (key, inner)
+        case ast.ArrayPattern(parts) | ast.ObjectPattern(parts):
+            yield from nodes_in(parts)
+
+
+def parts_of(node: Node) -> Iterator[Node]:
+    """Yield a node and all below it."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting += children(part)
+
+
+def terms_of(node: Node) -> list[Node]:
+    """The parts of a list, ``a, b, c``; the node itself where it is not a list."""
+    terms: list[Node] = []
+    unseen = [node]
+    while unseen:
+        match unseen.pop():
+            case ast.Comma(left, right):
+                unseen += (right, left)
+            case term:
+                terms.append(term)
+    return terms
+
+
+def is_deeper(node: Node, limit: int) -> bool:
+    """Whether the longest way down from a node passes more than ``limit`` nodes, itself among them.
+
+    Does not recurse, so that it can guard everything that does.
+    """
+    level = [node]
+    for _ in range(limit):
+        level = [child for parent in level for child in children(parent)]
+        if not level:
+            return False
+    return True
+
+
+def is_merge(node: Node) -> bool:
+    """Whether a node is a product that has an object on one side by its form, which merges two objects.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> is_merge(parse("(.a // {}) * .b")), is_merge(parse(".a * .b"))
+    (True, False)
+    """
+    return isinstance(node, ast.Binary) and node.operator == "*" and (_is_object(node.left) or _is_object(node.right))
+
+
+def _is_object(node: Node) -> bool:
+    match node:
+        case ast.Object():
+            return True
+        case ast.Alternative(_, right):
+            return _is_object(right)
+        case _:
+            return is_merge(node)
+
+
+def variables_in(node: Node) -> frozenset[str]:
+    """The names of all variables in an expression, free and bound."""
+    below = (variables_in(child) for child in children(node))
+    own = {node.name} if isinstance(node, ast.Variable) else set()
+    return frozenset(own).union(*below)
+
+
+def field_of(node: Node, *names: str) -> Node:
+    """The expression of a field, or of one inside of that, of each output of an expression whose outputs are objects.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> from karta_interpreter.languages.jq.syntax.printer import render
+    >>> render(field_of(parse(".pods | {metadata, spec: (.spec + {containers: []})}"), "spec", "tolerations"))
+    '.pods | .spec.tolerations'
+    """
+    return reduce(_field, names, node)
+
+
+def owner_of(node: Node) -> Node | None:
+    """The expression of the objects one field of which an expression returns; None where it may return others.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> from karta_interpreter.languages.jq.syntax.printer import render
+    >>> render(owner_of(parse(".tasks[] | select(.on) | .size")))
+    '.tasks[] | select(.on) | .'
+    """
+    match node:
+        case ast.Pipe(left, right):
+            owner = owner_of(right)
+            return None if owner is None else ast.Pipe(left, owner)
+        case ast.Index(target, ast.Literal(str())):
+            return target
+    return None
+
+
+def is_computed(node: Node) -> bool:
+    """Whether no output of an expression can be the value at a place.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> is_computed(parse(".a | [.b]")), is_computed(parse("if .a then null else .b end"))
+    (True, False)
+    """
+    match node:
+        case ast.Pipe(_, right):
+            return is_computed(right)
+        case ast.If(branches, otherwise):
+            return otherwise is not None and all(map(is_computed, (otherwise, *(then for _, then in branches))))
+    return isinstance(node, ast.Array | ast.Binary | ast.Literal | ast.Negate | ast.Object | ast.Text)
+
+
+def _field(node: Node, name: str) -> Node:
+    match node:
+        case ast.Pipe(left, right):
+            return ast.Pipe(left, _field(right, name))
+        case ast.If(branches, otherwise):
+            found = tuple((condition, _field(then, name)) for condition, then in branches)
+            return ast.If(found, _field(ast.Identity() if otherwise is None else otherwise, name))
+        case ast.Object(entries) if _are_named(entries):
+            return next((entry.value for entry in reversed(entries) if entry.key == ast.Literal(name)), _NULL)
+        case ast.Binary("+", left, ast.Object(entries) as right) if _are_named(entries):
+            return _field(right if _has(entries, name) else left, name)
+        case ast.Alternative(left, ast.Object(entries)) if _are_named(entries) and not _has(entries, name):
+            return _field(left, name)
+        case ast.Literal(None):
+            return node
+    return ast.Index(node, ast.Literal(name))
+
+
+def _has(entries: tuple[ast.Entry, ...], name: str) -> bool:
+    return any(entry.key == ast.Literal(name) for entry in entries)
+
+
+def _are_named(entries: tuple[ast.Entry, ...]) -> bool:
+    return all(isinstance(entry.key, ast.Literal) for entry in entries)

@@ -1,0 +1,195 @@
+"""Karmada's ResourceInterpreterCustomization objects: read, linted, and merged by kind as Karmada merges them.
+
+Their shape is that of ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_types.go``; for merging see
+``pkg/resourceinterpreter/customized/declarative/configmanager/{manager,accessor}.go``.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from karta_interpreter.base.errors import InterpretationError, ManifestError
+from karta_interpreter.base.findings import Finding, Severity, error, escaped, warning
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.manifest import read_objects
+from karta_interpreter.base.k8s.values import JSON, Object, Path, type_name
+from karta_interpreter.languages.lua.operation import SLOTS
+from karta_interpreter.languages.lua.reading import read_scripts, unknown_fields
+from karta_interpreter.languages.lua.script import Script, Scripts
+from karta_interpreter.languages.lua.source_map import Place, split_lines
+
+API_VERSION = "config.karmada.io/v1alpha1"
+KIND = "ResourceInterpreterCustomization"
+
+_ALL_RUN = "InterpretDependency"
+_TARGET = ("spec", "target")
+_CUSTOMIZATIONS = ("spec", "customizations")
+_FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (
+    ((), ("apiVersion", "kind", "metadata", "spec")),
+    (("spec",), ("target", "customizations")),
+    (_TARGET, ("apiVersion", "kind")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCustomization:
+    """What became of one customization.
+
+    ``gvk`` is the kind that it is for, None when it names none; ``scripts`` are those that can be run, and ``broken``
+    are the operations whose script cannot. One broken script does not affect the others. ``line`` is where it begins;
+    it is 0 for text that holds none, of which the findings speak.
+    """
+
+    name: str
+    gvk: GVK | None
+    scripts: Scripts
+    findings: tuple[Finding, ...]
+    source: str
+    broken: frozenset[str] = frozenset()
+    line: int = 0
+
+    def problem(self, operation: str) -> Finding | None:
+        """The first error in the script of an operation, None when it has none."""
+        place = (*_CUSTOMIZATIONS, SLOTS[operation].field)
+        errors = (finding for finding in self.findings if finding.severity is Severity.ERROR)
+        return next((finding for finding in errors if finding.path[: len(place)] == place), None)
+
+
+def is_customization(value: JSON) -> bool:
+    """Whether an object is a customization rather than a Karta, or something else.
+
+    >>> is_customization({"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterCustomization"})
+    True
+    """
+    # By the kind alone: a wrong apiVersion is a finding about a customization, and no reason to read it as a Karta.
+    return isinstance(value, dict) and value.get("kind") == KIND
+
+
+def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
+    """Every customization of a manifest; ``source`` names the text in findings.
+
+    Reads YAML and JSON, several documents and `List` objects. Text that cannot be read at all makes one result with a
+    finding, and so does a document that is something else; nothing is raised.
+    """
+    try:
+        objects = read_objects(text, source, KIND)
+    except ManifestError as err:
+        finding = replace(error("unreadable", (), str(err)), source=source, line=err.line, column=err.column)
+        return [LoadedCustomization("", None, Scripts(), (finding,), source)]
+    lines = split_lines(text)
+    return [_load(value, Place(document, at, lines)) for document, at, value in objects]
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The scripts of every kind that has some, and the conflicts between customizations."""
+
+    scripts: Mapping[GVK, Scripts]
+    findings: tuple[Finding, ...] = ()
+
+
+def merge(customizations: Iterable[LoadedCustomization]) -> Merged:
+    """The customizations of each kind as one: for each operation the first script in the order of their names.
+
+    Of InterpretDependency all scripts run. Of any other operation Karmada's webhook refuses a second script, so one
+    is an error here.
+    """
+    found: dict[GVK, list[Script]] = {}
+    findings: list[Finding] = []
+    for customization in sorted(customizations, key=lambda each: each.name):
+        if (gvk := customization.gvk) is None:
+            continue
+        for script in customization.scripts:
+            kept = found.setdefault(gvk, [])
+            winner = next((other for other in kept if other.operation == script.operation), None)
+            if winner is None or script.operation == _ALL_RUN:
+                kept.append(script)
+            else:
+                findings.append(_conflict(gvk, winner, script))
+    return Merged(MappingProxyType({gvk: Scripts(scripts) for gvk, scripts in found.items()}), tuple(findings))
+
+
+def _load(value: JSON, place: Place) -> LoadedCustomization:
+    if not is_customization(value):
+        finding = place.locate(error("not-a-customization", (), f"not a {KIND}, got {_what(value)}"))
+        return LoadedCustomization(_name(value), None, Scripts(), (finding,), place.source)
+    name, gvk = _name(value), _target(value)
+    customizations = edit.get(value, _CUSTOMIZATIONS)
+    reading = read_scripts(
+        {} if customizations is None else customizations, name or place.source, _CUSTOMIZATIONS, place
+    )
+    shape = [*_shape_findings(value), *_target_findings(value), *_pair_findings(reading.scripts)]
+    findings = (*map(place.locate, shape), *reading.findings)
+    scripts = reading.scripts if gvk else Scripts()
+    return LoadedCustomization(name, gvk, scripts, findings, place.source, reading.broken, place.line)
+
+
+def _what(value: JSON) -> str:
+    if not isinstance(value, dict):
+        return type_name(value)
+    api_version, kind = value.get("apiVersion"), value.get("kind")
+    return f"{api_version}, Kind={kind}" if api_version and kind else "an object without apiVersion and kind"
+
+
+def _name(value: JSON) -> str:
+    name = edit.get(value, ("metadata", "name"))
+    return escaped(name) if isinstance(name, str) else ""
+
+
+def _target(value: Object) -> GVK | None:
+    target = edit.get(value, _TARGET)
+    try:
+        return GVK.of(target) if isinstance(target, dict) else None
+    except InterpretationError:
+        return None
+
+
+def _shape_findings(value: Object) -> Iterator[Finding]:
+    if value.get("apiVersion") != API_VERSION:
+        hint = f"write apiVersion: {API_VERSION}"
+        yield error("schema", ("apiVersion",), f"there is no {KIND} in {value.get('apiVersion') or 'no group'}", hint)
+    if not _name(value):
+        hint = "customizations of one kind are merged in the order of their names"
+        yield warning("no-name", ("metadata", "name"), "it has no name", hint)
+    for path, known in _FIELDS:
+        found = edit.get(value, path)
+        if isinstance(found, dict):
+            yield from unknown_fields(found, known, path)
+
+
+def _target_findings(value: Object) -> Iterator[Finding]:
+    target = edit.get(value, _TARGET)
+    if not isinstance(target, dict):
+        yield error("no-target", _TARGET, "it names no kind", "add the kind's apiVersion and kind")
+        return
+    wrong = [field for field in ("apiVersion", "kind") if not (isinstance(target.get(field), str) and target[field])]
+    for field in wrong:
+        found = type_name(target[field]) if target.get(field) else "missing or empty"
+        yield error("no-target", (*_TARGET, field), f"{field} must be a string, but is {found}")
+    try:
+        if not wrong:
+            GVK.of(target)
+    except InterpretationError as err:
+        yield error("no-target", (*_TARGET, "apiVersion"), str(err))
+
+
+def _pair_findings(scripts: Scripts) -> Iterator[Finding]:
+    if {"InterpretComponent", "ReviseReplica"} <= scripts.operations:
+        yield warning(
+            "components-and-revision",
+            (*_CUSTOMIZATIONS, "replicaRevision"),
+            "beside componentResource it scales workloads to zero: with the feature gate "
+            "MultiplePodTemplatesScheduling Karmada assigns no replicas, and then asks for a revision to 0",
+            "keep one of the two",
+        )
+
+
+def _conflict(gvk: GVK, winner: Script, loser: Script) -> Finding:
+    finding = error(
+        "conflicting-scripts",
+        (*_CUSTOMIZATIONS, SLOTS[loser.operation].field, "luaScript"),
+        f"{gvk}: {loser.operation} is answered by {winner.name} from {winner.source}, not by {loser.name}",
+        "Karmada refuses a second script for an operation; remove one of them",
+    )
+    return replace(finding, source=loser.source, line=loser.line, column=1 if loser.line else 0)

@@ -1,0 +1,138 @@
+"""The dependencies that scripts named: verified, put together and sorted.
+
+Label selectors are judged as API servers do: see ``ValidateLabelSelector`` of apimachinery
+(``pkg/apis/meta/v1/validation``, ``pkg/api/validate/content``).
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from karta_interpreter.base.errors import LuaRunError
+from karta_interpreter.base.k8s.values import JSON, Object
+
+_NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_VALUE = f"({_NAME})?"
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+_LONGEST_NAME, _LONGEST_SUBDOMAIN = 63, 253
+
+_NAME_RULE = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
+    f"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_NAME}')"
+)
+_VALUE_RULE = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
+    "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', "
+    f"regex used for validation is '{_VALUE}')"
+)
+_SUBDOMAIN_RULE = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
+    f"and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
+)
+# The messages quote what a script has named, which may be of any size.
+_LONGEST_MESSAGE = 8192
+_ORDER = ("apiVersion", "kind", "namespace", "name")
+
+
+def verify(dependencies: Sequence[Object]) -> None:
+    """Raise LuaRunError for dependencies that Karmada refuses, in its words.
+
+    Follows ``VerifyDependencies`` of Karmada (``pkg/util/interpreter/validation/validation.go``).
+    """
+    problems = list(dict.fromkeys(_problems(dependencies)))
+    if problems:
+        message = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+        raise LuaRunError(message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]} ...")
+
+
+def merge_dependencies(answers: Iterable[Sequence[Object]]) -> list[JSON]:
+    """The dependencies of several scripts in Karmada's order, each once.
+
+    >>> secret, service = {"kind": "Secret", "name": "a"}, {"kind": "Service", "name": "a"}
+    >>> merge_dependencies([[service, secret], [service]]) == [secret, service]
+    True
+    """
+    seen: set[tuple[str, ...]] = set()
+    found: list[Object] = []
+    for dependency in (one for answer in answers for one in answer):
+        # Go compares selectors by their address: a dependency that has one is never the same as another.
+        if "labelSelector" not in dependency:
+            if _key(dependency) in seen:
+                continue
+            seen.add(_key(dependency))
+        found.append(dependency)
+    # The selector last: Karmada's order leaves it open, and equal requests have to get equal answers.
+    return sorted(found, key=lambda one: (_key(one), "labelSelector" in one, str(one.get("labelSelector"))))
+
+
+def _key(dependency: Object) -> tuple[str, ...]:
+    return tuple(dependency.get(field, "") for field in _ORDER)
+
+
+def _problems(dependencies: Sequence[Object]) -> Iterator[str]:
+    for index, dependency in enumerate(dependencies):
+        place = f"dependencies[{index}]"
+        for field in ("apiVersion", "kind"):
+            if not dependency[field]:
+                yield _invalid(f"{place}.{field}", dependency[field], f"missing required {field}")
+        selector = dependency.get("labelSelector")
+        if not dependency.get("name") and selector is None:
+            yield _invalid(place, dependency, "dependency can not leave name and labelSelector all empty")
+        yield from _selector_problems(selector or {}, f"{place}.labelSelector")
+
+
+def _selector_problems(selector: Object, place: str) -> Iterator[str]:
+    for key, value in selector.get("matchLabels", {}).items():
+        yield from (_invalid(f"{place}.matchLabels", key, problem) for problem in _key_problems(key))
+        yield from (_invalid(f"{place}.matchLabels", value, problem) for problem in _value_problems(value))
+    for index, requirement in enumerate(selector.get("matchExpressions", ())):
+        yield from _requirement_problems(requirement, f"{place}.matchExpressions[{index}]")
+
+
+def _invalid(place: str, value: object, problem: str) -> str:
+    """A problem with a value, in the words of ``field.Invalid``."""
+    shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return f"{place}: Invalid value: {shown}: {problem}"
+
+
+def _requirement_problems(requirement: Object, place: str) -> Iterator[str]:
+    operator, values = requirement["operator"], requirement.get("values", ())
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield f"{place}.values: Required value: must be specified when `operator` is 'In' or 'NotIn'"
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            yield f"{place}.values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+    else:
+        yield _invalid(f"{place}.operator", operator, "not a valid selector operator")
+    yield from (_invalid(f"{place}.key", requirement["key"], problem) for problem in _key_problems(requirement["key"]))
+    for index, value in enumerate(values):
+        yield from (_invalid(f"{place}.values[{index}]", value, problem) for problem in _value_problems(value))
+
+
+def _key_problems(key: str) -> Iterator[str]:
+    prefix, slash, name = key.rpartition("/")
+    if "/" in prefix:
+        hint = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        yield f"a valid label key {_NAME_RULE} {hint}"
+        return
+    if slash and not prefix:
+        yield "prefix part must be non-empty"
+    elif slash and len(prefix.encode()) > _LONGEST_SUBDOMAIN:
+        yield f"prefix part must be no more than {_LONGEST_SUBDOMAIN} bytes"
+    if prefix and not re.fullmatch(_SUBDOMAIN, prefix):
+        yield f"prefix part {_SUBDOMAIN_RULE}"
+    if not name:
+        yield "name part must be non-empty"
+    elif len(name.encode()) > _LONGEST_NAME:
+        yield f"name part must be no more than {_LONGEST_NAME} bytes"
+    if not re.fullmatch(_NAME, name):
+        yield f"name part {_NAME_RULE}"
+
+
+def _value_problems(value: str) -> Iterator[str]:
+    if len(value.encode()) > _LONGEST_NAME:
+        yield f"must be no more than {_LONGEST_NAME} bytes"
+    if not re.fullmatch(_VALUE, value):
+        yield _VALUE_RULE

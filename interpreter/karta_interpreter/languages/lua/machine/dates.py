@@ -1,0 +1,67 @@
+"""``os.time`` and ``os.date`` as Karmada has them (``pkg/util/lifted/lua/oslib_safe.go``)."""
+
+import re
+import time
+from datetime import UTC, datetime
+from typing import Final
+
+from karta_interpreter.base.errors import LuaRunError
+
+_PYTHON: Final = {letter: f"%{letter}" for letter in "AbBdHImMpSwyYzZ"} | {
+    "a": "mon",  # not a layout of Go's, so it stays as it is
+    "c": "%d %b %y %H:%M %Z",
+    "F": "%Y-%m-%d",
+    "x": "%H/%M/%S",
+    "X": "%H:%M:%S",
+}
+_DIRECTIVE: Final = re.compile("%(.)", re.DOTALL)
+
+
+def now() -> int:
+    """The seconds since 1970."""
+    return int(time.time())
+
+
+def moment(year: float, month: float, day: float, hour: float, minute: float, second: float) -> int:
+    """The seconds since 1970 of a local time, whose fields may be beyond their ranges."""
+    try:
+        parts = (int(year), int(month), int(day), int(hour), int(minute), int(second))
+        return int(time.mktime((*parts, 0, 0, -1)))
+    except (ValueError, OverflowError) as err:
+        raise LuaRunError("this time is out of range") from err
+
+
+def formatted(form: str, seconds: float | None = None) -> str:
+    """A date in a form; what Go's layouts do not know stays.
+
+    >>> formatted("!%H:%M %q%%", None)[5:]
+    ' %q%'
+    """
+    date = _date(form, seconds)
+    words = {letter: _directive(letter, date) for letter in set(_DIRECTIVE.findall(form))}
+    return _DIRECTIVE.sub(lambda found: words[found[1]], form.lstrip("!"))
+
+
+def fields(form: str, seconds: float | None = None) -> tuple[int, ...]:
+    """Year, month, day, hour, minute, second, and weekday from 1 for Sunday."""
+    date = _date(form, seconds)
+    return date.year, date.month, date.day, date.hour, date.minute, date.second, date.isoweekday() % 7 + 1
+
+
+def _date(form: str, seconds: float | None) -> datetime:
+    """A given time is a local one even where the form begins with an exclamation mark, as in Karmada."""
+    if seconds is None:
+        return datetime.now(UTC if form.startswith("!") else None).astimezone(UTC if form.startswith("!") else None)
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC).astimezone()
+    except (ValueError, OverflowError, OSError) as err:
+        raise LuaRunError("this time is out of range") from err
+
+
+def _directive(letter: str, date: datetime) -> str:
+    if letter == "%":
+        return "%"
+    if letter == "P":
+        return date.strftime("%p").lower()
+    known = _PYTHON.get(letter)
+    return date.strftime(known) if known else f"%{letter}"

@@ -1,0 +1,221 @@
+"""What the half of a machine that is written in Lua calls in Python.
+
+Scripts get to none of these functions: they call functions of Lua that call them. The machine hands over each byte of a
+string as one character, for a string of Lua need not be UTF-8; such text is called `spelled` here.
+
+A script gets an object as a number, and each level of the object becomes a table when the script first reads a field of
+it: most scripts read a small part of what they get. The argument itself is JSON text, of which a field is decoded then.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final, TypeAlias
+
+import msgspec
+import orjson
+
+from karta_interpreter.base.errors import InterpreterError
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.languages.lua.go_numbers import json_number
+from karta_interpreter.languages.lua.machine import dates
+from karta_interpreter.languages.lua.machine.bytecode import as_karmada_compiles
+from karta_interpreter.languages.lua.machine.formatting import sprintf
+from karta_interpreter.languages.lua.results import FUNCTION, NoJson
+from karta_interpreter.languages.lua.script import Own
+
+Kube: TypeAlias = Mapping[str, Callable[..., JSON]]
+"""What ``require("kube")`` offers: functions with one result, None for nil."""
+
+OnPrint: TypeAlias = Callable[[str], None]
+ToLua: TypeAlias = Callable[[JSON], Any]
+
+_MOST_PRINTED: Final = 256 * 1024
+_ESCAPED: Final = re.compile("[\udc80-\udcff]")
+_NULL: Final = b"null"
+_OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+class Host:
+    """The functions for one machine; ``to_lua`` makes a table of spelled JSON without nulls."""
+
+    def __init__(self, kube: Kube, to_lua: ToLua) -> None:
+        self._kube = kube
+        self._to_lua = to_lua
+        self.begin({}, None)
+
+    def functions(self) -> Iterator[tuple[str, Callable[..., object]]]:
+        """Every function, by the name that ``host`` has in Lua."""
+        yield "lower", _on_text(lower)
+        yield "upper", _on_text(upper)
+        yield "format", _on_text(sprintf)
+        yield "now", dates.now
+        yield "time", dates.moment
+        yield "date", _on_text(dates.formatted)
+        yield "date_fields", _on_text(dates.fields)
+        yield "take", self._take
+        yield "names", self._names
+        yield "rest", self._rest_json
+        yield "as_karmada_compiles", lambda code: as_karmada_compiles(code.encode("latin-1")).decode("latin-1")
+        yield "print", self._print
+        yield "kube_names", lambda: tuple(self._kube)
+        yield "own_names", lambda: tuple(self._own)
+        yield "call_kube", lambda name, *given: self._call(lambda *values: [self._kube[name](*values)], given)
+        yield (
+            "call_own",
+            lambda name, *given: self._call(lambda *values: map(without_nulls, self._own[name](*values)), given),
+        )
+
+    def begin(self, own: Own, on_print: OnPrint | None) -> None:
+        """Begin a run."""
+        self._own, self._on_print, self._printed = own, on_print, 0
+        self._lent: list[bytes | Object] = []
+        self._rests: dict[int, dict[str, Any]] = {}
+
+    def give_text(self, text: bytes) -> tuple[Any, str | None]:
+        """The same as `give`, for an argument that is JSON text."""
+        if text.startswith(b"{") and text != b"{}":
+            return self._lend(text), "object"
+        return self.give(_without_nulls_of(text))
+
+    def give(self, value: JSON) -> tuple[Any, str | None]:
+        """A value without nulls as Lua takes it, and its kind: an object is passed as a number."""
+        kind = type(value)
+        if kind is str:
+            return spelled(value), None
+        if value and kind is dict:
+            return self._lend(value), "object"
+        # Such as items of statuses, of which scripts read a few fields each. An empty object is an empty table.
+        if value and kind is list and all(item and type(item) is dict for item in value):
+            return self._to_lua(list(map(self._lend, value))), "objects"
+        return (self._to_lua(_spelled_table(value)) if kind in (dict, list) else value), None
+
+    def given_values(self, given: Sequence[Any], empty: JSON) -> list[JSON]:
+        """The values that ``json.lua`` passes as kinds and values; an empty table becomes ``empty``."""
+        return [self._given_value(kind, value, empty) for kind, value in zip(given[::2], given[1::2], strict=True)]
+
+    def _given_value(self, kind: str, value: Any, empty: JSON) -> JSON:  # noqa: ANN401 - by its kind
+        if kind == "table":
+            return orjson.loads(decoded(value)) if value != "[]" else type(empty)()
+        if kind == "lent":
+            lent = self._lent[value - 1]
+            return _without_nulls_of(lent) if type(lent) is bytes else lent
+        if kind == "string":
+            return decoded(value)
+        if kind == "number":
+            return json_number(value)
+        if kind == "function":
+            return FUNCTION
+        return NoJson(decoded(value)) if kind == "problem" else value
+
+    def _lend(self, value: bytes | Object) -> int:
+        self._lent.append(value)
+        return len(self._lent)
+
+    def _rest(self, number: int) -> dict[str, Any]:
+        """The fields of an object that are not converted, to be changed; those of an argument are not decoded."""
+        rest = self._rests.get(number)
+        if rest is None:
+            lent: Any = self._lent[number - 1]
+            rest = self._rests[number] = _OBJECT.decode(lent) if type(lent) is bytes else dict(lent)
+        return rest
+
+    def _take(self, number: int, name: str) -> tuple[Any, str | None] | None:
+        # Taken out: from now on the table of Lua has the field, and may change it.
+        field = self._rest(number).pop(name if name.isascii() else _unspelled(name), None)
+        if field is None:
+            return None
+        return self.give(_without_nulls_of(bytes(field)) if type(field) is msgspec.Raw else field)
+
+    def _names(self, number: int) -> Any:  # noqa: ANN401 - a table of the machine's
+        return self._to_lua(list(map(spelled, self._rest(number))))
+
+    def _rest_json(self, number: int) -> str:
+        rest = self._rests.get(number, self._lent[number - 1])
+        text = rest if type(rest) is bytes else msgspec.json.encode(rest)
+        if type(self._lent[number - 1]) is bytes and _NULL in text:
+            text = orjson.dumps(_without_nulls_of(text))
+        return text[1:-1].decode("latin-1")
+
+    def _call(self, function: Callable[..., Iterable[JSON]], given: Sequence[Any]) -> tuple[Any, ...]:
+        """Call a function: true and its results, or false and a message."""
+        try:
+            results = function(*self.given_values(given, {}))
+        except InterpreterError as error:
+            return False, spelled(str(error))
+        return True, *chain.from_iterable(map(self.give, results))
+
+    def _print(self, text: str) -> None:
+        """Pass on what a script prints, up to a length."""
+        if self._on_print and self._printed <= _MOST_PRINTED:
+            self._printed += 1 + len(text)
+            self._on_print(decoded(text) if self._printed <= _MOST_PRINTED else "... and more")
+
+
+def decoded(text: str) -> str:
+    r"""The text that spelled bytes are, with U+FFFD for each invalid byte, as Go has it.
+
+    >>> decoded("gr\u00c3\u00bcn \u00ff") == "gr\u00fcn \ufffd"
+    True
+    """
+    return text if text.isascii() else _ESCAPED.sub("\ufffd", _unspelled(text))
+
+
+def spelled(text: str) -> str:
+    """The bytes of a text, each as a character."""
+    return text if text.isascii() else text.encode().decode("latin-1")
+
+
+def _unspelled(text: str) -> str:
+    """The text that spelled bytes are, with a surrogate for each invalid byte."""
+    return text if text.isascii() else text.encode("latin-1").decode("utf-8", "surrogateescape")
+
+
+def _spelled_table(value: JSON) -> JSON:
+    """A value with its texts spelled; `orjson` escapes nothing beyond ASCII."""
+    text = orjson.dumps(value)
+    return value if text.isascii() else orjson.loads(text.decode("latin-1"))
+
+
+def _without_nulls_of(text: bytes) -> JSON:
+    """The value of JSON text without its nulls."""
+    value = orjson.loads(text)
+    return without_nulls(value) if _NULL in text else value
+
+
+def without_nulls(value: JSON) -> JSON:
+    """A value without the fields and elements that are null, as Lua has it."""
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value if item is not None]
+    return value
+
+
+def upper(text: str) -> str:
+    """A string in capitals, as Go has it: character by character, one that has no single capital stays.
+
+    >>> upper("straße é")
+    'STRAßE É'
+    """
+    capitals = ((character.upper(), character.title(), character) for character in text)
+    return "".join(next(each for each in several if len(each) == 1) for several in capitals)
+
+
+def lower(text: str) -> str:
+    """A string in small letters.
+
+    >>> lower("İÉ")
+    'ié'
+    """
+    return "".join(small if len(small := character.lower()) == 1 else small[0] for character in text)
+
+
+def _on_text(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of texts as one of spelled texts."""
+
+    def call(*arguments: Any) -> Any:  # noqa: ANN401 - by the function
+        result = function(*(decoded(value) if type(value) is str else value for value in arguments))
+        return spelled(result) if type(result) is str else result
+
+    return call

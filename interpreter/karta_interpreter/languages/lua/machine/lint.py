@@ -1,0 +1,180 @@
+"""What is wrong, or looks wrong, in a script that was compiled and not run."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from operator import attrgetter
+from typing import Final, NamedTuple
+
+from karta_interpreter.base.errors import LuaSyntaxError
+from karta_interpreter.base.suggestion import closest, did_you_mean
+from karta_interpreter.languages.lua.machine.bytecode import Definition, Mention, Names
+from karta_interpreter.languages.lua.operation import OWN_FUNCTIONS, SLOTS
+
+FORBIDDEN: Final = frozenset(
+    (
+        *("collectgarbage", "dofile", "getfenv", "getmetatable", "load", "loadfile", "loadstring", "module"),
+        *("newproxy", "rawequal", "rawget", "rawset", "setfenv", "setmetatable"),
+        *("string.dump", "string.gsub", "string.rep", "package.loadlib"),
+    )
+)
+"""Functions that are there and only raise an error, as Karmada's ``luavm/lua.go`` and ``lifted/lua`` have it."""
+
+_MEMBERS: Final = {
+    "math": "abs acos asin atan atan2 ceil cos cosh deg exp floor fmod frexp huge ldexp log log10 max min mod modf pi"
+    " pow rad random randomseed sin sinh sqrt tan tanh",
+    "os": "date time",
+    "package": "loaded loaders loadlib preload",
+    "string": "byte char dump find format gfind gmatch gsub len lower match rep reverse sub upper",
+    "table": "concat getn insert maxn remove sort",
+    "karta": " ".join(OWN_FUNCTIONS),
+    "kube": "accuratePodRequirements getPodDependencies getResourceQuantity resourceAdd",
+}
+MODULES: Final = {name: frozenset(members.split()) for name, members in _MEMBERS.items()}
+"""What ``require`` finds, and the members of each; ``karta`` is this project's, the others are Karmada's as well."""
+
+_LIBRARIES: Final = MODULES.keys() - {"karta", "kube"}
+GLOBALS: Final = frozenset(
+    (
+        *("_G", "_VERSION", "assert", "error", "ipairs", "next", "pairs", "pcall", "print", "require", "select"),
+        *("tonumber", "tostring", "type", "unpack", "xpcall"),
+        *_LIBRARIES,
+        *(name for name in FORBIDDEN if "." not in name),
+    )
+)
+"""Every global name; ``io``, ``debug`` and ``coroutine`` are not there."""
+
+_FOREIGN: Final = {
+    **dict.fromkeys(("null", "NULL", "None", "none", "undefined"), "nil"),
+    "True": "true",
+    "False": "false",
+}
+# A suggestion compares a name with all others, and a script of 256 KiB can have thousands of both.
+_MOST_SHOWN: Final = 50
+_MOST_GUESSES: Final = 20
+
+
+class Lint(NamedTuple):
+    """One thing to look at in a script.
+
+    ``severity`` is "error" or "warning"; ``line`` counts from 1 in the script, 0 for the script as a whole, and
+    ``word`` is what is meant on it. A script with something ``fatal`` cannot be run at all.
+    """
+
+    severity: str
+    rule: str
+    message: str
+    hint: str = ""
+    line: int = 0
+    word: str = ""
+    fatal: bool = False
+
+
+def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Lint]:
+    """Everything to look at in the script of an operation, in the order of its lines; ``names_of`` compiles it."""
+    try:
+        found = names_of(text)
+    except LuaSyntaxError as err:
+        return [Lint("error", "lua-syntax", str(err), line=err.line, fatal=True)]
+    lints = (*_function(operation, found), *_globals(found), *_rejected(found), *map(_kept, found.kept))
+    return _shortened(sorted(lints, key=attrgetter("line")))
+
+
+def _shortened(found: list[Lint]) -> list[Lint]:
+    """The first of many, and the first fatal one of the others, which decides whether the script can be run."""
+    shown, rest = found[:_MOST_SHOWN], found[_MOST_SHOWN:]
+    if not rest:
+        return shown
+    fatal = [each for each in rest if each.fatal][:1]
+    message = f"there are {len(rest) - len(fatal)} more findings like these"
+    return [*shown, *fatal, _warning("more-findings", message, "", rest[0].line, "")]
+
+
+def _function(operation: str, found: Names) -> Iterator[Lint]:
+    name, parameters = SLOTS[operation].function, SLOTS[operation].parameters
+    # A function is global once the script has run, unless it is local or inside of another one.
+    functions = [each for each in found.functions if each.name == name and not (each.is_local or each.is_nested)]
+    function = functions[-1] if functions else None
+    if function and not function.is_variadic and function.parameters != len(parameters):
+        message = f"{name} has {function.parameters} parameters, and is called with {len(parameters)} arguments"
+        yield _warning("parameter-count", message, _write(name, parameters), function.line, name)
+    elif function is None and name not in {mention.name for mention in found.assigned}:
+        yield _missing(name, parameters, found.functions)
+
+
+def _missing(name: str, parameters: Sequence[str], functions: Sequence[Definition]) -> Lint:
+    """The finding about a script without its function, which is what Karmada finds out when it runs it."""
+    error = partial(Lint, "error", "missing-function", f"there is no function {name}", fatal=True)
+    for other in functions:
+        if other.name == name:
+            hint = "it is local; remove `local`" if other.is_local else "it is defined inside of another function"
+            return error(hint, other.line, name)
+    meant = closest(name, [other.name for other in functions if not other.is_local])
+    for other in functions:
+        if other.name == meant:
+            return error(f"rename {meant}", other.line, meant)
+    return error(_write(name, parameters))
+
+
+def _write(name: str, parameters: Sequence[str]) -> str:
+    return f"write function {name}({', '.join(parameters)})"
+
+
+def _globals(found: Names) -> Iterator[Lint]:
+    for mention in _first_of_each(found.assigned):
+        message = f"{mention.name} is global: in Karmada it stays for whatever script runs next"
+        if mention.name in GLOBALS:
+            message = f"{mention.name} hides Lua's own, in Karmada for whatever script runs next, too"
+        yield _warning("global-variable", message, f"write local {mention.name}", mention.line, mention.name)
+    own = found.own
+    unknown = _first_of_each(each for each in found.read if not _is_known(each.name, found, own))
+    for number, mention in enumerate(unknown):
+        meant = _guess(mention.name, own | found.locals) if number < _MOST_GUESSES else ""
+        hint = f"did you mean {meant}?" if meant else ""
+        yield _warning("unknown-global", f"{mention.name} is nil: nothing sets it", hint, mention.line, mention.name)
+
+
+def _is_known(name: str, found: Names, own: set[str]) -> bool:
+    """Whether something sets a global, or a member of a module, as ``os.getenv``."""
+    module, _, member = name.partition(".")
+    # A member that is set on any table counts as known: no finding is better than a wrong one.
+    if name in own or name in GLOBALS or member in found.own_members:
+        return True
+    return bool(member) and (module in own or module not in MODULES or member in MODULES[module])
+
+
+def _guess(name: str, names: set[str]) -> str:
+    module, _, member = name.partition(".")
+    if not member:
+        return _FOREIGN.get(module) or closest(module, names | GLOBALS)
+    meant = closest(member, MODULES[module])
+    return f"{module}.{meant}" if meant else ""
+
+
+def _rejected(found: Names) -> Iterator[Lint]:
+    own = found.own
+    called = [*found.read, *(Mention(f"string.{name}", line) for name, line in found.methods)]
+    for name, line in sorted(dict.fromkeys(called), key=lambda mention: mention.line):
+        if name in FORBIDDEN and name not in own and name.partition(".")[2] not in found.own_members:
+            message = f"Karmada does not allow {name}: it fails when it is called"
+            yield Lint("error", "forbidden-function", message, "", line, name)
+    for name, line in found.required:
+        if name not in MODULES and name != "_G":
+            message, hint = f"there is no module {name}", did_you_mean(name, MODULES)
+            yield Lint("error", "unknown-module", message, hint, line, name)
+
+
+def _kept(mention: Mention) -> Lint:
+    name, line = mention
+    message = f"{name} keeps its value where the left side of `and` is false or nil, as in Karmada"
+    return _warning("kept-value", message, "write if ... then ... end, or assign to a new local", line, name)
+
+
+def _first_of_each(mentions: Iterable[Mention]) -> Iterable[Mention]:
+    found: dict[str, Mention] = {}
+    for mention in mentions:
+        found.setdefault(mention.name, mention)
+    return found.values()
+
+
+def _warning(rule: str, message: str, hint: str, line: int, word: str) -> Lint:
+    return Lint("warning", rule, message, hint, line, word)

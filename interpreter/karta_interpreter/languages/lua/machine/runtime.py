@@ -1,0 +1,169 @@
+"""One Lua virtual machine, and a call of a function in a script.
+
+The machine is PUC Lua 5.2 where Karmada's is gopher-lua v1.1.1. What its libraries do differently is made the same
+in ``lua/``, what its language does differently in `source`, and what its compiler does differently in `bytecode`.
+These differences are left:
+
+- ``pairs`` goes through the keys of objects that a script is given in alphabetical order, where Karmada has them in
+  random order; tables that a script makes keep gopher-lua's order;
+- ``#`` of an array with holes may be another of its borders, and ``table.remove`` never removes a hole;
+- ``table.sort`` may put values that compare equal in another order where there are more than twelve;
+- the operator ``%`` rounds what is left of fractions (``5.5 % 0.1``), and of numbers beyond 2^53;
+- text with leading zeros or underscores in arithmetic (``"010" + 1``) is decimal, as in Lua;
+- integers of more than 64 bits are written with an exponent, which means the same to readers of JSON;
+- functions nest thousands of calls deep instead of 256, and a chain of ``..`` has at most 95 parts instead of 200;
+- messages of runtime errors and of the compiler are those of PUC Lua, which name the variable;
+- ``x = not f() and y`` and ``x, z = f() and y, 1`` set a local x to the value of the left side, where gopher-lua leaves
+  it as it is.
+
+Nothing here limits a script: a machine runs in a process that has limits of its own, and can be killed.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import cache, lru_cache, partial
+from pkgutil import get_data
+from random import getrandbits
+from typing import Any, Final, NamedTuple, NoReturn
+
+from lupa import lua52
+
+from karta_interpreter.base.errors import LuaRunError, LuaSyntaxError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.lua.machine.bytecode import Names, names_of
+from karta_interpreter.languages.lua.machine.host import Host, Kube, OnPrint, decoded, spelled
+from karta_interpreter.languages.lua.machine.source import placed, readable, rewrite
+from karta_interpreter.languages.lua.script import Own
+
+_PARTS: Final = (
+    *("errors", "numbers", "lending", "ordering", "json", "arguments", "base", "modules", "patterns", "matching"),
+    *("strings", "tables", "environment", "main"),
+)
+_LOAD: Final = "local text, machine, host = ... assert(load(text, '=[library]'))(machine, host)"
+_EMPTY: Final = "local globals = _G for name in next, globals do globals[name] = nil end"
+_MOST_CHUNKS: Final = 200
+_SEED_BITS: Final = 30
+
+
+class TooLargeError(Exception):
+    """A value that is handed over is too large."""
+
+
+class Call(NamedTuple):
+    """A function of a script, its arguments as JSON text, how many results count, and what it may call."""
+
+    text: str
+    function: str
+    arguments: Sequence[bytes]
+    results: int
+    own: Own
+    on_print: OnPrint | None = None
+
+
+class Runtime:
+    """A virtual machine for one thread; not to be used again after MemoryError."""
+
+    def __init__(self, kube: Kube) -> None:
+        # Lua 5.2 reads what gopher-lua reads, `goto` too, and the `_ENV` of a chunk can be set for each run.
+        self._lua = lua52.LuaRuntime(
+            encoding="latin-1",
+            register_eval=False,
+            register_builtins=False,
+            unpack_returned_tuples=True,
+            attribute_filter=_refuse,
+            overflow_handler=_as_float,
+        )
+        self._host = Host(kube, partial(self._lua.table_from, recursive=True))
+        self._machine = self._start()
+        self._chunk = lru_cache(_MOST_CHUNKS)(self._load)
+
+    def run(self, call: Call) -> list[JSON]:
+        """The results of a call that count.
+
+        An empty table is ``[]``, as gopher-json has it; a function is `FUNCTION`. Raises LuaSyntaxError, LuaRunError,
+        TooLargeError, RecursionError and MemoryError.
+        """
+        chunk = self._chunk(call.text)
+        self._host.begin(call.own, call.on_print)
+        outcome, *details = self._machine.run(
+            chunk,
+            call.function,
+            call.results,
+            bool(call.own),
+            # The generator in `environment.lua` multiplies its state: of 0 it makes nothing but 0.
+            getrandbits(_SEED_BITS) or 1,
+            *(part for argument in call.arguments for part in self._host.give_text(argument)),
+        )
+        if outcome != "results":
+            raise _error(outcome, details, call.function)
+        return self._host.given_values(details[1:], [])
+
+    def names(self, text: str) -> Names:
+        """The names of a script; raises LuaSyntaxError."""
+        self._chunk(text)
+        bytecode, problem = _pair(self._machine.compiled(spelled(readable(text))))
+        if bytecode is None:
+            raise _syntax_error(problem)
+        return names_of(bytecode.encode("latin-1"))
+
+    def _start(self) -> Any:  # noqa: ANN401 - a table of Lua
+        """The half of a new machine that is written in Lua."""
+        lua = self._lua
+        # Otherwise Lua has userdata for them, of which lupa would look up attributes.
+        as_function = lua.eval("python.as_function")
+        machine, functions = lua.table(), lua.table()
+        for name, function in self._host.functions():
+            functions[name] = as_function(function)
+        for part in _PARTS:
+            lua.execute(_LOAD, _text(part), machine, functions)
+        # The parts hold on to what they need; nothing else of Lua or lupa is left for a script to find.
+        lua.execute(_EMPTY)
+        return machine
+
+    def _load(self, text: str) -> Any:  # noqa: ANN401 - a function of Lua
+        chunk, problem = _pair(self._machine.load(spelled(rewrite(text))))
+        if chunk is None:
+            # The message quotes the text near the error: that of the author, not what `rewrite` has made of it.
+            _, own_problem = _pair(self._machine.load(spelled(readable(text))))
+            raise _syntax_error(own_problem or problem)
+        return chunk
+
+
+def _pair(found: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - a function of Lua, or nil and a message
+    return found if isinstance(found, tuple) else (found, None)
+
+
+@cache
+def _text(part: str) -> str:
+    return (get_data(__package__, f"lua/{part}.lua") or b"").decode()
+
+
+def _error(outcome: str, details: Sequence[Any], function: str) -> BaseException:
+    cause = details[0]
+    if outcome == "memory":
+        return MemoryError()
+    if outcome == "python" and isinstance(cause, BaseException):
+        return cause
+    if outcome == "missing":
+        missing = f"not found function {function}" if cause == "nil" else f"{function} is not a function: {cause}"
+        return LuaRunError(missing)
+    message, line = placed(decoded(str(cause)))
+    return LuaRunError(message, line=line or details[1])
+
+
+def _syntax_error(problem: str | None) -> LuaSyntaxError:
+    message, line = placed(decoded(problem or ""))
+    return LuaSyntaxError(message, line=line)
+
+
+def _refuse(*_: object) -> NoReturn:
+    """No attribute of anything in Python may be seen or changed from Lua."""
+    raise AttributeError("not for scripts")
+
+
+def _as_float(number: int) -> float:
+    """An integer beyond 64 bits, as JSON readers of Go have it."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf

@@ -1,0 +1,115 @@
+"""The operations that Karmada asks of an interpreter, and what its API has of each.
+
+Each room that knows something about operations has one table of it, made by `by_operation`.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final, NamedTuple, TypedDict, TypeVar
+
+from karta_interpreter.base.k8s.values import JSON, Object
+
+_T = TypeVar("_T")
+
+
+class Operation(StrEnum):
+    """The operations that Karmada asks of an interpreter (``interpretercontext_types.go``)."""
+
+    INTERPRET_REPLICA = "InterpretReplica"
+    INTERPRET_COMPONENT = "InterpretComponent"
+    REVISE_REPLICA = "ReviseReplica"
+    RETAIN = "Retain"
+    AGGREGATE_STATUS = "AggregateStatus"
+    INTERPRET_STATUS = "InterpretStatus"
+    INTERPRET_HEALTH = "InterpretHealth"
+    INTERPRET_DEPENDENCY = "InterpretDependency"
+
+
+def by_operation(  # noqa: PLR0913 - one for each operation
+    *,
+    interpret_replica: _T,
+    interpret_component: _T,
+    revise_replica: _T,
+    retain: _T,
+    aggregate_status: _T,
+    interpret_status: _T,
+    interpret_health: _T,
+    interpret_dependency: _T,
+) -> Mapping[str, _T]:
+    """Return a table of operations. None has a default: of a new one the type checker asks every table its part."""
+    return MappingProxyType(
+        {
+            Operation.INTERPRET_REPLICA: interpret_replica,
+            Operation.INTERPRET_COMPONENT: interpret_component,
+            Operation.REVISE_REPLICA: revise_replica,
+            Operation.RETAIN: retain,
+            Operation.AGGREGATE_STATUS: aggregate_status,
+            Operation.INTERPRET_STATUS: interpret_status,
+            Operation.INTERPRET_HEALTH: interpret_health,
+            Operation.INTERPRET_DEPENDENCY: interpret_dependency,
+        }
+    )
+
+
+class Results(TypedDict, total=False):
+    """An answer: the results of one operation, by Karmada's names (``pkg/util/interpreter/rule.go``).
+
+    Changed objects come whole, and share what did not change with those of the call.
+    """
+
+    replica: int
+    requires: Object | None
+    components: Sequence[Object] | None
+    revised: Object
+    retained: Object
+    aggregatedStatus: Object
+    status: JSON
+    healthy: bool
+    dependencies: Sequence[Object]
+
+
+class Slot(NamedTuple):
+    """Where a customization keeps the script of an operation, and the function that is called in it.
+
+    ``parameters`` are named as in the comments of Karmada's API, and ``results`` are fields of `Results`; Karmada takes
+    as many results of the function (``luavm/lua.go``). ``more`` is the field of a call with the second argument.
+    """
+
+    field: str
+    function: str
+    parameters: tuple[str, ...]
+    results: tuple[str, ...]
+    more: str = ""
+
+    @property
+    def own_function(self) -> str:
+        """The function of ``require("karta")`` that asks the Karta: ``getReplicas`` beside ``GetReplicas``."""
+        return self.function[0].lower() + self.function[1:]
+
+
+_TEMPLATE: Final = ("desiredObj",)
+_MEMBER: Final = ("observedObj",)
+
+SLOTS: Final = by_operation(
+    interpret_replica=Slot("replicaResource", "GetReplicas", _TEMPLATE, ("replica", "requires")),
+    interpret_component=Slot("componentResource", "GetComponents", _TEMPLATE, ("components",)),
+    revise_replica=Slot("replicaRevision", "ReviseReplica", (*_TEMPLATE, "desiredReplica"), ("revised",), "replicas"),
+    retain=Slot("retention", "Retain", (*_TEMPLATE, *_MEMBER), ("retained",), "observed"),
+    aggregate_status=Slot(
+        "statusAggregation", "AggregateStatus", (*_TEMPLATE, "statusItems"), ("aggregatedStatus",), "items"
+    ),
+    interpret_status=Slot("statusReflection", "ReflectStatus", _MEMBER, ("status",)),
+    interpret_health=Slot("healthInterpretation", "InterpretHealth", _MEMBER, ("healthy",)),
+    interpret_dependency=Slot("dependencyInterpretation", "GetDependencies", _TEMPLATE, ("dependencies",)),
+)
+"""By operation, as ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_types.go`` has them."""
+
+CHANGED: Final = ("revised", "retained", "aggregatedStatus")
+"""The results that are whole objects."""
+
+LIVE: Final = frozenset(operation for operation in Operation if SLOTS[operation].parameters == _MEMBER)
+"""Operations that Karmada asks of the object in a member cluster alone."""
+
+OWN_FUNCTIONS: Final = {SLOTS[operation].own_function: operation for operation in Operation}
+"""The operations by the functions of ``require("karta")``."""

@@ -1,0 +1,193 @@
+"""From the scripts of a customization, by Karmada's field names, to scripts by operation."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Final
+
+from karta_interpreter.base.errors import LuaError
+from karta_interpreter.base.findings import Finding, Severity, Span, error, warning
+from karta_interpreter.base.k8s.values import JSON, Path, type_name
+from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.languages.lua.machine.lint import Lint
+from karta_interpreter.languages.lua.machine.worker import Job, run_job
+from karta_interpreter.languages.lua.operation import SLOTS, Operation
+from karta_interpreter.languages.lua.script import Script, Scripts
+from karta_interpreter.languages.lua.source_map import Lines, Place, find_word
+
+_OPERATIONS = {SLOTS[each].field: each.value for each in Operation}
+_SCRIPT = "luaScript"
+
+SIZE_LIMIT = 256 * 1024
+"""The longest accepted script, in bytes of UTF-8."""
+
+_lints: Final[ContextVar[bool]] = ContextVar("lints", default=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The scripts that can be run, the findings, and the operations whose script cannot be run.
+
+    A script that can be run may still have errors among its findings: Karmada, too, runs a script that calls what it
+    forbids, and fails only when it gets there.
+    """
+
+    scripts: Scripts
+    findings: tuple[Finding, ...] = ()
+    broken: frozenset[str] = frozenset()
+
+
+@contextmanager
+def without_linting() -> Iterator[None]:
+    """Read definitions inside of the block without linting them and their scripts.
+
+    For the catalogue, whose tests lint it: the start of a server takes less time, and no process.
+    """
+    token = _lints.set(False)
+    try:
+        yield
+    finally:
+        _lints.reset(token)
+
+
+def lints() -> bool:
+    """Return whether what is read is linted."""
+    return _lints.get()
+
+
+def read_scripts(customizations: JSON, name: str, path: Path = (), place: Place | None = None) -> Reading:
+    """Read and judge a mapping such as ``spec.customizations``: ``{healthInterpretation: {luaScript: ...}}``.
+
+    ``name`` is that of the customization, for messages, and ``path`` that of the mapping, for findings. With a
+    ``place`` the findings and the scripts know their lines.
+
+    >>> reading = read_scripts({"retention": {"luaScript": "function Retain(a, b) return a end"}}, "mine")
+    >>> reading.scripts.of("Retain")[0].function
+    'Retain'
+    """
+    reader = _Reader(name, place)
+    reader.read(customizations, path)
+    return Reading(Scripts(reader.scripts), tuple(reader.findings), frozenset(reader.broken))
+
+
+def unknown_fields(value: Iterable[str], known: Iterable[str], path: Path) -> Iterator[Finding]:
+    """A finding for each field that is not a known one."""
+    for field in value:
+        if field not in known:
+            yield error("unknown-field", (*path, field), f"there is no field {field}", did_you_mean(field, known))
+
+
+class _Reader:
+    """One reading of one customization; collects."""
+
+    def __init__(self, name: str, place: Place | None) -> None:
+        self._name = name
+        self._place = place
+        self.scripts: list[Script] = []
+        self.findings: list[Finding] = []
+        self.broken: set[str] = set()
+
+    def read(self, customizations: JSON, path: Path) -> None:
+        if not isinstance(customizations, dict):
+            self._report(error("schema", path, f"must be an object, not {type_name(customizations)}"))
+            return
+        self._report(*unknown_fields(customizations, _OPERATIONS, path))
+        operations = [
+            _OPERATIONS[field] for field, slot in customizations.items() if field in _OPERATIONS and slot is not None
+        ]
+        if not operations:
+            self._report(warning("no-scripts", path, "there is no script", f"write one of: {', '.join(_OPERATIONS)}"))
+        for operation in operations:
+            field = SLOTS[operation].field
+            self._read_slot(operation, customizations[field], (*path, field))
+
+    def _read_slot(self, operation: str, slot: JSON, path: Path) -> None:
+        if not isinstance(slot, dict):
+            message = f"must be an object with the field {_SCRIPT}, not {type_name(slot)}"
+            self._break(operation, error("schema", path, message))
+            return
+        self._report(*unknown_fields(slot, (_SCRIPT,), path))
+        text = slot.get(_SCRIPT)
+        if isinstance(text, str) and text:
+            self._read_script(operation, text, (*path, _SCRIPT))
+        elif text == "":
+            hint = "Karmada takes it for none; remove it"
+            self._report(warning("empty-script", (*path, _SCRIPT), "the script is empty", hint))
+        else:
+            found = type_name(text) if _SCRIPT in slot else "missing"
+            self._break(operation, error("schema", path, f"the field {_SCRIPT} must be a string, but is {found}"))
+
+    def _read_script(self, operation: str, text: str, path: Path) -> None:
+        lines = self._place.script(path, text) if self._place else None
+        script = Script(operation, text, self._name)
+        if self._place and lines:
+            of_script = () if lines.are_consecutive else lines.of_script
+            script = replace(script, source=self._place.source, line=lines.of_script[0], lines=of_script)
+        found = _lint(operation, text, self._name)
+        if any(each.fatal for each in found):
+            self.broken.add(operation)
+        else:
+            self.scripts.append(script)
+        findings = [_finding(script, each, path, lines) for each in found]
+        self._report(*findings, *(_swallowed(lines, path) if lines else ()))
+
+    def _break(self, operation: str, finding: Finding) -> None:
+        self.broken.add(operation)
+        self._report(finding)
+
+    def _report(self, *findings: Finding) -> None:
+        self.findings += [self._place.locate(finding) for finding in findings] if self._place else findings
+
+
+def _lint(operation: str, text: str, name: str) -> list[Lint]:
+    """Return the findings about a script; it is compiled in another process."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as err:
+        line = 1 + text.count("\n", 0, err.start)
+        return [Lint("error", "lua-syntax", "this character is half of a surrogate pair", line=line, fatal=True)]
+    if size > SIZE_LIMIT:
+        message = f"the script is {size} bytes long; at most {SIZE_LIMIT} are allowed"
+        return [Lint("error", "lua-syntax", message, line=1, fatal=True)]
+    if not lints():
+        return []
+    try:
+        return [Lint(*each) for each in run_job(Job(["lint", text, operation], name, is_lint=True))]
+    except LuaError as err:
+        # No error: a script that no process was free for may be right, and is tried when it is called.
+        return [Lint("warning", "lua-unchecked", f"it could not be checked: {err}")]
+
+
+def _finding(script: Script, lint: Lint, path: Path, lines: Lines | None) -> Finding:
+    """What was found in a script as a finding in its file; without a file the message has the line."""
+    text = script.line_text(lint.line)
+    found = find_word(lint.word, text) or find_word("", text)
+    finding = Finding(
+        Severity(lint.severity),
+        lint.rule,
+        path,
+        lint.message,
+        lint.hint,
+        expression=text,
+        span=Span(*found.span()) if found else None,
+    )
+    if not lint.line:
+        return finding
+    if lines is None:
+        message = f"line {lint.line} of the script: {lint.message}"
+        indentation = "".join(script.text.split("\n")[lint.line - 1 : lint.line]).find(text)
+        return replace(finding, message=message, inside=(lint.line, indentation + 1 + (found.start() if found else 0)))
+    line, column = lines.place(lint.line, lint.word)
+    return replace(finding, line=line, column=column)
+
+
+def _swallowed(lines: Lines, path: Path) -> Iterator[Finding]:
+    for line, column, text in lines.swallowed():
+        found = warning(
+            "folded-comment",
+            path,
+            "YAML makes this line a part of the comment before it",
+            "a block that starts with > is folded; start it with |",
+        )
+        yield replace(found, line=line, column=column, expression=text)

@@ -1,0 +1,161 @@
+"""What a script returned, checked and read as Karmada's Lua VM does (``luavm/lua.go``), operation by operation."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias, final
+
+from karta_interpreter.base.errors import LuaRunError
+from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, Object
+from karta_interpreter.languages.lua.dependencies import verify
+from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
+from karta_interpreter.languages.lua.gotypes import MismatchError, rewrite
+from karta_interpreter.languages.lua.operation import Results, by_operation
+
+Returned: TypeAlias = Sequence[JSON]
+"""All results of a function; an empty table is ``[]`` or ``{}``, for Lua does not distinguish the two."""
+
+
+@final
+class NoJson:
+    """A function of Lua, or a table that is not JSON, with the reason."""
+
+    def __init__(self, problem: str = "") -> None:
+        self.problem = problem
+
+
+FUNCTION: Final = NoJson()
+"""Any function."""
+
+_LUA_TYPES = {type(None): "nil", bool: "boolean", str: "string", dict: "table", list: "table", NoJson: "table"}
+# gopher-lua's `LValueType`, which Karmada prints as a number.
+_LUA_TYPE_NUMBERS = {"nil": 0, "boolean": 1, "number": 2, "string": 3, "function": 4, "table": 7}
+_SHOWN = 200
+
+
+def read_results(operation: str, returned: Returned, references: Sequence[Object] = ()) -> Results:
+    """The answer that the results of an operation's function mean, by Karmada's result names.
+
+    ``references`` are the objects that show which empty tables of a changed object were lists. Raises LuaRunError
+    in upstream's words, by which users know an error; behind some of them it has what the function must return.
+
+    >>> read_results("InterpretReplica", (2.9, {"ResourceRequest": {"cpu": 0.5}}))
+    {'replica': 2, 'requires': {'resourceRequest': {'cpu': '500m'}}}
+    """
+    return _READERS[operation](returned, references)
+
+
+def lua_type(value: JSON) -> str:
+    """Lua's name for the type of a value.
+
+    >>> lua_type([]), lua_type(2)
+    ('table', 'number')
+    """
+    return "function" if value is FUNCTION else _LUA_TYPES.get(type(value), "number")
+
+
+def read_table(go_type: str, table: JSON, read: Callable[[str, JSON], JSON] = rewrite) -> JSON:
+    """What Go writes for a table that it reads as the type, or the result of another ``read`` of `gotypes`.
+
+    An empty table is the empty value. Raises LuaRunError where a table does not fit.
+    """
+    if not table:
+        return [] if go_type.startswith("[]") else {}
+    if isinstance(table, NoJson):
+        raise LuaRunError(table.problem)
+    try:
+        return read(go_type, table)
+    except MismatchError as err:
+        raise LuaRunError(f"json unmarshal obj failed: {err}") from err
+
+
+def _replica(returned: Returned, _: Sequence[Object]) -> Results:
+    replica, requires = _first(returned), returned[1] if len(returned) > 1 else None
+    if lua_type(replica) != "number":
+        raise _wrong_type(replica, "number", "GetReplicas must return a number")
+    if not abs(replica) <= MOST_REPLICAS:  # NaN neither
+        raise LuaRunError(f"GetReplicas returned {replica}, which is more than replicas can be: {MOST_REPLICAS}")
+    if requires is None:
+        return {"replica": int(replica), "requires": None}
+    table = _table(requires, "requires", "the second result of GetReplicas must be a table of requirements, or nil")
+    return {"replica": int(replica), "requires": read_table("ReplicaRequirements", table)}
+
+
+def _components(returned: Returned, _: Sequence[Object]) -> Results:
+    components = _first(returned)
+    if components is None:
+        return {"components": None}
+    if lua_type(components) != "table":
+        problem = f"expected result type 'table' or 'nil' from GetComponents, but got '{lua_type(components)}'"
+        raise LuaRunError(problem)
+    try:
+        return {"components": read_table("[]Component", components)}
+    except LuaRunError as err:
+        raise LuaRunError(f"failed to convert lua table for components: {err}") from err
+
+
+def _changed(returned: Returned, references: Sequence[Object], function: str) -> Object:
+    table = _table(_first(returned), "requires", f"{function} must return the changed object")
+    changed: Object = restore_empty_tables(table, references) if table else {}
+    _check_object(changed)
+    return changed
+
+
+def _check_object(value: JSON) -> None:
+    """Reject what Karmada's ``Unstructured`` rejects: an object without a kind, and a list."""
+    if isinstance(value, list):
+        problem = "json: cannot unmarshal array into Go value of type map[string]interface {}"
+        raise LuaRunError(f"json unmarshal obj failed: {problem}")
+    kind, version = value.get("kind"), value.get("apiVersion")
+    # A version of several slashes hides the kind as well.
+    if not isinstance(kind, str) or not kind or (isinstance(version, str) and version.count("/") > 1):
+        shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+        raise LuaRunError(f"json unmarshal obj failed: Object 'Kind' is missing in '{shown}'")
+
+
+def _status(returned: Returned, _: Sequence[Object]) -> Results:
+    table = _table(_first(returned), "replica", "ReflectStatus must return the status, a table")
+    return {"status": restore_empty_tables(table) if table else {}}
+
+
+def _health(returned: Returned, _: Sequence[Object]) -> Results:
+    healthy = _first(returned)
+    if not isinstance(healthy, bool):
+        raise _wrong_type(healthy, "bool", "InterpretHealth must return true or false")
+    return {"healthy": healthy}
+
+
+def _dependencies(returned: Returned, _: Sequence[Object]) -> Results:
+    table = _table(_first(returned), "requires", "GetDependencies must return a table of dependencies")
+    dependencies = read_table("[]DependentObjectReference", table)
+    verify(dependencies)
+    return {"dependencies": dependencies}
+
+
+def _first(returned: Returned) -> JSON:
+    return returned[0] if returned else None
+
+
+def _table(value: JSON, noun: str, rule: str) -> JSON:
+    if lua_type(value) != "table":
+        raise LuaRunError(f"expect the returned {noun} type is table but got {lua_type(value)}: {rule}")
+    return value
+
+
+def _wrong_type(value: JSON, wanted: str, rule: str) -> LuaRunError:
+    returned = "nothing" if value is None else f"a {lua_type(value)}"
+    return LuaRunError(
+        f"result type {_LUA_TYPE_NUMBERS[lua_type(value)]} is not {wanted}: {rule}, and returned {returned}"
+    )
+
+
+_READERS: Final[Mapping[str, Callable[[Returned, Sequence[Object]], Results]]] = by_operation(
+    interpret_replica=_replica,
+    interpret_component=_components,
+    revise_replica=lambda returned, like: {"revised": _changed(returned, like, "ReviseReplica")},
+    retain=lambda returned, like: {"retained": _changed(returned, like, "Retain")},
+    aggregate_status=lambda returned, like: {"aggregatedStatus": _changed(returned, like, "AggregateStatus")},
+    interpret_status=_status,
+    interpret_health=_health,
+    interpret_dependency=_dependencies,
+)

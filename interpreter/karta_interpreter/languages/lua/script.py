@@ -1,0 +1,70 @@
+"""A script and the operation that it answers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self, TypeAlias
+
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.lua.operation import SLOTS
+
+Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
+"""What ``require("karta")`` offers: functions from JSON arguments to JSON results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """One Lua script.
+
+    ``name`` is that of the customization it belongs to; ``line`` is the line of ``source`` on which the script
+    begins, 0 when unknown. ``lines`` has one for each line of the script where they are not consecutive: YAML that
+    starts with ``>`` is folded, and a JSON string is on one line.
+    """
+
+    operation: str
+    text: str
+    name: str
+    source: str = ""
+    line: int = 0
+    lines: tuple[int, ...] = ()
+
+    @property
+    def function(self) -> str:
+        """The function that answers."""
+        return SLOTS[self.operation].function
+
+    def line_in_source(self, line: int) -> int:
+        r"""The line of ``source`` that has a line of the script, 0 when unknown.
+
+        >>> Script("Retain", "function Retain(a, b)\n  return a\nend", "mine", line=11).line_in_source(2)
+        12
+        """
+        if not self.line or not 0 < line <= self.text.count("\n") + 1:
+            return 0
+        return self.lines[line - 1] if self.lines else self.line + line - 1
+
+    def line_text(self, line: int) -> str:
+        r"""The text of a line of the script without its indentation, "" when there is none.
+
+        >>> Script("Retain", "function Retain(a, b)\n  return a\nend", "mine").line_text(2)
+        'return a'
+        """
+        lines = self.text.split("\n")
+        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+class Scripts(tuple[Script, ...]):  # noqa: SLOT001 - what is computed once is kept in its dictionary
+    """The scripts of one kind: for each operation one, for InterpretDependency perhaps several."""
+
+    @cached_property
+    def operations(self) -> frozenset[str]:
+        """The operations that have a script."""
+        return frozenset(script.operation for script in self)
+
+    def of(self, operation: str) -> tuple[Script, ...]:
+        """The scripts that answer an operation, none when it has none."""
+        return tuple(script for script in self if script.operation == operation)
+
+    def over(self, weaker: Self) -> "Scripts":
+        """These scripts, and the weaker ones for the operations that have none here."""
+        return Scripts((*self, *(script for script in weaker if script.operation not in self.operations)))

@@ -1,0 +1,282 @@
+"""All answers of a definition about an object, with explanations and their places in the texts of the page."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final, TypeVar
+
+from karta_interpreter.base.errors import InterpretationError, WorkloadError
+from karta_interpreter.base.k8s import edit, patch
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.requirements import Counting
+from karta_interpreter.base.k8s.values import JSON, Object, Path
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import Loaded, load_placed
+from karta_interpreter.definitions.karta.reference_resolver import Known, Reader
+from karta_interpreter.engine.explain import Explanation, Fact, explain
+from karta_interpreter.engine.explain.explanation import OBSERVED
+from karta_interpreter.engine.operations import CHANGED, LIVE, SLOTS, Call, Operation, Options, StatusItem, interpret
+from karta_interpreter.engine.workload import Karta, Workload, WorkloadTree
+from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode
+from karta_interpreter.languages.lua.source_map import Place as Lines
+from karta_interpreter.web.console.texts import (
+    Place,
+    Position,
+    TextError,
+    path_of,
+    read_items,
+    read_object,
+    read_objects,
+)
+
+ORDER: Final = (
+    Operation.INTERPRET_REPLICA,
+    Operation.INTERPRET_COMPONENT,
+    Operation.INTERPRET_HEALTH,
+    Operation.INTERPRET_DEPENDENCY,
+    Operation.REVISE_REPLICA,
+    Operation.RETAIN,
+    Operation.AGGREGATE_STATUS,
+    Operation.INTERPRET_STATUS,
+)
+_KARTAS: Final = 4  # texts kept compiled in a child process: the one that is edited, and some to go back to
+_Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The texts of the page, and what its user has chosen."""
+
+    karta: str = ""
+    object: str = ""
+    observed: str = ""
+    items: str = ""
+    references: str = ""
+    replicas: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, value: JSON) -> "Question":
+        """Read the body of a request; raises ValueError for any other JSON value."""
+        if not isinstance(value, dict) or not value.keys() <= _TYPES.keys():
+            raise ValueError("the body must be an object with " + ", ".join(_TYPES))
+        for name, found in value.items():
+            if found is not None and type(found) is not _TYPES[name]:
+                raise ValueError(f"{name} must be of type {_TYPES[name].__name__}")
+        return cls(**{name: found for name, found in value.items() if found is not None})
+
+
+_TYPES: Final = dict.fromkeys(("karta", "object", "observed", "items", "references"), str) | {
+    "replicas": int,
+    "options": dict,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """The values of the texts of the page; ``problems`` has the reason for each text without one."""
+
+    object: Place | None
+    observed: Place | None
+    items: tuple[tuple[Place, StatusItem], ...]
+    references: tuple[Object, ...]
+    problems: Object
+
+
+def answer(question: Question) -> dict[str, JSON]:
+    """The document that the page shows: findings, problems of texts, the answers and the tree.
+
+    Nothing is raised for what a user can write. ``answers`` is empty where no definition fits the object.
+    """
+    kartas = _kartas(question.karta)
+    inputs = _inputs(question)
+    findings = [finding.to_json() for loaded, _ in kartas for finding in loaded.findings]
+    page: dict[str, JSON] = {"findings": findings, "problems": inputs.problems, "answers": []}
+    if inputs.object is None:
+        return page
+    gvk = GVK.of(inputs.object.value)
+    page |= gvk.type_meta
+    for loaded, place in kartas:
+        # The first of several for a kind answers, as among the files of -f.
+        if loaded.definition and place and loaded.gvk == gvk:
+            return page | _Answers(loaded.definition, place, inputs.object, inputs, question).document()
+    defined = ", ".join(str(loaded.gvk) for loaded, _ in kartas if loaded.definition)
+    page["unanswered"] = (
+        f"the Karta is for {defined}, the object is {gvk}" if defined else "fix the errors to see answers"
+    )
+    return page
+
+
+@lru_cache(_KARTAS)
+def _kartas(text: str) -> tuple[tuple[Loaded, Lines | None], ...]:
+    """The Kartas of a text, which stays the same while its user edits the object."""
+    return tuple(load_placed(text, ""))
+
+
+def _inputs(question: Question) -> _Inputs:
+    problems: dict[str, JSON] = {}
+
+    def read(name: str, reader: Callable[[str], _Read], nothing: _Read) -> _Read:
+        try:
+            return reader(getattr(question, name))
+        except TextError as error:
+            problems[name] = error.to_json()
+            return nothing
+
+    return _Inputs(
+        read("object", read_object, None),
+        read("observed", read_object, None),
+        tuple(read("items", read_items, [])),
+        tuple(read("references", read_objects, [])),
+        problems,
+    )
+
+
+class _Answers:
+    """The answers of one definition about one object."""
+
+    def __init__(self, definition: Definition, place: Lines, obj: Place, inputs: _Inputs, question: Question) -> None:
+        chosen = question.options
+        self._definition, self._place, self._object, self._inputs = definition, place, obj, inputs
+        self._options = Options(
+            bool(chosen.get("resourceQuotaEstimate")),
+            Counting.KARMADA if chosen.get("podRequests") == "karmada" else Counting.SCHEDULER,
+        )
+        self._known = Known.of(inputs.references)
+        self._replicas = question.replicas
+        if self._replicas is None:
+            self._replicas = 1 + present_replicas(definition, obj.value, self._options, self._known)
+
+    def document(self) -> dict[str, JSON]:
+        """The answers to all operations, and the tree."""
+        return {
+            "definition": self._definition.name,
+            "references": [f"{each.gvk} as ${each.name}" for each in self._definition.references],
+            "replicas": self._replicas,
+            "answers": [self._answer(operation) for operation in ORDER],
+            "tree": _tree(self._definition, self._object.value, self._inputs.references),
+        }
+
+    def _answer(self, operation: Operation) -> Object:
+        if why := self._missing(operation):
+            return {"operation": str(operation), "missing": why, "facts": [], "layers": []}
+        printed: list[str] = []
+        # Without the member's object the template stands for it, so that status and health have an answer while typing.
+        observed = self._inputs.observed or self._object
+        items = tuple(item for _, item in self._inputs.items)
+        call = Call.of(operation, self._object.value, observed.value, self._replicas, items)
+        found = explain(self._definition, call, self._options, reader=self._known, on_print=printed.append)
+        changes = {} if found.results is None else self._changes(operation, call.object, found.results)
+        facts = [self._fact(fact, operation) for fact in found.facts]
+        return {**_without_change(found, operation), **changes, "facts": facts, "printed": printed}
+
+    def _missing(self, operation: Operation) -> str:
+        if not self._definition.answers(operation):
+            return "the definition does not answer it"
+        if operation is Operation.RETAIN and self._inputs.observed is None:
+            return "observed"
+        return "items" if operation is Operation.AGGREGATE_STATUS and not self._inputs.items else ""
+
+    @staticmethod
+    def _changes(operation: Operation, before: JSON, results: Mapping[str, JSON]) -> Object:
+        (name, *_) = SLOTS[operation].results
+        if name not in CHANGED:
+            return {}
+        changes = patch.diff(before, results[name])
+        return {"patch": [_with_old(change, before) for change in changes]}
+
+    def _fact(self, fact: Fact, operation: Operation) -> Object:
+        written = fact.to_json()
+        if fact.field:
+            line, column = self._place.document.position((*self._place.at, *path_of(fact.field)))
+            written["at"] = [line, column]
+        places: Iterator[tuple[str, Position | None]] = (
+            self._located(place.source, place.cluster, place.path, operation) for place in fact.places
+        )
+        for place, (text, position) in zip(written.get("places", ()), places, strict=True):
+            place["text"] = text
+            if position:
+                place["at"] = position
+        if fact.writes:
+            written["writesAt"] = [self._object.position(_path(pointer, self._object.value)) for pointer in fact.writes]
+        return written
+
+    def _located(self, source: str, cluster: str, path: Path, operation: Operation) -> tuple[str, Position | None]:
+        """The text of the page that has a place, and where in it."""
+        if cluster:
+            item = next((place for place, item in self._inputs.items if item.cluster == cluster), None)
+            return "items", item.position(("status", *path)) if item else None
+        observed = self._inputs.observed
+        if observed and (source == OBSERVED or operation in LIVE):
+            return "observed", observed.position(path)
+        return "object", self._object.position(path)
+
+
+def present_replicas(definition: Definition, obj: Object, options: Options, reader: Reader) -> int:
+    """The replicas of an object, 0 where InterpretReplica has no answer."""
+    with suppress(InterpretationError):
+        return int(interpret(definition, Call(Operation.INTERPRET_REPLICA, obj), options, reader=reader)["replica"])
+    return 0
+
+
+def _with_old(change: Object, before: JSON) -> Object:
+    """A change with the value that it replaces or removes."""
+    return dict(change) if change["op"] == "add" else {**change, "old": edit.get(before, _path(change["path"], before))}
+
+
+def _without_change(found: Explanation, operation: Operation) -> Object:
+    """The explanation without the changed object, of which the page shows the patch."""
+    document: dict[str, JSON] = {"operation": str(operation), "layers": [each.to_json() for each in found.layers]}
+    results = found.results
+    if results is None:
+        return {**document, "error": found.error}
+    if operation is Operation.AGGREGATE_STATUS:
+        status = results["aggregatedStatus"].get("status")
+        return {**document, "results": {"aggregatedStatus": {"status": status}}}
+    return document if SLOTS[operation].results[0] in CHANGED else {**document, "results": dict(results)}
+
+
+def _path(pointer: str, document: JSON) -> Path:
+    """The path of a JSON Pointer into a document; a number is an index of a list, and a key of an object."""
+    path: list[str | int] = []
+    for text in pointer.split("/")[1:]:
+        key = text.replace("~1", "/").replace("~0", "~")
+        path.append(int(key) if isinstance(document, list) and key.isdecimal() else key)
+        document = edit.get(document, (path[-1],))
+    return tuple(path)
+
+
+def _tree(definition: Definition, obj: Object, references: Sequence[Object] = ()) -> Object:
+    """The tree of a workload from its root down, or the error that came instead."""
+    if not definition.has_karta:
+        return {"error": "scripts do not describe components"}
+    try:
+        workload = Workload(Karta(definition), obj)
+        found = WorkloadTree.build(workload.with_references(references) if references else workload)
+    except WorkloadError as error:
+        return {"error": str(error)}
+    status = list(map(str, found.status.matched)) if found.status else []
+    return {"status": status, "replicas": found.replicas, "root": _component(found.root)}
+
+
+def _component(node: ComponentNode) -> Object:
+    return {
+        "name": node.name,
+        "kind": node.kind.kind if node.kind else "",
+        "hasPods": node.has_pods,
+        "instances": [_instance(each) for each in node.instances],
+        "children": [_component(child) for child in node.children],
+    }
+
+
+def _instance(node: InstanceNode) -> Object:
+    scale = node.instance.scale
+    bounds = {} if scale is None else {"minimum": scale.minimum, "maximum": scale.maximum}
+    return {
+        "id": node.instance.id,
+        "hasPods": node.instance.has_pods,
+        "replicas": node.instance.replicas,
+        "requests": node.requests,
+        **bounds,
+    }

@@ -1,0 +1,222 @@
+"""The console's HTTP application on loopback: the page, its files, and the JSON API behind a token."""
+
+import asyncio
+import secrets
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Final
+
+import orjson
+from aiohttp import web
+
+from karta_interpreter import __version__
+from karta_interpreter.base.errors import InterpretationError, ServeError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.schema_export import json_schema
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.web.console import catalogue
+from karta_interpreter.web.console.answers import Question
+from karta_interpreter.web.console.guard import guard, new_token, page_policy
+from karta_interpreter.web.console.questions import QuestionError, Questions
+
+HOST: Final = "127.0.0.1"
+"""Loopback only: the console has no TLS. From elsewhere it is reached by ``kubectl port-forward`` or ``ssh -L``."""
+
+STATIC: Final = Path(__file__).parent / "static"
+"""The built page; a wheel has it, a checkout after `make console`."""
+NOT_BUILT: Final = "the page of the console is not built; run `make console`, which needs npm, or install a release"
+
+_MOST_BYTES: Final = 4 * 2**20
+_NONCE: Final = "NONCE"
+_TYPES: Final = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".map": "application/json",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What the editors hold at the start; empty for an example of the catalogue."""
+
+    karta: str = ""
+    object: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What the console shows: the definitions, and of a server the calls and the registration."""
+
+    snapshot: Callable[[], Snapshot]
+    last_hour: Callable[[], Awaitable[Object]] | None = None
+    in_step: Callable[[], bool | None] = lambda: None
+    texts: Texts = field(default_factory=Texts)
+
+
+class Console:
+    """The application, and the address with its token. Raises ServeError where the page is not built."""
+
+    def __init__(self, served: Served, questions: Questions | None = None, *, static: Path | None = None) -> None:
+        self._static = static or STATIC
+        if not (self._static / "index.html").is_file():
+            raise ServeError(NOT_BUILT)
+        self.token: Final = new_token()
+        self.questions: Final = questions or Questions()
+        self._served = served
+        self._rows: tuple[int, bytes] = (-1, b"")  # by the generation of their snapshot, which is never negative
+        self._warming: asyncio.Task[None] | None = None
+
+    @cached_property
+    def application(self) -> web.Application:
+        """The handlers of all paths behind the guard."""
+        application = web.Application(middlewares=[guard(self.token)], client_max_size=_MOST_BYTES)
+        for path in ("/", "/catalogue", "/catalogue/{kind:.*}", "/server"):
+            application.router.add_get(path, self._page)
+        application.router.add_get("/assets/{name}", self._asset)
+        application.router.add_get("/api/start", self._start)
+        application.router.add_get("/api/schema", self._schema)
+        application.router.add_get("/api/kinds", self._kinds)
+        application.router.add_get("/api/kinds/{api_version:.+}/{kind}", self._kind)
+        application.router.add_get("/api/server", self._server)
+        application.router.add_post("/api/answers", self._answers)
+        return application
+
+    async def close(self) -> None:
+        """End the processes that compute answers."""
+        if self._warming:
+            self._warming.cancel()
+            await asyncio.wait([self._warming])
+        await self.questions.close()
+
+    async def _page(self, _: web.Request) -> web.Response:
+        # The editor (CodeMirror) adds style elements, which the policy allows by a nonce of this one answer.
+        nonce = secrets.token_urlsafe(16)
+        text = (self._static / "index.html").read_text(encoding="utf-8").replace(_NONCE, escape(nonce))
+        return web.Response(
+            text=text, content_type="text/html", headers={"Content-Security-Policy": page_policy(nonce)}
+        )
+
+    async def _asset(self, request: web.Request) -> web.Response:
+        # A name of the folder's list: aiohttp decodes %2F, so that what is asked for may lead to another folder.
+        names = {path.name: path for path in self._static.iterdir() if path.suffix in _TYPES}
+        if (path := names.get(request.match_info["name"])) is None:
+            raise web.HTTPNotFound(reason="there is no such file")
+        return web.Response(body=path.read_bytes(), headers={"Content-Type": _TYPES[path.suffix]})
+
+    async def _start(self, _: web.Request) -> web.Response:
+        """Answer with what the page needs first; the processes for answers start meanwhile."""
+        if self._warming is None or self._warming.done():
+            self._warming = asyncio.create_task(self.questions.warm_up())
+        texts = asdict(self._served.texts)
+        return _json({"version": __version__, "texts": texts, "hasServer": self._served.last_hour is not None})
+
+    async def _schema(self, _: web.Request) -> web.Response:
+        return _json(json_schema(__version__))
+
+    async def _kinds(self, _: web.Request) -> web.Response:
+        snapshot = self._served.snapshot()
+        if self._rows[0] != snapshot.generation:
+            found = await asyncio.to_thread(lambda: orjson.dumps(catalogue.rows(snapshot)))
+            self._rows = (snapshot.generation, found)
+        return _json_bytes(self._rows[1])
+
+    async def _kind(self, request: web.Request) -> web.Response:
+        try:
+            gvk = GVK.parse(request.match_info["api_version"], request.match_info["kind"])
+        except InterpretationError as error:
+            raise web.HTTPNotFound(reason="this is not a kind") from error
+        entry = self._served.snapshot().entries.get(gvk)
+        if entry is None:
+            raise web.HTTPNotFound(reason="there is no definition for this kind")
+        return _json_bytes(await asyncio.to_thread(lambda: orjson.dumps(catalogue.page(entry))))
+
+    async def _server(self, _: web.Request) -> web.Response:
+        served = self._served
+        calls = await served.last_hour() if served.last_hour else None
+        return _json({**state(served.snapshot()), "lastHour": calls, "inStep": served.in_step()})
+
+    async def _answers(self, request: web.Request) -> web.Response:
+        """The answers to a `Question`; the page ends a request that a newer one replaces, and so its process."""
+        if request.content_type != "application/json":
+            raise web.HTTPUnsupportedMediaType(reason="the body must be application/json")
+        body = await request.read()
+        try:
+            # Read here for the error alone; the process gets the body as it is.
+            Question.of(orjson.loads(body))
+        except (ValueError, RecursionError) as error:
+            return web.json_response({"error": str(error)}, status=400)
+        try:
+            return _json_bytes(await self.questions.ask(body))
+        except QuestionError as error:
+            return _json({"findings": [], "problems": {}, "answers": [], "stopped": str(error)})
+
+
+def state(snapshot: Snapshot) -> Object:
+    """Return the origins of the definitions in use, the conflicts between them, and the unusable ones."""
+    origins = Counter(entry.origin for entry in snapshot.entries.values())
+    return {
+        "version": __version__,
+        "generation": snapshot.generation,
+        "origins": [{"origin": origin, "kinds": kinds} for origin, kinds in sorted(origins.items())],
+        "conflicts": [finding.to_json() for finding in snapshot.findings],
+        "quarantined": [
+            {
+                "source": broken.source,
+                "name": broken.name,
+                "kind": str(broken.gvk or ""),
+                "servingLastGood": broken.serving_last_good,
+                "inPart": broken.in_part,
+                "findings": [finding.to_json() for finding in broken.findings],
+            }
+            for broken in snapshot.quarantined
+        ],
+    }
+
+
+def _json(document: JSON) -> web.Response:
+    return _json_bytes(orjson.dumps(document))
+
+
+def _json_bytes(body: bytes) -> web.Response:
+    return web.Response(body=body, content_type="application/json")
+
+
+@asynccontextmanager
+async def listening(served: Served, port: int) -> AsyncIterator[str]:
+    """Listen for the block; gives the address of the page with its token. Raises ServeError."""
+    console = Console(served)
+    # A request that its page gives up is cancelled, and with it the process that computes the answer.
+    runner = web.AppRunner(console.application, access_log=None, handler_cancellation=True, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, HOST, port)
+        try:
+            await site.start()
+        except OSError as error:
+            raise ServeError(f"cannot listen on {HOST}:{port}: {error.strerror}") from error
+        yield f"http://{HOST}:{runner.addresses[0][1]}/#token={console.token}"
+    finally:
+        await runner.cleanup()
+        await console.close()
+
+
+def run(served: Served, port: int, started: Callable[[str], None]) -> None:
+    """Listen until SIGINT or SIGTERM; ``started`` gets the address. Raises ServeError."""
+    asyncio.run(_run(served, port, started))
+
+
+async def _run(served: Served, port: int, started: Callable[[str], None]) -> None:
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    async with listening(served, port) as url:
+        started(url)
+        await stopped.wait()

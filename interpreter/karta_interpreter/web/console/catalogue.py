@@ -1,0 +1,124 @@
+"""The kinds of a snapshot for the page: a row for each, and everything about one of them."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final
+
+from karta_interpreter.base.errors import SuiteError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.yaml_writer import to_ordered_yaml
+from karta_interpreter.definitions.karta.loading import catalogue_kinds
+from karta_interpreter.definitions.sources.files import ORIGIN
+from karta_interpreter.definitions.sources.snapshot import Entry, Snapshot
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.suites.suite import Case, load_suite
+from karta_interpreter.webhook.registration.description import describe, summarize
+
+_REALITY: Final = Path(__file__).parent / "reality.json"
+_FIRST: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_HEALTH)
+"""The operations whose examples come first."""
+_KINDS: Final = 64
+"""How many kinds are kept with their examples; a page shows one at a time."""
+
+
+def rows(snapshot: Snapshot) -> list[Object]:
+    """A row for each kind, sorted."""
+    return [_row(snapshot.entries[gvk]) for gvk in snapshot.kinds()]
+
+
+def _row(entry: Entry) -> Object:
+    number = sum(each["comparisons"] for each in compared(entry))
+    return {**summarize(entry), "scripts": sorted(entry.definition.scripts.operations), "compared": number}
+
+
+def compared(entry: Entry) -> list[Object]:
+    """Return the comparisons of `make reality` with controllers; none for a definition outside of the catalogue."""
+    gvk = entry.definition.gvk
+    return _reality().get(f"{gvk.api_version} {gvk.kind}", []) if entry.origin == ORIGIN else []
+
+
+@cache
+def _reality() -> dict[str, list[Object]]:
+    found: dict[str, list[Object]] = json.loads(_REALITY.read_text(encoding="utf-8"))
+    return found
+
+
+def page(entry: Entry) -> Object:
+    """Everything about one kind: its description, its text, its examples, what was compared."""
+    return {
+        **describe(entry),
+        "text": text_of(entry),
+        "findings": [finding.to_json() for finding in entry.definition.findings],
+        "compared": compared(entry),
+        "examples": list(examples(entry.definition.gvk)),
+        "reports": list(reports(entry.definition.gvk)),
+    }
+
+
+def text_of(entry: Entry) -> str:
+    """The Karta as it was written where it is the catalogue's, else as YAML; empty for scripts alone."""
+    definition = entry.definition
+    if entry.origin == ORIGIN:
+        return Path(definition.source).read_text(encoding="utf-8")
+    return to_text(definition.manifest) if definition.has_karta else ""
+
+
+@lru_cache(_KINDS)
+def examples(gvk: GVK) -> Sequence[Object]:
+    """The cases of the golden suites of a kind, as texts for the editors."""
+    return tuple(map(_example, sorted(_cases(gvk), key=_rank)))
+
+
+@lru_cache(_KINDS)
+def reports(gvk: GVK) -> Sequence[Object]:
+    """The statuses that the examples of a kind have, for the clusters of an aggregation; each once, by its case."""
+    found: dict[str, str] = {}
+    for case in _cases(gvk):
+        own = [item.status for item in case.call.items]
+        if case.call.operation is Operation.INTERPRET_HEALTH:
+            own = [case.call.object.get("status")]
+        for number, status in enumerate(own, start=1):
+            if status:
+                name = f"{case.name}, cluster {number}" if len(own) > 1 else case.name
+                found.setdefault(to_text(status), name)
+    return tuple({"name": name, "text": text} for text, name in found.items())
+
+
+def _cases(gvk: GVK) -> Iterator[Case]:
+    karta = catalogue_kinds().get(gvk)
+    for suite in sorted((karta.parent / "testdata").glob("*.yaml")) if karta else ():
+        with suppress(SuiteError):
+            yield from load_suite(suite)
+
+
+def _rank(case: Case) -> int:
+    operation = case.call.operation
+    return _FIRST.index(operation) if operation in _FIRST else len(_FIRST)
+
+
+def _example(case: Case) -> Object:
+    call = case.call
+    texts = {
+        "object": call.object,
+        "observed": call.observed,
+        "items": [item.to_json() for item in call.items] or None,
+        "references": list(case.references) or None,
+    }
+    return {
+        "operation": str(call.operation),
+        "name": case.name,
+        "description": case.description,
+        "replicas": call.replicas,
+        **{name: "" if value is None else to_text(value) for name, value in texts.items()},
+    }
+
+
+def to_text(value: JSON) -> str:
+    """A value as YAML, its keys in their own order."""
+    if isinstance(value, list) and value and all("apiVersion" in each for each in value):
+        return "---\n".join(map(to_text, value))
+    return to_ordered_yaml(value)

@@ -1,0 +1,113 @@
+"""The texts of the page: Kubernetes objects, and where each of their values stands."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from karta_interpreter.base.errors import InterpretationError, InterpreterError, ManifestError
+from karta_interpreter.base.k8s import manifest
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.manifest import Document
+from karta_interpreter.base.k8s.values import JSON, Object, Path
+from karta_interpreter.definitions.karta.loading import KINDS
+from karta_interpreter.engine.operations import StatusItem
+
+Position: TypeAlias = list[int]
+"""Line and column, from 1."""
+
+_STEP: Final = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
+
+
+class TextError(InterpreterError):
+    """A text that holds nothing to ask about; with the place where that shows."""
+
+    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(message)
+        self.line, self.column = max(line, 1), max(column, 1)
+
+    def to_json(self) -> Object:
+        """Return message and place for the page."""
+        return {"message": str(self), "line": self.line, "column": self.column}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A value of a text: ``at`` is its path in the document."""
+
+    document: Document
+    at: Path
+    value: JSON
+
+    def position(self, path: Path) -> Position:
+        """Return where the value at a path stands, or its nearest ancestor that exists."""
+        return [*self.document.position((*self.at, *path))]
+
+
+def read_object(text: str) -> Place | None:
+    """The object of a text, None of an empty one; raises TextError for a text with no object or with several."""
+    places = list(_objects(text))
+    if len(places) > 1:
+        line, column = places[1].position(())
+        raise TextError(f"contains {len(places)} objects; pass exactly one", line, column)
+    _check_kinds(places)
+    return places[0] if places else None
+
+
+def read_objects(text: str) -> list[Object]:
+    """The objects of a text; raises TextError."""
+    places = list(_objects(text))
+    _check_kinds(places)
+    return [place.value for place in places]
+
+
+def read_items(text: str) -> list[tuple[Place, StatusItem]]:
+    """The items of a text, one for each document or each element of a list; raises TextError."""
+    found = []
+    for place in _values(text):
+        try:
+            found.append((place, StatusItem.of(place.value, "the item")))
+        except InterpretationError as error:
+            raise TextError(str(error), *place.position(())) from error
+    return found
+
+
+def path_of(field: str) -> Path:
+    """The path that a field of an explanation names.
+
+    >>> path_of('metadata.annotations["example.com/a"]'), path_of("childComponents[0].name")
+    (('metadata', 'annotations', 'example.com/a'), ('childComponents', 0, 'name'))
+    """
+    steps = (match.groups() for match in _STEP.finditer(field))
+    return tuple(int(index) if index else (quoted or plain) for quoted, index, plain in steps)
+
+
+def _check_kinds(places: Iterable[Place]) -> None:
+    for place in places:
+        try:
+            GVK.of(place.value)
+        except InterpretationError as error:
+            raise TextError(str(error), *place.position(())) from error
+
+
+def _objects(text: str) -> Iterator[Place]:
+    for place in _documents(text):
+        if not isinstance(place.value, dict):
+            raise TextError("this is not an object", *place.position(()))
+        yield place
+
+
+def _values(text: str) -> Iterator[Place]:
+    for place in _documents(text):
+        if isinstance(place.value, list):
+            yield from (Place(place.document, (*place.at, index), each) for index, each in enumerate(place.value))
+        else:
+            yield place
+
+
+def _documents(text: str) -> Iterator[Place]:
+    try:
+        found = manifest.read_objects(text, "", *KINDS)
+    except ManifestError as error:
+        raise TextError(str(error), error.line, error.column) from error
+    return (Place(document, at, value) for document, at, value in found)

@@ -1,0 +1,159 @@
+"""Authorizes requests to this API: by bearer tokens from a file, or by users and roles of the Kubernetes API server."""
+
+import hashlib
+import hmac
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final, Protocol
+
+from karta_interpreter.base.errors import ClusterError, ServeError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.web.types_api.models import ApiError, unavailable
+
+_LEAST: Final = 16
+"""Characters of a token: shorter ones can be guessed."""
+_CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="karta-interpreter"'}
+_USER_REVIEWS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
+_ACCESS_REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+_KEPT_SECONDS: Final = 10.0
+"""How long an answer is used again, as in aggregated API servers (``CacheTTL`` in ``k8s.io/apiserver``)."""
+_MOST_KEPT: Final = 10_000
+
+
+class Access(Protocol):
+    """Decides about requests."""
+
+    async def user(self, token: str) -> str:
+        """The name of the user of a token; raises ApiError: 401, or 503 where nothing can be decided."""
+        ...
+
+    async def authorize(self, token: str, verb: str) -> None:
+        """Raise ApiError, 403, unless the user of a token may do this with Kartas; ``verb`` is that of RBAC."""
+        ...
+
+
+def bearer_token(authorization: str | None) -> str:
+    """The token of an ``Authorization`` header; raises ApiError.
+
+    >>> bearer_token("Bearer 0123456789abcdef")
+    '0123456789abcdef'
+    """
+    scheme, _, token = (authorization or "").strip().partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise unauthenticated("the request needs a header Authorization: Bearer TOKEN")
+    try:
+        token.encode()
+    except UnicodeEncodeError:  # bytes of a header that are not UTF-8 are surrogates
+        raise unauthenticated("the token is not UTF-8") from None
+    return token.strip()
+
+
+def unauthenticated(detail: str) -> ApiError:
+    """The error for a request without a user."""
+    return ApiError(HTTPStatus.UNAUTHORIZED, detail, headers=_CHALLENGE)
+
+
+class TokenFile:
+    """Tokens from a file, one on each line, with the name of its user behind it; all users may do everything.
+
+    The file is read for every request, so that a change of it takes effect at once.
+    Raises ServeError when it cannot be used at the start.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._read()
+        except OSError as error:
+            raise ServeError(f"the token file {path} cannot be read: {error.strerror}") from error
+        except ValueError as error:
+            raise ServeError(f"the token file {path} cannot be used: {error}") from error
+
+    async def user(self, token: str) -> str:
+        """The name next to the token."""
+        try:
+            known = self._read()
+        except (OSError, ValueError) as error:
+            raise unavailable("the token file cannot be used") from error
+        given = token.encode()
+        # All of them are compared: how long it takes gives nothing away.
+        users = [name for text, name in known if hmac.compare_digest(text.encode(), given)]
+        if not users:
+            raise unauthenticated("the token is not known")
+        return users[0]
+
+    async def authorize(self, token: str, verb: str) -> None:
+        """Allow everything."""
+
+    def _read(self) -> list[tuple[str, str]]:
+        # Editors on Windows begin a file with a byte order mark.
+        lines = (line.split(maxsplit=1) for line in self._path.read_text(encoding="utf-8-sig").splitlines())
+        found = [(parts[0], parts[1].strip() if len(parts) > 1 else "token") for parts in lines if parts]
+        if not found:
+            raise ValueError("it has no token")
+        if any(len(token) < _LEAST for token, _ in found):
+            raise ValueError(f"a token has fewer than {_LEAST} characters")
+        return found
+
+
+class ClusterAccess:
+    """Asks the API server for the user of a token (TokenReview), and for that user's rights (SubjectAccessReview).
+
+    A user who may create, update, delete, get or list Kartas may do the same with workload types. Answers are used
+    again for ten seconds.
+    """
+
+    def __init__(self, api: ApiServer, clock: Callable[[], float] = time.monotonic) -> None:
+        self._api = api
+        self._clock = clock
+        self._kept: dict[tuple[str, str], tuple[float, JSON]] = {}
+        """The answer to each question, behind the moment until which it is used."""
+
+    async def user(self, token: str) -> str:
+        """The name of the user, as RBAC knows it."""
+        return str((await self._user(token)).get("username"))
+
+    async def authorize(self, token: str, verb: str) -> None:
+        """Ask whether the user may."""
+        user = await self._user(token)
+        resource = {"group": "run.ai", "version": "v1alpha1", "resource": "kartas", "verb": verb}
+        fields = {"user": user.get("username"), **{field: user[field] for field in _USER_FIELDS if field in user}}
+        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview"}
+        spec = {"spec": {"resourceAttributes": resource, **fields}}
+        answer = await self._ask((token, verb), _ACCESS_REVIEWS, review | spec)
+        if edit.get(answer, ("allowed",)) is not True:
+            who = user.get("username")
+            raise ApiError(HTTPStatus.FORBIDDEN, f"{who} may not {verb} kartas.run.ai; a ClusterRole has to allow it")
+
+    async def _user(self, token: str) -> Object:
+        review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": token}}
+        answer = await self._ask((token, ""), _USER_REVIEWS, review)
+        user = edit.get(answer, ("user",))
+        if edit.get(answer, ("authenticated",)) is not True or not isinstance(user, dict) or not user.get("username"):
+            raise unauthenticated("the API server does not know the token")
+        return user
+
+    async def _ask(self, about: tuple[str, str], path: str, review: Object) -> JSON:
+        """The status of a review."""
+        # No token stays in memory for longer than its request.
+        key, now = (hashlib.sha256(about[0].encode()).hexdigest(), about[1]), self._clock()
+        until, answer = self._kept.get(key, (now, None))
+        if now < until:
+            return answer
+        try:
+            answer = (await self._api.create(path, review)).get("status")
+        except ClusterError as error:
+            raise unavailable("the API server cannot be asked about the token") from error
+        # When it is full of valid answers, no new one is kept: a flood of tokens must not displace those of others.
+        if len(self._kept) >= _MOST_KEPT:
+            self._kept = {name: each for name, each in self._kept.items() if now < each[0]}
+        if len(self._kept) < _MOST_KEPT:
+            self._kept[key] = now + _KEPT_SECONDS, answer
+        return answer
+
+
+_USER_FIELDS: Final = ("uid", "groups", "extra")

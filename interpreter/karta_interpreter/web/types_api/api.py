@@ -1,0 +1,118 @@
+"""Serves the workload types API, on an address of its own."""
+
+import ipaddress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.cluster import Cluster
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.web.types_api.access import Access, ClusterAccess, TokenFile
+from karta_interpreter.web.types_api.cluster_storage import ClusterStorage
+from karta_interpreter.web.types_api.edge import ClientLimits, Edge
+from karta_interpreter.web.types_api.folder_storage import FolderStorage
+from karta_interpreter.web.types_api.judge import Judge
+from karta_interpreter.web.types_api.models import Choices
+from karta_interpreter.web.types_api.records import Storage
+from karta_interpreter.web.types_api.routes import Routes
+from karta_interpreter.web.types_api.view import View
+from karta_interpreter.web.webhook import Webhook
+from karta_interpreter.webhook.server.health import Readiness
+from karta_interpreter.webhook.server.listener import Connections, Listener
+from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.server.server import options_of
+from karta_interpreter.webhook.server.settings import Settings
+from karta_interpreter.webhook.server.tls import Tls
+
+_CONNECTIONS = 256
+_DRAIN_SECONDS = 1.0
+"""How long requests may take when the server stops: it has been about to stop for its grace period by then."""
+_CALLS = 2
+"""How many times the limit of a call a request may take: it judges several Kartas, or answers all operations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the API works with.
+
+    ``api`` and ``cluster`` are None where settings ask for neither, ``tls`` where the webhook has none.
+    """
+
+    settings: Settings
+    store: Store
+    api: ApiServer | None
+    cluster: Cluster | None
+    tls: Tls | None
+    webhook: Webhook
+
+
+@asynccontextmanager
+async def serve_types(parts: Parts) -> AsyncIterator[str]:
+    """Serve in a block, at the URL that it gets; raises ServeError where the settings do not allow it."""
+    settings = parts.settings
+    if settings.types_api is None:
+        raise ServeError("the workload types API needs an address: give --types-api")
+    host, port = settings.types_api
+    tls = _tls(parts, host)
+    seconds = _CALLS * settings.call_limit
+    storage, access = _storage(parts, seconds), _access(parts)
+    choices = Choices.of(settings.types_categories, settings.types_priorities)
+    judge = Judge(seconds)
+    readiness = Readiness(parts.store)
+    parts.webhook.on_drain = lambda: setattr(readiness, "draining", True)
+    view, limit = View(parts.store, storage), settings.types_body_limit
+    routes = Routes(parts.store, storage, view, judge, choices, options_of(settings), limit)
+    edge = Edge(routes.table(), access, ClientLimits(settings.types_rate), readiness)
+    connections = Connections(edge, replace(settings, body_limit=limit))
+    listener = Listener(connections, tls, most=_CONNECTIONS, rejected=Metrics().connection_rejected)
+    await listener.open(host, port)
+    try:
+        url = f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{listener.port}"
+        yield url
+        await listener.drain(_DRAIN_SECONDS)
+        await edge.finish(_DRAIN_SECONDS)
+    finally:
+        await listener.close()
+        judge.close()
+
+
+def _tls(parts: Parts, host: str) -> Tls | None:
+    """The certificate of the server; none on loopback, which no packet leaves."""
+    if _is_loopback(host):
+        return None
+    if parts.tls is None:
+        raise ServeError("the workload types API on an address other than loopback needs TLS: leave out --plain-http")
+    return parts.tls
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _storage(parts: Parts, seconds: float) -> Storage:
+    folder = parts.settings.types_folder
+    if folder and parts.cluster:
+        raise ServeError(
+            "workload types are stored on the cluster or in a folder: leave out --cluster or --types-folder"
+        )
+    if folder:
+        return FolderStorage(folder, parts.store, parts.webhook.ask)
+    if parts.api and parts.cluster:
+        return ClusterStorage(parts.api, parts.cluster, parts.webhook.ask, seconds)
+    raise ServeError("--types-api needs a place to store workload types: give --cluster or --types-folder")
+
+
+def _access(parts: Parts) -> Access:
+    file, asks = parts.settings.types_token_file, parts.settings.types_token_review
+    if file and asks:
+        raise ServeError("tokens come from --types-token-file or from --types-token-review: leave one out")
+    if file:
+        return TokenFile(file)
+    if asks and parts.api:
+        return ClusterAccess(parts.api)
+    raise ServeError("--types-api needs to know who may use it: give --types-token-file or --types-token-review")

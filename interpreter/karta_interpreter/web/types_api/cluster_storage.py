@@ -1,0 +1,203 @@
+"""Workload types on a cluster: a Karta object for each version, which kubectl lists by the labels of the type.
+
+A change writes one object after the other, and deletes last: a crash leaves every version as it was or as it is wanted,
+and the same request completes the change. Every change gives all objects of a type another revision, so that of two
+changes at the same time one is refused by the API server.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from itertools import islice
+from typing import Final, TypeVar
+
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.fields import label
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.schema import gvk_of
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.cluster import KARTAS, ORIGIN, Cluster
+from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
+from karta_interpreter.web.types_api.models import ApiError, owned, unavailable
+from karta_interpreter.web.types_api.records import (
+    ID,
+    REVISION,
+    Record,
+    StoredType,
+    content,
+    controller_of,
+    is_ours,
+    names_of,
+    type_id,
+    writer_of,
+)
+from karta_interpreter.webhook.server.log import log
+
+_T = TypeVar("_T")
+_LOOK_SECONDS: Final = 0.01
+_MOST_ASKED: Final = 100  # Kartas in one question to the webhook
+_OTHERS_LABELS: Final = "run.ai/"  # which admission stamps on Kartas, for tools that look one up by its kind
+_REJECTED: Final = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
+
+
+class ClusterStorage:
+    """The types among the Kartas of a cluster.
+
+    A change waits so many ``seconds`` for the first list of them, and then for the webhook to have seen it: ``ask`` is
+    `karta_interpreter.web.webhook.Webhook.ask`.
+    """
+
+    def __init__(self, api: ApiServer, cluster: Cluster, ask: Callable[..., Awaitable[object]], seconds: float) -> None:
+        self._api = api
+        self._cluster = cluster
+        self._ask = ask
+        self._seconds = seconds
+        self._writing = asyncio.Lock()
+
+    def sources(self) -> Mapping[str, ClusterKarta]:
+        """The Kartas as the watch has them."""
+        return self._cluster.kartas
+
+    def records(self, source: ClusterKarta) -> tuple[Record, ...]:
+        """The Karta."""
+        loaded = source.loaded
+        return (Record(loaded.gvk, source.obj, ORIGIN, loaded.findings),) if loaded.gvk else ()
+
+    @asynccontextmanager
+    async def exclusive(self) -> AsyncIterator[None]:
+        """Keep other tasks from writing, once all Kartas are known; the API server keeps other processes from it."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                while not self._cluster.synced:  # noqa: ASYNC110 - it has no event for it
+                    await asyncio.sleep(_LOOK_SECONDS)
+        except TimeoutError:
+            raise unavailable("the Kartas of the cluster have not been read yet") from None
+        async with self._writing:
+            yield
+
+    async def read(self, group: str, kind: str) -> StoredType | None:
+        """The type in its objects."""
+        found = await self._attempt(self._api.list(KARTAS, f"{ID}={type_id(group, kind)}"))
+        stored = StoredType.of(group, kind, found)
+        for each in stored.kartas.values() if stored else ():
+            if controller := controller_of(each):
+                raise owned(controller, f"the Karta {_name(each)}")
+        return stored
+
+    async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
+        """Replace and create the objects of a type, then delete those of versions that it has no longer."""
+        before, after = present.kartas if present else {}, {}
+        for version, karta in wanted.kartas.items():
+            stored = before.get(version)
+            after[version] = await (self._replace(karta, stored) if stored else self._create(karta))
+            self._cluster.take(after[version])  # at once: the watch may bring it some milliseconds later
+        gone: dict[str, str | None] = {}
+        for version in before.keys() - wanted.kartas.keys():
+            await self._delete(before[version])
+            gone[_name(before[version])] = None
+        await self._until_seen(gone | {_name(each): label(each, REVISION) for each in after.values()})
+        return StoredType(wanted.group, wanted.kind, after)
+
+    async def delete(self, present: StoredType) -> None:
+        """Delete the objects of a type."""
+        for karta in present.kartas.values():
+            await self._delete(karta)
+        await self._until_seen({_name(karta): None for karta in present.kartas.values()})
+
+    async def _until_seen(self, revisions: Mapping[str, str | None]) -> None:
+        """Wait until the webhook has the Kartas with these revisions; None stands for one that is gone."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                for first in range(0, len(revisions), _MOST_ASKED):
+                    part = dict(islice(revisions.items(), first, first + _MOST_ASKED))
+                    # One change at a time waits: the webhook is asked a hundred times a second at most.
+                    while await self._ask("labels", REVISION, [*part]) != [*part.values()]:  # noqa: ASYNC110
+                        await asyncio.sleep(_LOOK_SECONDS)
+        except TimeoutError:
+            log.warning("a change of workload types is stored, but not served yet", kartas=[*revisions])
+
+    async def _create(self, karta: Object) -> Object:
+        try:
+            return await self._api.create(KARTAS, karta)
+        except ClusterError as error:
+            if error.reason != "AlreadyExists":
+                raise _failed(error) from error
+        path = _path(karta)
+        # Created by another client of this API between reading and writing, or by somebody else under that name.
+        other = await self._attempt(self._api.get(path))
+        if is_ours(other) and label(other, ID) == label(karta, ID):
+            raise ApiError(412, f"another client has just registered {_name(karta)}: read it and try again")
+        gvk = gvk_of(karta)
+        if gvk and is_ours(other) and _name(karta) != (second := names_of(gvk)[1]):
+            return await self._create({**karta, "metadata": {**karta["metadata"], "name": second}})
+        raise owned(writer_of(other), f"the Karta {_name(karta)}")
+
+    async def _replace(self, karta: Object, stored: Object) -> Object:
+        """The object after its content was replaced; what others keep in its metadata stays."""
+
+        async def replace(now: Object) -> Object:
+            # Without managedFields the API server keeps its own; an empty list would delete them.
+            metadata = {field: value for field, value in now["metadata"].items() if field != "managedFields"}
+            labels = metadata.get("labels", {})
+            kept = {name: value for name, value in labels.items() if name.startswith(_OTHERS_LABELS)}
+            new = {**karta["metadata"], "labels": {**kept, **karta["metadata"]["labels"]}}
+            # The author's annotations replace all others: they are content, and one that is left out is to go. The name
+            # stays, as an object cannot be renamed.
+            obj = {**karta, "metadata": {**metadata, "annotations": {}, **new, "name": metadata["name"]}}
+            return await self._api.replace(_path(now), obj)
+
+        return await self._change(stored, replace)
+
+    async def _delete(self, karta: Object) -> None:
+        async def delete(now: Object) -> Object:
+            known = {field: now["metadata"][field] for field in ("uid", "resourceVersion")}
+            try:
+                return await self._api.delete(_path(now), preconditions=known)
+            except ClusterError as error:
+                if error.status == HTTPStatus.NOT_FOUND:
+                    return now
+                raise
+
+        await self._change(karta, delete)
+
+    async def _change(self, stored: Object, act: Callable[[Object], Awaitable[Object]]) -> Object:
+        """Change an object that has still the content with which it was read; its status may be another one."""
+        now: Object | None = stored
+        while now and _meaning(now) == _meaning(stored):
+            try:
+                return await act(now)
+            except ClusterError as error:
+                if error.status == HTTPStatus.NOT_FOUND:
+                    break
+                if error.status != HTTPStatus.CONFLICT:
+                    raise _failed(error) from error
+            now = await self._attempt(self._api.find(_path(stored)))
+        raise ApiError(412, "the type was changed meanwhile: read it and try again")
+
+    @staticmethod
+    async def _attempt(work: Awaitable[_T]) -> _T:
+        try:
+            return await work
+        except ClusterError as error:
+            raise _failed(error) from error
+
+
+def _failed(error: ClusterError) -> ApiError:
+    """The error for a client of this API after an error of the API server."""
+    if error.status in _REJECTED:
+        return ApiError(422, f"the API server does not take the Karta: {error}")
+    return unavailable(f"the API server cannot be used: {error}")
+
+
+def _meaning(karta: Object) -> tuple[JSON, ...]:
+    return edit.get(karta, ("metadata", "uid")), label(karta, REVISION), content(karta)
+
+
+def _name(karta: Object) -> str:
+    return str(edit.get(karta, ("metadata", "name")))
+
+
+def _path(karta: Object) -> str:
+    return f"{KARTAS}/{_name(karta)}"

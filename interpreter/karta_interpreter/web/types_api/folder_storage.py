@@ -1,0 +1,169 @@
+"""Workload types in a folder: a JSON file for each type, replaced as a whole.
+
+A file is written beside its place, forced to the disk, and renamed; then the folder is forced to the disk. So a file is
+there as it was before or as it is wanted, whenever the process or the machine stops.
+"""
+
+import asyncio
+import fcntl
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Final, TypeVar
+
+import orjson
+
+from karta_interpreter.base.errors import ManifestError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.fields import label
+from karta_interpreter.base.k8s.manifest import read_documents
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.sources.file_scan import name_of
+from karta_interpreter.definitions.sources.files import MAX_BYTES, DefinitionFile
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.web.types_api.models import ApiError, owned, unavailable
+from karta_interpreter.web.types_api.records import ID, Record, StoredType, is_ours, type_id
+
+_LOCK: Final = ".lock"
+_INDENTED: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+_T = TypeVar("_T")
+
+
+class FolderStorage:
+    """The types in a folder that a `Store` watches; processes that share the folder take turns.
+
+    ``ask`` has the webhook read one file of the folder (`karta_interpreter.web.webhook.Webhook.ask`).
+    """
+
+    def __init__(self, root: Path, store: Store, ask: Callable[[str, str], Awaitable[object]]) -> None:
+        self._root = root
+        self._store = store
+        self._ask = ask
+        self._writing = asyncio.Lock()
+
+    def sources(self) -> Mapping[Path, DefinitionFile]:
+        """The files of the folder."""
+        return self._store.files(self._root)
+
+    def records(self, source: DefinitionFile) -> tuple[Record, ...]:
+        """The Kartas of a file; of one with errors that text is parsed again, as there is no definition."""
+        name = name_of(source.path)
+        found = []
+        for index, each in enumerate(source.loaded):
+            if each.gvk is None:
+                continue
+            manifest = each.definition.manifest if each.definition else _item(source.content, index)
+            found.append(Record(each.gvk, manifest, name, each.findings))
+        return tuple(found)
+
+    @asynccontextmanager
+    async def exclusive(self) -> AsyncIterator[None]:
+        """Keep other tasks and other processes from writing."""
+        async with self._writing:
+            # A file of its own: those of types are replaced, and with them a lock on one of them would go.
+            with await self._attempt((self._root / _LOCK).open, "ab") as lock:
+                await self._attempt(fcntl.flock, lock, fcntl.LOCK_EX)
+                yield
+
+    async def read(self, group: str, kind: str) -> StoredType | None:
+        """The type in its file."""
+        path = self._path(group, kind)
+        content = await self._attempt(_content, path)
+        if content is None:
+            return None
+        kartas = await asyncio.to_thread(_items, content)
+        if any(not is_ours(karta) or label(karta, ID) != type_id(group, kind) for karta in kartas) or not kartas:
+            raise owned(f"the author of the file {path.name}", f"{kind} of {group or 'the core group'}")
+        return StoredType.of(group, kind, kartas)
+
+    async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
+        """Replace the file of a type, and serve what it holds."""
+        del present
+        path = self._path(wanted.group, wanted.kind)
+        text = await asyncio.to_thread(_text, wanted)
+        await self._attempt(replace_file, path, text)
+        await self._serve(path)
+        return wanted
+
+    async def delete(self, present: StoredType) -> None:
+        """Delete the file of a type, and serve it no longer."""
+        path = self._path(present.group, present.kind)
+        await self._attempt(delete_file, path)
+        await self._serve(path)
+
+    async def _serve(self, path: Path) -> None:
+        await asyncio.gather(self._ask("reload", path.name), self._store.reload_file(self._root, path))
+
+    def _path(self, group: str, kind: str) -> Path:
+        return self._root / f"{kind}{'.' if group else ''}{group}.json"
+
+    @staticmethod
+    async def _attempt(act: Callable[..., _T], *arguments: object) -> _T:
+        try:
+            return await asyncio.to_thread(act, *arguments)
+        except OSError as error:
+            raise unavailable(f"the folder for types cannot be used: {error.strerror or error}") from error
+
+
+def _text(wanted: StoredType) -> bytes:
+    """The file of a type; raises ApiError for one that no server would read: it could not be served or changed."""
+    text = orjson.dumps({"apiVersion": "v1", "kind": "List", "items": [*wanted.kartas.values()]}, option=_INDENTED)
+    if len(text) > MAX_BYTES:
+        raise ApiError(413, f"the file of the type would have {len(text)} bytes, the most is {MAX_BYTES}")
+    try:
+        read_documents(text.decode(), "")
+    except ManifestError as error:
+        raise ApiError(422, f"the file of the type could not be read: {error}") from error
+    return text
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Give a file a content that is on the disk when this returns; it is there before or after, never in part."""
+    new = path.with_name(f".{path.name}.tmp")  # no name of a definition, so the server does not read it
+    # Left by a process that was killed, or put there by another one: a link would lead the content elsewhere.
+    new.unlink(missing_ok=True)
+    try:
+        with new.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except OSError:  # such as a full disk
+        new.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def delete_file(path: Path) -> None:
+    """Delete a file, which is gone from the disk when this returns."""
+    path.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _content(path: Path) -> bytes | None:
+    with suppress(FileNotFoundError):
+        return path.read_bytes()
+    return None
+
+
+def _items(content: bytes) -> list[Object]:
+    """The Kartas of a file that this API has written; nothing for another one."""
+    try:
+        items = edit.get(orjson.loads(content), ("items",))
+    except orjson.JSONDecodeError:
+        return []
+    return [each for each in items if isinstance(each, dict)] if isinstance(items, list) else []
+
+
+def _item(content: bytes | None, index: int) -> Object:
+    items = _items(content or b"{}")
+    return items[index] if index < len(items) else {}

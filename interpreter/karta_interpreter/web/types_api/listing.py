@@ -1,0 +1,157 @@
+"""Filters, sorts and cuts the list of types into pages, as the query of a request asks."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Self
+
+import orjson
+
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.web.types_api.models import ApiError, ProblemError
+from karta_interpreter.web.types_api.view import API, Row
+
+DEFAULT_LIMIT: Final = 50
+MOST: Final = 200
+MOST_BYTES: Final = 2**20
+"""A page ends before the type with which it would have more; it has one type in any case."""
+MOST_CONDITIONS: Final = 20
+FIELDS: Final[Mapping[str, Callable[[Row], str]]] = {
+    "name": lambda row: row.name,
+    "group": lambda row: row.group,
+    "categoryId": lambda row: row.category or "",
+    "priorityId": lambda row: row.priority or "",
+    "source": lambda row: row.source,
+}
+OPERATORS: Final[Mapping[str, Callable[[str, str], bool]]] = {
+    "==": lambda found, given: found == given,
+    "!=": lambda found, given: found != given,
+    "<=": lambda found, given: found <= given,
+    ">=": lambda found, given: found >= given,
+    "=@": lambda found, given: given in found,
+    "!@": lambda found, given: given not in found,
+    "=^": lambda found, given: found.startswith(given),
+    "=$": lambda found, given: found.endswith(given),
+}
+_CONDITION: Final = f"({'|'.join(FIELDS)})({'|'.join(map(re.escape, OPERATORS))})([^,]*)"
+_NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
+_Test = tuple[Callable[[Row], str], Callable[[str, str], bool], str]
+"""A field, an operator, and the value to compare with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a client asks of the list; read from the query, with everything that is wrong with it in one error."""
+
+    tests: tuple[_Test, ...] = ()
+    sort_by: str = "name"
+    descending: bool = False
+    offset: int = 0
+    limit: int = DEFAULT_LIMIT
+
+    @classmethod
+    def of(cls, query: Iterable[tuple[str, str]]) -> Self:
+        """Read the parameters of a query; raises ApiError."""
+        errors: list[ProblemError] = []
+        tests: list[_Test] = []
+        chosen: dict[str, str] = {}
+        for name, text in query:
+            if name == "filterBy":
+                tests += _tests(text, errors)
+            elif name not in PARAMETERS:
+                hint = did_you_mean(name, PARAMETERS)
+                errors.append(ProblemError(parameter=name, detail="there is no such parameter", hint=hint or None))
+            elif name in chosen:
+                errors.append(ProblemError(parameter=name, detail="it is given more than once"))
+            elif needed := _needed(text, PARAMETERS[name]):
+                errors.append(ProblemError(parameter=name, detail=f'"{text[:100]}" is not {needed}'))
+            else:
+                chosen[name] = text
+        if len(tests) > MOST_CONDITIONS:
+            detail = f"there are {len(tests)} conditions, the most is {MOST_CONDITIONS}"
+            errors.append(ProblemError(parameter="filterBy", detail=detail))
+        if errors:
+            raise ApiError(400, "the query cannot be read", errors=errors)
+        if chosen.get("externalTypesOnly") == "true":
+            tests.append((FIELDS["source"], OPERATORS["=="], API))
+        return cls(
+            tuple(tests),
+            chosen.get("sortBy", "name"),
+            chosen.get("sortOrder") == "desc",
+            int(chosen.get("offset", 0)),
+            int(chosen.get("limit", DEFAULT_LIMIT)),
+        )
+
+    def page(self, rows: Iterable[Row], encode: Callable[[Row], bytes]) -> bytes:
+        """A `WorkloadTypes` as JSON: of the rows of the page as many as there is room for."""
+        found = [row for row in rows if all(test(field(row), value) for field, test, value in self.tests)]
+        field = FIELDS[self.sort_by]
+        # By name and group as well, so that pages do not overlap where the field is the same.
+        found.sort(key=lambda row: (field(row), row.name, row.group), reverse=self.descending)
+        wanted = found[self.offset : self.offset + self.limit]
+        types: list[orjson.Fragment] = []
+        room = MOST_BYTES
+        for row in wanted:
+            encoded = encode(row)
+            room -= len(encoded)
+            if types and room < 0:
+                break
+            types.append(orjson.Fragment(encoded))
+        end = self.offset + len(types)
+        page = {
+            "types": types,
+            "total": len(found),
+            "offset": self.offset,
+            "limit": self.limit if len(types) == len(wanted) else len(types),
+            "nextOffset": end if end < len(found) else None,
+        }
+        return orjson.dumps(page)
+
+
+PARAMETERS: Final[Mapping[str, Object]] = {
+    "filterBy": {
+        "description": "Conditions FIELD OPERATOR VALUE with commas between them: all have to hold; may be repeated. "
+        f"At most {MOST_CONDITIONS} together.",
+        "type": "array",
+        "maxItems": MOST_CONDITIONS,
+        "items": {"type": "string", "pattern": f"^{_CONDITION}$"},
+        "examples": [["name=@Ray", "source==api"]],
+    },
+    "sortBy": {"description": "The field to sort by.", "type": "string", "enum": [*FIELDS], "default": "name"},
+    "sortOrder": {"description": "Its direction.", "type": "string", "enum": ["asc", "desc"], "default": "asc"},
+    "offset": {
+        "description": "How many types to pass over.", "type": "integer", "minimum": 0, "maximum": 999_999_999,
+        "default": 0,
+    },
+    "limit": {
+        "description": "The most types of a page. It may have fewer: it ends before it would have more than 1 MiB.",
+        "type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT_LIMIT,
+    },
+    "externalTypesOnly": {
+        "description": "Whether to list only the types of this API.", "type": "boolean", "default": False
+    },
+}  # fmt: skip
+"""The JSON Schema of each parameter of the query."""
+
+
+def _needed(text: str, schema: Object) -> str:
+    """Return what the text of a parameter has to be, "" where it is."""
+    if schema["type"] == "integer":
+        least, most = schema["minimum"], schema["maximum"]
+        fits = _NUMBER.fullmatch(text) and least <= int(text) <= most
+        return "" if fits else f"a number from {least} to {most}"
+    choices = schema.get("enum", ["true", "false"])
+    return "" if text in choices else f"one of {', '.join(choices)}"
+
+
+def _tests(text: str, errors: list[ProblemError]) -> Iterable[_Test]:
+    """A test for each condition of a filter; all of them have to hold."""
+    for part in text.split(","):
+        match = re.fullmatch(_CONDITION, part)
+        if match is None:
+            detail = f'"{part[:100]}" is not a condition: write FIELD, OPERATOR and VALUE, as name==RayCluster'
+            hint = f"fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}"
+            errors.append(ProblemError(parameter="filterBy", detail=detail, hint=hint))
+            continue
+        yield FIELDS[match[1]], OPERATORS[match[2]], match[3]

@@ -1,0 +1,304 @@
+"""The bodies of requests and answers, from which the OpenAPI document is made; errors; the choices of the settings."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
+
+from karta_interpreter.base.errors import InterpreterError, ServeError
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import MOST_REPLICAS
+
+MOST_ERRORS: Final = 50  # and findings, of an answer, which has the count of all
+_LONGEST: Final = 1000
+_LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+
+KindName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]{0,62}$"),
+    Field(description="The kind, as in the objects of the type.", examples=["RayCluster"]),
+]
+Group = Annotated[
+    str,
+    StringConstraints(pattern=rf"^({_LABEL}(\.{_LABEL})*)?$", max_length=180),
+    Field(description="The API group; empty for core kinds.", examples=["ray.io"]),
+]
+Text = Annotated[str, AfterValidator(lambda text: text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")]
+"""A text that may quote a client, cut at 1,000 characters."""
+Pointer = Annotated[
+    str, AfterValidator(lambda text: text if len(text) <= _LONGEST else text[:_LONGEST].rpartition("/")[0])
+]
+"""A JSON Pointer of at most 1,000 characters; a longer one leads to an object around the place."""
+Manifest = dict[str, Any]
+"""A Karta or ResourceInterface as JSON. `karta_interpreter.definitions.karta` judges it, and finds more than a schema.
+"""
+
+
+class Model(BaseModel):
+    """A JSON object without unknown fields, whose values are of the right type as they stand."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True, frozen=True)
+
+
+class TypeFields(Model):
+    """The fields of a workload type that are not its Kartas."""
+
+    category_id: str = Field(description="One of the ids of /workload-categories.")
+    priority_id: str = Field(description="One of the ids of /workload-priorities.")
+    name: KindName
+    group: Group
+
+
+class WorkloadTypeInput(TypeFields):
+    """A workload type as a client registers it."""
+
+    resource_interfaces: list[Manifest] = Field(
+        min_length=1,
+        max_length=16,
+        description="A Karta or ResourceInterface for each version of the kind; the API gives each its name.",
+    )
+
+
+class FindingOutput(Model):
+    """Something that is wrong, or looks wrong; a type with an error is not stored."""
+
+    severity: Literal["error", "warning"]
+    rule: str = Field(description="The rule that found it, such as jq-syntax.")
+    pointer: Pointer = Field(description="Where: a JSON Pointer (RFC 6901) into the body of the request.")
+    detail: Text
+    hint: Text = ""
+
+
+class WorkloadType(Model):
+    """A workload type as it is served."""
+
+    id: str = Field(description="Follows from group and name alone.")
+    name: str
+    group: str
+    category_id: str | None
+    category_name: str | None
+    priority_id: str | None
+    priority_name: str | None
+    source: str = Field(description="Where the Kartas come from: api, cluster, catalogue, or the name of a file.")
+    owner: str | None = Field(description="Who changes this type instead of this API; null for types of this API.")
+    versions: list[str]
+    resource_interfaces: list[Manifest] = Field(description="The Karta of each version, in the order of `versions`.")
+    findings: list[FindingOutput] = Field(description="The first 50, with pointers into this object.")
+    findings_total: int = Field(description="How many findings there are.")
+
+
+class WorkloadTypes(Model):
+    """A page of the list of types."""
+
+    types: list[WorkloadType]
+    total: int = Field(description="How many types there are on all pages.")
+    offset: int
+    limit: int = Field(description="That of the request, or the number of types here where more would be too large.")
+    next_offset: int | None = Field(description="The offset of the next page; null on the last one.")
+
+
+class Category(Model):
+    """A category of workload types."""
+
+    id: str
+    name: str
+
+
+class Categories(Model):
+    """All categories."""
+
+    categories: list[Category]
+
+
+class Priority(Model):
+    """A priority of workload types."""
+
+    id: str
+    name: str
+    value: int = Field(description="The greater, the more urgent.")
+
+
+class Priorities(Model):
+    """All priorities, the lowest first."""
+
+    priorities: list[Priority]
+
+
+class Validation(Model):
+    """The answer about a type that can be stored: its warnings."""
+
+    findings: list[FindingOutput] = Field(description="The first 50.")
+    findings_total: int = Field(description="How many findings there are.")
+
+
+class Judged(TypeFields, Validation):
+    """What a child process has found in a `WorkloadTypeInput`: ``kinds`` are those of its Kartas, None without one."""
+
+    kinds: list[GVK | None]
+    errors_total: int
+
+
+class Interpretation(Model):
+    """An object of a type, with what Karmada has beside it for some operations."""
+
+    object: dict[str, Any] = Field(description="The object; its apiVersion selects the version of the type.")
+    observed: dict[str, Any] | None = Field(None, description="The member's object, for Retain; default: the object.")
+    items: list[dict[str, Any]] | None = Field(
+        None,
+        max_length=1000,
+        description="AggregatedStatusItems, for AggregateStatus; default: the status of the object, in one cluster.",
+    )
+    replicas: int | None = Field(
+        None, ge=0, le=MOST_REPLICAS, description="The count for ReviseReplica; default: one more than now."
+    )
+
+
+class Explanations(Model):
+    """The answer to each operation with its explanation, as `karta-interpreter explain -o json` prints it."""
+
+    explanations: list[dict[str, Any]]
+
+
+class ProblemError(Model):
+    """One thing that is wrong with a request."""
+
+    pointer: Pointer | None = Field(None, description="A JSON Pointer (RFC 6901) into the body of the request.")
+    parameter: Text | None = Field(None, description="The parameter of the query, or the header.")
+    detail: Text
+    rule: str | None = None
+    severity: Literal["error", "warning"] | None = None
+    hint: Text | None = None
+
+
+class Problem(Model):
+    """Problem details (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: Text
+    owner: str | None = Field(None, description="Who owns the type, where that is the problem.")
+    errors: list[ProblemError] | None = Field(None, description="What is wrong, the first 50 in one answer.")
+    errors_total: int | None = Field(None, description="How many errors and warnings there are.")
+
+
+CONTENT_TYPE: Final = "application/problem+json"
+_PROBLEMS: Final = {
+    400: "invalid-request",
+    401: "unauthenticated",
+    403: "forbidden",
+    404: "not-found",
+    405: "method-not-allowed",
+    409: "conflict",
+    412: "changed-meanwhile",
+    413: "too-large",
+    415: "unsupported-media-type",
+    422: "invalid-workload-type",
+    429: "too-many-requests",
+    500: "internal-error",
+    503: "unavailable",
+}
+STATUSES: Final = tuple(_PROBLEMS)
+
+
+class ApiError(InterpreterError):
+    """An error that a client gets, with what is wrong and the headers that go with it.
+
+    Of the ``errors`` it gets the first ones, and the ``total``, by default that of the errors.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        errors: Sequence[ProblemError] = (),
+        total: int = 0,
+        owner: str | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.headers = status, headers or {}
+        kind, title = f"urn:karta-interpreter:problem:{_PROBLEMS[status]}", HTTPStatus(status).phrase
+        self.problem = Problem(
+            type=kind,
+            title=title,
+            status=status,
+            detail=detail,
+            owner=owner,
+            errors=list(errors[:MOST_ERRORS]) or None,
+            errors_total=max(total, len(errors)) or None,
+        )
+
+    @classmethod
+    def of(cls, problem: Problem) -> Self:
+        """The error of a problem that another process has found."""
+        return cls(problem.status, problem.detail, errors=problem.errors or (), total=problem.errors_total or 0)
+
+
+def unavailable(detail: str, seconds: int = 5) -> ApiError:
+    """The error for a request that may succeed after some seconds."""
+    return ApiError(503, detail, headers={"Retry-After": str(seconds)})
+
+
+def owned(owner: str, what: str) -> ApiError:
+    """The error for a type that this API must not change."""
+    return ApiError(409, f"{what} is owned by {owner}: change it there, or delete it there first", owner=owner)
+
+
+def invalid(findings: Sequence[FindingOutput], errors: int, total: int) -> ApiError:
+    """The error for a type with so many ``errors`` among the ``total`` of its findings; these are the first."""
+    named = [ProblemError(**each.model_dump() | {"hint": each.hint or None}) for each in findings]
+    return ApiError(422, f"the workload type cannot be stored: {count(errors, 'error')}", errors=named, total=total)
+
+
+def other_object(field: str, rule: str, message: str) -> ApiError:
+    """The error for an object that is not one of the type."""
+    error = ProblemError(severity="error", rule=rule, pointer=f"/object{field}", detail=message)
+    return ApiError(422, "the object cannot be interpreted: 1 error", errors=[error])
+
+
+_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choices:
+    """Categories and priorities by id; an id is the name in lower case, so that it can be the value of a label."""
+
+    categories: Mapping[str, Category]
+    priorities: Mapping[str, Priority]
+
+    @classmethod
+    def of(cls, categories: Sequence[str], priorities: Sequence[str]) -> Self:
+        """Read the settings; raises ServeError.
+
+        >>> Choices.of(["Train"], ["high=125", "low=40"]).priorities["low"].value
+        40
+        """
+        named = {name.lower(): Category(id=_id(name), name=name) for name in categories}
+        valued = [_priority(text) for text in priorities]
+        sorted_by_value = sorted(valued, key=lambda each: (each.value, each.id))
+        if not named or not valued:
+            raise ServeError("the workload types API needs a category and a priority")
+        if len(named) < len(categories) or len({each.id for each in valued}) < len(valued):
+            raise ServeError("each of --types-category and --types-priority needs a name of its own")
+        return cls(named, {each.id: each for each in sorted_by_value})
+
+
+def _id(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        rule = "write letters, digits and - that begin and end with a letter or a digit"
+        raise ServeError(f'"{name}" is not a name of a category or priority: {rule}')
+    return name.lower()
+
+
+def _priority(text: str) -> Priority:
+    name, _, value = text.partition("=")
+    if not re.fullmatch(r"-?[0-9]{1,9}", value):
+        raise ServeError(f'--types-priority "{text}": write NAME=VALUE, with a whole number')
+    return Priority(id=_id(name), name=name, value=int(value))

@@ -1,0 +1,226 @@
+"""The OpenAPI 3.1 document: bodies from the pydantic models, paths and answers from the tables below."""
+
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import orjson
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from karta_interpreter import __version__
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.web.types_api import models
+from karta_interpreter.web.types_api.listing import PARAMETERS
+from karta_interpreter.web.types_api.models import CONTENT_TYPE, Choices
+from karta_interpreter.web.types_api.records import type_id
+
+_PROBLEMS: Final = {
+    400: "The body is not JSON, or the query or a header cannot be read.",
+    401: "There is no bearer token, or it is not known.",
+    403: "The user of the token may not do this.",
+    404: "There is no workload type with this id.",
+    409: "The type has another owner, or is registered with another content.",
+    412: "The type has changed since the client read it.",
+    413: "The body is too large.",
+    415: "The body is not application/json, or is compressed.",
+    422: "The body is JSON, but something in it is wrong; `errors` has all of it.",
+    429: "There were too many requests.",
+    503: "The place where types are stored, or the API server, cannot be used.",
+}
+_RETRIED: Final = {429, 503}
+_ALWAYS: Final = (401, 403, 429, 503)
+_OF_A_BODY: Final = (400, 413, 415, 422)
+_ETAG: Final = {"ETag": {"description": "Changes with the content of the type.", "schema": {"type": "string"}}}
+_LOCATION: Final = {"Location": {"description": "The path of the type.", "schema": {"type": "string"}}}
+
+
+ROOT: Final = "/api/v1"
+TYPES: Final = "/workload-types"
+
+
+class _Operation(NamedTuple):
+    """One method of a path; ``answers`` has the model of each good status."""
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    answers: dict[int, type[BaseModel] | None]
+    problems: tuple[int, ...] = ()
+    body: type[BaseModel] | None = None
+
+    @property
+    def parameters(self) -> list[Object]:
+        """The parameters of the query, the path and the headers."""
+        if self.name == "listTypes":
+            return [*_PAGING]
+        is_change = self.method in ("put", "delete")
+        return [each for each, has_it in ((_ID, "{id}" in self.path), (_IF_MATCH, is_change)) if has_it]
+
+
+_PAGING: Final = tuple(
+    {"name": name, "in": "query", "description": each.pop("description"), "schema": each}
+    for name, each in ((name, dict(schema)) for name, schema in PARAMETERS.items())
+)
+_ID: Final = {
+    "name": "id",
+    "in": "path",
+    "required": True,
+    "description": "The id of a workload type.",
+    "schema": {"type": "string", "format": "uuid", "examples": [type_id("example.org", "Bakery")]},
+}
+_IF_MATCH: Final = {
+    "name": "If-Match",
+    "in": "header",
+    "description": "Change the type only if it still has this entity tag.",
+    "schema": {"type": "string", "pattern": r'^(\*|"[!#-~]*")$'},
+}
+_EXAMPLE: Final = {
+    "categoryId": "",
+    "priorityId": "",
+    "name": "Bakery",
+    "group": "example.org",
+    "resourceInterfaces": [
+        {
+            "apiVersion": "run.ai/v1alpha1",
+            "kind": "Karta",
+            "spec": {
+                "structureDefinition": {
+                    "rootComponent": {
+                        "name": "bakery",
+                        "kind": {"group": "example.org", "version": "v1", "kind": "Bakery"},
+                        "specDefinition": {"podTemplateSpecPath": ".spec.template"},
+                        "scaleDefinition": {"replicasPath": ".spec.ovens"},
+                        "statusDefinition": {
+                            "phaseDefinition": {"path": ".status.phase"},
+                            "statusMappings": {"running": [{"byPhase": "Baking"}]},
+                        },
+                    }
+                }
+            },
+        }
+    ],
+}
+_OBJECT: Final = {
+    "object": {
+        "apiVersion": "example.org/v1",
+        "kind": "Bakery",
+        "metadata": {"name": "corner", "namespace": "default"},
+        "spec": {"ovens": 2, "template": {"spec": {"containers": [{"name": "oven", "image": "oven:1"}]}}},
+        "status": {"phase": "Baking"},
+    }
+}
+_LINKS: Final = {
+    name: {"operationId": name, "parameters": {"id": "$response.body#/id"}}
+    for name in ("getType", "replaceType", "interpret", "deleteType")
+}
+_ONE: Final = f"{TYPES}/{{id}}"
+_TYPE, _INPUT = models.WorkloadType, models.WorkloadTypeInput
+_REGISTER: Final = "Register a type; 200 where it is registered with the same content already"
+_INTERPRET: Final = "Answer all operations about an object, each with its explanation"
+OPERATIONS: Final = (
+    _Operation("get", TYPES, "listTypes", "List types", {200: models.WorkloadTypes}, (400,)),
+    _Operation("post", TYPES, "createType", _REGISTER, {200: _TYPE, 201: _TYPE}, (409, 412), _INPUT),
+    _Operation(
+        "post",
+        f"{TYPES}:validate",
+        "validateType",
+        "Judge a type and store nothing",
+        {200: models.Validation},
+        body=_INPUT,
+    ),
+    _Operation("get", _ONE, "getType", "Get a type", {200: _TYPE}, (404,)),
+    _Operation("put", _ONE, "replaceType", "Replace a type", {200: _TYPE}, (404, 409, 412), _INPUT),
+    _Operation("delete", _ONE, "deleteType", "Delete a type", {204: None}, (400, 404, 409, 412)),
+    _Operation(
+        "post", f"{_ONE}:interpret", "interpret", _INTERPRET, {200: models.Explanations}, (404,), models.Interpretation
+    ),
+    _Operation("get", "/workload-categories", "listCategories", "List categories", {200: models.Categories}),
+    _Operation("get", "/workload-priorities", "listPriorities", "List priorities", {200: models.Priorities}),
+    _Operation("get", "/openapi.json", "describe", "Get this document", {200: None}),
+)
+
+
+@lru_cache(maxsize=1)
+def document(choices: Choices) -> bytes:
+    """Return the document as JSON; the ids of categories and priorities are those that there are to choose from.
+
+    A server whose clients do not ask for it starts without.
+    """
+    paths: dict[str, dict[str, Object]] = {}
+    bodies: list[type[BaseModel]] = [models.Problem]
+    for each in OPERATIONS:
+        paths.setdefault(each.path, {})[each.method] = _described(each)
+        bodies += [model for model in (each.body, *each.answers.values()) if model]
+    _, schemas = models_json_schema(
+        [(model, "validation" if model is _INPUT else "serialization") for model in dict.fromkeys(bodies)],
+        by_alias=True,
+        ref_template="#/components/schemas/{model}",
+    )
+    wanted = schemas["$defs"][_INPUT.__name__]
+    fields = wanted["properties"]
+    fields["categoryId"] |= {"enum": [*choices.categories], "examples": [*choices.categories][:1]}
+    fields["priorityId"] |= {"enum": [*choices.priorities], "examples": [*choices.priorities][:1]}
+    wanted["examples"] = [_EXAMPLE | {field: fields[field]["examples"][0] for field in ("categoryId", "priorityId")}]
+    schemas["$defs"][models.Interpretation.__name__]["examples"] = [_OBJECT]
+    description = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "karta-interpreter workload types",
+            "version": __version__,
+            "description": "Registers types of workloads, which are stored as Kartas and answer Karmada at once.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": ROOT}],
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "schemas": schemas["$defs"],
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+    return orjson.dumps(description)
+
+
+def _described(operation: _Operation) -> Object:
+    statuses = {*_ALWAYS, *operation.problems, *(_OF_A_BODY if operation.body else ())}
+    answers = {str(status): _answer(operation, status, model) for status, model in operation.answers.items()}
+    body = {"requestBody": {"required": True, "content": _json(operation.body)}} if operation.body else {}
+    parameters = {"parameters": operation.parameters} if operation.parameters else {}
+    return {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        **parameters,
+        **body,
+        "responses": answers | {str(status): _problem(status) for status in sorted(statuses)},
+    }
+
+
+def _answer(operation: _Operation, status: int, model: type[BaseModel] | None) -> Object:
+    headers = (_ETAG if model is models.WorkloadType else {}) | (_LOCATION if status == 201 else {})  # noqa: PLR2004 - created
+    content = _json(model) if model else {}
+    if operation.name == "describe":
+        content = {"application/json": {"schema": {"type": "object"}}}
+    return {
+        "description": operation.summary,
+        **({"headers": headers} if headers else {}),
+        **({"content": content} if content else {}),
+        **({"links": _LINKS} if model is models.WorkloadType and operation.name == "createType" else {}),
+    }
+
+
+def _problem(status: int) -> Object:
+    later = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
+    return {
+        "description": _PROBLEMS[status],
+        **({"headers": later} if status in _RETRIED else {}),
+        "content": {CONTENT_TYPE: {"schema": _reference(models.Problem)}},
+    }
+
+
+def _json(model: type[BaseModel]) -> Object:
+    return {"application/json": {"schema": _reference(model)}}
+
+
+def _reference(model: type[BaseModel]) -> Object:
+    return {"$ref": f"#/components/schemas/{model.__name__}"}

@@ -1,0 +1,257 @@
+"""Workload types as Kartas: the labels that join those of a type, the content of a Karta, its owner, its storage."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, Protocol, Self
+from uuid import UUID, uuid5
+
+import orjson
+
+from karta_interpreter.base.findings import Finding
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.fields import label
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.schema import KARTA, gvk_of
+
+_PREFIX: Final = "types.karta-interpreter.io/"
+ID: Final = f"{_PREFIX}id"
+CATEGORY: Final = f"{_PREFIX}category"
+PRIORITY: Final = f"{_PREFIX}priority"
+REVISION: Final = f"{_PREFIX}revision"
+"""The label with the hash of the whole type: every change of a type changes each of its Kartas."""
+
+_STAMPED: Final = "run.ai/karta-"
+"""Labels that the admission of Kartas adds."""
+_TRACKING: Final = "argocd.argoproj.io/tracking-id"
+_INSTANCE: Final = "argocd.argoproj.io/instance"
+_FLUX: Final = {"Kustomization": "kustomize.toolkit.fluxcd.io", "HelmRelease": "helm.toolkit.fluxcd.io"}
+_HELM: Final = "meta.helm.sh/release-name"
+_HELM_NAMESPACE: Final = "meta.helm.sh/release-namespace"
+_MANAGED_BY: Final = "app.kubernetes.io/managed-by"
+# Made up once. Another one would give every type another id, and orphan those that are stored.
+_NAMESPACE: Final = UUID("12afb701-5d72-409b-9e0a-63ffc3b5900f")
+_MOST_IDS: Final = 65_536  # each list of types asks for those of all Kartas; groups and kinds are bounded by nothing
+_LABELS: Final = ("metadata", "labels")
+_ANNOTATIONS: Final = ("metadata", "annotations")
+
+
+@lru_cache(_MOST_IDS)
+def type_id(group: str, kind: str) -> str:
+    """The id of a workload type.
+
+    >>> type_id("ray.io", "RayCluster")
+    '899584b3-4d59-5683-9ffd-eb1d42953e0a'
+    """
+    return str(uuid5(_NAMESPACE, f"{kind}.{group}"))
+
+
+class Record(NamedTuple):
+    """A Karta where types are stored: of a type of this API, or of another owner; ``source`` names its place."""
+
+    gvk: GVK
+    manifest: Object
+    source: str
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this API has stored it."""
+        return is_ours(self.manifest)
+
+
+def is_ours(manifest: Object) -> bool:
+    """Whether this API has stored a Karta: a copy under another name, or for another kind, has its labels as well."""
+    gvk, name = gvk_of(manifest), edit.get(manifest, ("metadata", "name"))
+    return gvk is not None and label(manifest, ID) == type_id(gvk.group, gvk.kind) and name in names_of(gvk)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredType:
+    """A workload type as it is stored: the Karta of each version, in the order of the versions."""
+
+    group: str
+    kind: str
+    kartas: Mapping[str, Object]
+
+    @classmethod
+    def new(cls, group: str, kind: str, category: str, priority: str, kartas: Iterable[Object]) -> Self:
+        """The type of Kartas that were judged, with the labels and names that they are stored with."""
+        contents = {gvk.version: content(karta) for karta in kartas if (gvk := gvk_of(karta))}
+        contents = dict(sorted(contents.items()))
+        labels = {ID: type_id(group, kind), CATEGORY: category, PRIORITY: priority}
+        labels[REVISION] = _hash([labels, contents])[:32]  # the value of a label has 63 characters at most
+        named = {version: _named(karta, GVK(group, version, kind), labels) for version, karta in contents.items()}
+        return cls(group, kind, named)
+
+    @classmethod
+    def of(cls, group: str, kind: str, kartas: Iterable[Object]) -> Self | None:
+        """Return the type of those Kartas that this API has stored, None without any."""
+        found = {gvk.version: karta for karta in kartas if is_ours(karta) and (gvk := gvk_of(karta))}
+        return cls(group, kind, dict(sorted(found.items()))) if found else None
+
+    @property
+    def id(self) -> str:
+        """The id."""
+        return type_id(self.group, self.kind)
+
+    @property
+    def category(self) -> str | None:
+        """The id of its category."""
+        return self._label(CATEGORY)
+
+    @property
+    def priority(self) -> str | None:
+        """The id of its priority."""
+        return self._label(PRIORITY)
+
+    @property
+    def etag(self) -> str:
+        """A hash of the content."""
+        return etag_of(self.category, self.priority, self.kartas.values())
+
+    @property
+    def revisions(self) -> set[str]:
+        """The revisions of the Kartas: more than one after a change that was cut off."""
+        return {label(karta, REVISION) or "" for karta in self.kartas.values()}
+
+    def equals(self, other: "StoredType") -> bool:
+        """Whether this type, as it is stored, is what ``other`` asks for.
+
+        An API server may add to what it stores; the revision is that of the request.
+        """
+        return self.kartas.keys() == other.kartas.keys() and (
+            self.revisions == other.revisions or self.etag == other.etag
+        )
+
+    def is_part_of(self, other: "StoredType") -> bool:
+        """Whether this is what a registration of ``other`` leaves behind that was cut off."""
+        return self.kartas.keys() < other.kartas.keys() and self.revisions == other.revisions
+
+    def _label(self, name: str) -> str | None:
+        return next((value for karta in self.kartas.values() if (value := label(karta, name))), None)
+
+
+def content(manifest: Object) -> Object:
+    """The part of a Karta that its author writes; a ResourceInterface becomes the equal Karta.
+
+    What an API server adds is left out, and the labels of this API, which fields of the type stand for.
+    """
+    labels = _fields(edit.get(manifest, _LABELS))
+    own = {name: value for name, value in labels.items() if not name.startswith((_PREFIX, _STAMPED))}
+    annotations = _fields(edit.get(manifest, _ANNOTATIONS))
+    name = edit.get(manifest, ("metadata", "name"))
+    parts = {"name": name, "labels": own, "annotations": annotations}
+    metadata = {field: value for field, value in parts.items() if value}
+    return {"apiVersion": KARTA[0], "kind": KARTA[1], "metadata": metadata, "spec": manifest.get("spec")}
+
+
+def etag_of(category: str | None, priority: str | None, kartas: Iterable[Object]) -> str:
+    """The entity tag of a type with these Kartas."""
+    return _hash([category, priority, [content(karta) for karta in kartas]])[:32]
+
+
+def names_of(gvk: GVK) -> tuple[str, str]:
+    """The name of the Karta of a version of a type, and the one where a kind that differs in case only has the first.
+
+    >>> names_of(GVK("ray.io", "v1", "RayCluster"))
+    ('raycluster-v1.ray.io', 'raycluster-v1-fa679f22.ray.io')
+    """
+    name, group = f"{gvk.kind}-{gvk.version}".lower(), f".{gvk.group}".lower() if gvk.group else ""
+    return f"{name}{group}", f"{name}-{_hash(gvk.kind)[:8]}{group}"
+
+
+def _named(karta: Object, gvk: GVK, labels: Mapping[str, str]) -> Object:
+    metadata = karta["metadata"]
+    named = {**metadata, "name": names_of(gvk)[0], "labels": {**metadata.get("labels", {}), **labels}}
+    return {**karta, "metadata": named}
+
+
+def _fields(value: JSON) -> Mapping[str, JSON]:
+    return value if isinstance(value, dict) else {}
+
+
+def _hash(value: JSON) -> str:
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def controller_of(obj: Object) -> str | None:
+    """The tool or object that reverts changes of an object by others, None where nothing names one."""
+    return next(_controllers(obj), None)
+
+
+def writer_of(obj: Object) -> str:
+    """The owner of a Karta that this API has not stored: a tool, or else the last field manager of its spec."""
+    return controller_of(obj) or _last_manager(obj) or "another client of the API server"
+
+
+def _controllers(obj: Object) -> Iterator[str]:
+    labels, annotations = (
+        {name: text for name, text in _fields(edit.get(obj, path)).items() if isinstance(text, str)}
+        for path in (_LABELS, _ANNOTATIONS)
+    )
+    if application := annotations.get(_TRACKING, "").partition(":")[0] or labels.get(_INSTANCE):
+        yield f"the Argo CD application {application}"
+    for kind, group in _FLUX.items():
+        if name := labels.get(f"{group}/name"):
+            yield f"the Flux {kind} {_full(labels.get(f'{group}/namespace'), name)}"
+    if release := annotations.get(_HELM):
+        yield f"the Helm release {_full(annotations.get(_HELM_NAMESPACE), release)}"
+    references = edit.get(obj, ("metadata", "ownerReferences"))
+    for each in references if isinstance(references, list) else ():
+        yield f"the {edit.get(each, ('kind',))} {edit.get(each, ('name',))}"
+    if tool := labels.get(_MANAGED_BY):
+        yield tool
+
+
+def _last_manager(obj: Object) -> str | None:
+    """The field manager that wrote the spec, or a part of it, last."""
+    entries = edit.get(obj, ("metadata", "managedFields"))
+    writers = [
+        (str(entry.get("time", "")), str(entry.get("manager", "")))
+        for entry in (entries if isinstance(entries, list) else ())
+        if isinstance(entry, dict) and edit.get(entry, ("fieldsV1", "f:spec")) is not None
+    ]
+    return max(writers)[1] or None if writers else None
+
+
+def _full(namespace: str | None, name: str) -> str:
+    return f"{namespace}/{name}" if namespace else name
+
+
+class Storage(Protocol):
+    """Stores types, and knows the Kartas of others at the same place.
+
+    Reading and writing raise ApiError: 503 where the place cannot be used, 409 for a Karta of another owner, 412 when
+    another writer was faster.
+    """
+
+    def sources(self) -> Mapping[Any, Any]:
+        """Return the sources of Kartas as last seen; the mapping, and each value, is replaced when it changes."""
+        ...
+
+    def records(self, source: Any) -> tuple[Record, ...]:  # noqa: ANN401 - a value of `sources`
+        """The Kartas of one of the sources."""
+        ...
+
+    def exclusive(self) -> AbstractAsyncContextManager[object]:
+        """A block in which no other writer that stores in the same way changes anything."""
+        ...
+
+    async def read(self, group: str, kind: str) -> StoredType | None:
+        """Return a type as it is stored now, None if it is not stored; raises ApiError for one of another owner."""
+        ...
+
+    async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
+        """Store a type in place of what was read, and return it as it is stored.
+
+        A crash leaves each version as it was, or as it is wanted.
+        """
+        ...
+
+    async def delete(self, present: StoredType) -> None:
+        """Delete a type that was read."""
+        ...

@@ -1,0 +1,249 @@
+"""The operations of this API, one handler each."""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final
+
+import orjson
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response
+
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import json_pointer
+from karta_interpreter.definitions.karta.reference_resolver import known_to
+from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import Options
+from karta_interpreter.web.types_api import models
+from karta_interpreter.web.types_api.edge import Asked, Handler, Route, read, sent
+from karta_interpreter.web.types_api.judge import Judge, packed
+from karta_interpreter.web.types_api.listing import Listing
+from karta_interpreter.web.types_api.models import (
+    ApiError,
+    Choices,
+    FindingOutput,
+    invalid,
+    other_object,
+    owned,
+    unavailable,
+)
+from karta_interpreter.web.types_api.openapi import OPERATIONS, ROOT, TYPES, document
+from karta_interpreter.web.types_api.records import Storage, StoredType
+from karta_interpreter.web.types_api.view import API, Row, View
+from karta_interpreter.webhook.server.log import log
+
+_LOOK_SECONDS: Final = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The handlers, and what they work with."""
+
+    store: Store
+    storage: Storage
+    view: View
+    judge: Judge
+    choices: Choices
+    options: Options
+    body_limit: int
+
+    def table(self) -> Sequence[Route]:
+        """Every operation of the description, with the verb of RBAC that it needs."""
+        handlers: dict[str, tuple[str, Handler]] = {
+            "listTypes": ("list", self.list_types),
+            "createType": ("create", self.create),
+            # What stores nothing needs the right to read, although it is a POST.
+            "validateType": ("list", self.validate),
+            "getType": ("get", self.get),
+            "replaceType": ("update", self.replace),
+            "deleteType": ("delete", self.delete),
+            "interpret": ("get", self.interpret),
+            "listCategories": ("list", self.categories),
+            "listPriorities": ("list", self.priorities),
+            "describe": ("list", self.openapi),
+        }
+        return [Route.of(each.method.upper(), f"{ROOT}{each.path}", *handlers[each.name]) for each in OPERATIONS]
+
+    async def list_types(self, asked: Asked) -> Response:
+        """A page of the types."""
+        listing = Listing.of(asked.request.query.items())
+        rows = await self.view.rows()
+        return sent(await asyncio.to_thread(listing.page, rows.values(), lambda row: row.encoded(self.choices)))
+
+    async def get(self, asked: Asked) -> Response:
+        """One type."""
+        return await self._sent(await self._row(asked))
+
+    async def create(self, asked: Asked) -> Response:
+        """Register a type; the same request again changes nothing."""
+        wanted = await self._wanted(asked)
+        async with self.storage.exclusive():
+            present = await self._present(wanted.group, wanted.kind, wanted.kartas.keys())
+            # A registration that was cut off is completed by the same request, and is not a conflict.
+            is_new = present is None or present.is_part_of(wanted)
+            if present and not is_new and not present.equals(wanted):
+                raise ApiError(
+                    409, f"{wanted.kind} of {wanted.group} is registered with another content: PUT changes it"
+                )
+            stored = await self.storage.write(wanted, present) if is_new or not present else present
+        return await self._stored(stored, 201 if is_new else 200)
+
+    async def replace(self, asked: Asked) -> Response:
+        """Replace a type that is registered."""
+        row = await self._row(asked)
+        matches = _if_match(asked.request)
+        wanted = await self._wanted(asked, row)
+        async with self.storage.exclusive():
+            present = self._required(row, await self._present(row.group, row.name, wanted.kartas.keys()))
+            _check(present, matches)
+            # A change that was cut off has the content, but several revisions, until it is written again.
+            is_same = present.etag == wanted.etag and present.revisions == wanted.revisions
+            stored = present if is_same else await self.storage.write(wanted, present)
+        return await self._stored(stored, 200)
+
+    async def delete(self, asked: Asked) -> Response:
+        """Delete a type that is registered."""
+        row = await self._row(asked)
+        matches = _if_match(asked.request)
+        async with self.storage.exclusive():
+            present = self._required(row, await self._present(row.group, row.name, ()))
+            _check(present, matches)
+            await self.storage.delete(present)
+        await self._until(lambda now: now is None or now.source != API, row.id)
+        return Response(status=204)
+
+    async def validate(self, asked: Asked) -> Response:
+        """Judge a type as `create` does, and store nothing."""
+        judged, _ = await self._judged(asked)
+        return sent(models.Validation(findings=judged.findings, findings_total=judged.findings_total))
+
+    async def interpret(self, asked: Asked) -> Response:
+        """Answer all operations about an object of a type, each with its explanation."""
+        row = await self._row(asked)
+
+        async def about(version: str) -> bytes:
+            entry = self.store.snapshot.entries.get(GVK(row.group, version, row.name))
+            if entry is None:
+                return b""
+            known = known_to(self.store.reader, entry.definition.references)
+            return await asyncio.to_thread(packed, entry.definition, known, self.options, entry.origin)
+
+        body = await read(asked, self.body_limit)
+        found = await self.judge.explanations(body, asked.user, row.group, row.name, about)
+        if not found:
+            versions = ", ".join(each.gvk.version for each in row.records)
+            raise other_object("/apiVersion", "unknown-version", f"this version is not served; known: {versions}")
+        return sent(found)
+
+    async def categories(self, _: Asked) -> Response:
+        """The categories."""
+        return sent(models.Categories(categories=[*self.choices.categories.values()]))
+
+    async def priorities(self, _: Asked) -> Response:
+        """The priorities."""
+        return sent(models.Priorities(priorities=[*self.choices.priorities.values()]))
+
+    async def openapi(self, _: Asked) -> Response:
+        """The description of this API."""
+        return Response(body=document(self.choices), content_type="application/json")
+
+    async def _wanted(self, asked: Asked, row: Row | None = None) -> StoredType:
+        """The type in a body, as it is to be stored; raises ApiError."""
+        judged, kartas = await self._judged(asked, row)
+        return StoredType(judged.group, judged.name, await asyncio.to_thread(orjson.loads, kartas))
+
+    async def _judged(self, asked: Asked, row: Row | None = None) -> tuple[models.Judged, bytes]:
+        """What is in a body about a type, and its Kartas as JSON; raises ApiError where a finding is an error."""
+        judged, kartas = await self.judge.judged(await read(asked, self.body_limit), asked.user)
+        asked.about = f"{judged.name}.{judged.group}"
+        more = self._more_findings(judged, row)
+        if errors := judged.errors_total + len(more):
+            found = sorted((*judged.findings, *more), key=lambda each: each.severity)  # errors first
+            raise invalid(found, errors, judged.findings_total + len(more))
+        return judged, kartas
+
+    def _more_findings(self, body: models.Judged, row: Row | None) -> Sequence[FindingOutput]:
+        choices, found = self.choices, []
+        for field, given, known in (
+            ("categoryId", body.category_id, choices.categories),
+            ("priorityId", body.priority_id, choices.priorities),
+        ):
+            if given not in known:
+                found.append(_error(f"/{field}", "unknown-id", f"there is no such id; there are {', '.join(known)}"))
+        for field, given, wanted in (("name", body.name, row and row.name), ("group", body.group, row and row.group)):
+            if row and given != wanted:
+                message = f'the type of this path has "{wanted}", which cannot change: register another type'
+                found.append(_error(f"/{field}", "other-type", message))
+        seen: set[GVK] = set()
+        for index, gvk in enumerate(body.kinds):
+            pointer = json_pointer(("resourceInterfaces", index, *ROOT_KIND))
+            if gvk in seen:
+                found.append(_error(f"{pointer}/version", "duplicate-kind", f"{gvk} has a Karta above already"))
+            if gvk and not self.store.takes(gvk):
+                found.append(_error(pointer, "kind-left-out", f"this server leaves out {gvk} (--kinds, --without)"))
+            seen |= {gvk} if gvk else set()
+        return found
+
+    async def _row(self, asked: Asked) -> Row:
+        row = await self.view.find(asked.id)
+        if row is None:
+            raise ApiError(404, "there is no workload type with this id")
+        asked.about = f"{row.name}.{row.group}"
+        return row
+
+    async def _present(self, group: str, kind: str, versions: Collection[str]) -> StoredType | None:
+        """The type as it is stored; raises ApiError where the kind has another owner at that place."""
+        if holder := await self.view.holder(group, kind, versions):
+            raise owned(holder, f"{kind} of {group or 'the core group'}")
+        return await self.storage.read(group, kind)
+
+    @staticmethod
+    def _required(row: Row, present: StoredType | None) -> StoredType:
+        if present is None and row.owner:
+            raise owned(row.owner, f"{row.name} of {row.group or 'the core group'}")
+        if present is None:
+            raise ApiError(404, "the workload type was deleted meanwhile")
+        return present
+
+    async def _stored(self, stored: StoredType, status: int) -> Response:
+        """The answer with a type, once the server serves it."""
+        etag = stored.etag
+        await self._until(lambda now: now is not None and now.etag == etag, stored.id)
+        row = await self.view.find(stored.id)
+        if row is None:
+            raise unavailable("the type is stored, but is not served yet", seconds=1)
+        return await self._sent(row, status, f"{ROOT}{TYPES}/{stored.id}" if status == HTTPStatus.CREATED else "")
+
+    async def _sent(self, row: Row, status: int = 200, location: str = "") -> Response:
+        body, etag = await asyncio.to_thread(lambda: (row.encoded(self.choices), row.etag))
+        return sent(body, status, etag=etag, location=location)
+
+    async def _until(self, holds: Callable[[Row | None], bool], key: str) -> None:
+        """Wait until the server has seen a change; the watch of a cluster takes milliseconds."""
+        try:
+            async with asyncio.timeout(self.judge.seconds):
+                while not holds(await self.view.find(key)):  # noqa: ASYNC110 - sources have no event for it
+                    await asyncio.sleep(_LOOK_SECONDS)
+        except TimeoutError:
+            log.warning("a change of a workload type is stored, but not served yet", id=key)
+
+
+def _error(pointer: str, rule: str, message: str) -> FindingOutput:
+    return FindingOutput(severity="error", rule=rule, pointer=pointer, detail=message)
+
+
+def _if_match(request: BaseRequest) -> frozenset[str] | None:
+    """The entity tags that the client knows, "*" for any; None without a condition."""
+    if "If-Match" not in request.headers:
+        return None
+    tags = request.if_match or ()
+    if not tags:
+        raise ApiError(400, 'If-Match takes entity tags in quotes, as in If-Match: "0123"')
+    return frozenset(each.value for each in tags if not each.is_weak)
+
+
+def _check(present: StoredType, matches: frozenset[str] | None) -> None:
+    if matches is not None and "*" not in matches and present.etag not in matches:
+        raise ApiError(412, f'the type has changed, its entity tag is "{present.etag}": read it and try again')

@@ -1,0 +1,194 @@
+"""All workload types at one moment: those that are stored, and those that other sources of the server have."""
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from karta_interpreter.base.k8s.fields import label
+from karta_interpreter.definitions.sources import cluster, files
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.web.types_api.bodies import finding_output
+from karta_interpreter.web.types_api.models import MOST_ERRORS, Choices
+from karta_interpreter.web.types_api.records import (
+    CATEGORY,
+    PRIORITY,
+    Record,
+    Storage,
+    content,
+    etag_of,
+    type_id,
+    writer_of,
+)
+
+API = "api"
+"""The source of the types of this API."""
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A type in the list; ``records`` are its Kartas in the order of their versions.
+
+    ``is_stored``: they are at the place where this API stores types; ``others`` are Kartas of other owners there.
+    ``owner`` names who changes the type instead of this API, "" for a type of this API.
+    """
+
+    id: str
+    group: str
+    name: str
+    category: str | None
+    priority: str | None
+    source: str
+    owner: str
+    is_stored: bool
+    records: tuple[Record, ...]
+    others: tuple[Record, ...]
+
+    @cached_property
+    def etag(self) -> str:
+        """A hash of the content, the same as that of the stored type."""
+        return etag_of(self.category, self.priority, (each.manifest for each in self.records))
+
+    def encoded(self, choices: Choices) -> bytes:
+        """The type as a client gets it: a `WorkloadType` as JSON."""
+        category = choices.categories.get(self.category or "")
+        priority = choices.priorities.get(self.priority or "")
+        found = [(index, finding) for index, each in enumerate(self.records) for finding in each.findings]
+        output = {
+            "id": self.id,
+            "name": self.name,
+            "group": self.group,
+            "categoryId": self.category,
+            "categoryName": category.name if category else None,
+            "priorityId": self.priority,
+            "priorityName": priority.name if priority else None,
+            "source": self.source,
+            "owner": self.owner or None,
+            "versions": [each.gvk.version for each in self.records],
+            "resourceInterfaces": [content(each.manifest) for each in self.records],
+            "findings": [finding_output(*each).model_dump() for each in found[:MOST_ERRORS]],
+            "findingsTotal": len(found),
+        }
+        try:
+            return orjson.dumps(output)
+        except orjson.JSONEncodeError:  # integers of more than 64 bits
+            return json.dumps(output).encode()
+
+
+_Kind = tuple[str, str]
+
+
+class _Index:
+    """Which sources have Kartas of a kind; those that are the same objects as before are not read again."""
+
+    def __init__(self) -> None:
+        # By identity: to compare thousands of paths takes long. All of these objects are kept, and few others: the
+        # collector of garbage looks at each of them when definitions change.
+        self._known: dict[int, tuple[Any, object, tuple[_Kind, ...]]] = {}
+        self._sources = defaultdict[_Kind, tuple[int, ...]](tuple)
+        self._read: Callable[[Any], Iterable[Record]] = lambda _: ()
+        # The kinds of which a source is another one since this was cleared.
+        self.changed = set[_Kind]()
+
+    def update(self, sources: Mapping[Any, object], read: Callable[[Any], Iterable[Record]]) -> None:
+        """Read new sources, and forget those that are gone."""
+        now, self._read = {id(source): name for name, source in sources.items()}, read
+        for gone in self._known.keys() - now.keys():
+            *_, kinds = self._known.pop(gone)
+            for kind in kinds:
+                self._sources[kind] = tuple(each for each in self._sources[kind] if each != gone)
+            self.changed.update(kinds)
+        for new in now.keys() - self._known.keys():
+            name = now[new]
+            kinds = tuple({(each.gvk.group, each.gvk.kind) for each in read(name)})
+            self._known[new] = name, sources[name], kinds
+            for kind in kinds:
+                self._sources[kind] += (new,)
+            self.changed.update(kinds)
+
+    def records(self, kind: _Kind) -> list[Record]:
+        """The records of a kind, in the order of their versions and sources."""
+        names = sorted(self._known[each][0] for each in self._sources.get(kind, ()))
+        found = [each for name in names for each in self._read(name) if (each.gvk.group, each.gvk.kind) == kind]
+        return sorted(found, key=lambda each: each.gvk)
+
+
+class View:
+    """Makes the rows anew whose Kartas have changed, in a thread."""
+
+    def __init__(self, store: Store, storage: Storage) -> None:
+        self._store = store
+        self._storage = storage
+        self._reading = asyncio.Lock()
+        self._seen: tuple[object, object] = (None, None)
+        self._stored, self._served = _Index(), _Index()
+        self._rows: Mapping[str, Row] = {}
+
+    async def rows(self) -> Mapping[str, Row]:
+        """Every type by its id."""
+        async with self._reading:
+            sources, snapshot = self._storage.sources(), self._store.snapshot
+            # By identity: both are replaced as a whole when anything in them changes.
+            if self._seen[0] is not sources or self._seen[1] is not snapshot:
+                self._rows = await asyncio.to_thread(self._renewed, sources, snapshot)
+                self._seen = sources, snapshot
+            return self._rows
+
+    async def find(self, key: str) -> Row | None:
+        """Return the type with an id, None for an unknown one."""
+        return (await self.rows()).get(key)
+
+    async def holder(self, group: str, kind: str, versions: Collection[str]) -> str:
+        """The owner of a Karta for a kind at the place where types are stored, "" where this API owns all.
+
+        Where this API owns some, only those for ``versions`` count.
+        """
+        row = await self.find(type_id(group, kind))
+        if row is None or not row.is_stored:
+            return ""
+        return row.owner or _owner(each for each in row.others if each.gvk.version in versions)
+
+    def _renewed(self, sources: Mapping[Any, Any], snapshot: Snapshot) -> Mapping[str, Row]:
+        """Return the rows with those that have changed; where a Karta of a kind is stored, those that are stored."""
+        entries = snapshot.entries
+        self._stored.update(sources, lambda name: self._storage.records(sources[name]))
+        # By definition: a new snapshot has new entries.
+        definitions = {gvk: entry.definition for gvk, entry in entries.items() if entry.definition.has_karta}
+        self._served.update(
+            definitions,
+            lambda gvk: [Record(gvk, definitions[gvk].manifest, entries[gvk].origin, definitions[gvk].findings)],
+        )
+        rows, changed = dict(self._rows), self._stored.changed | self._served.changed
+        for kind in changed:
+            key, stored = type_id(*kind), self._stored.records(kind)
+            rows.pop(key, None)
+            if records := stored or self._served.records(kind):
+                rows[key] = _row(key, records, is_stored=bool(stored))
+        self._stored.changed, self._served.changed = set(), set()
+        return rows
+
+
+def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
+    ours = tuple(each for each in records if each.is_ours)
+    chosen = ours or tuple(records)
+    manifest = chosen[0].manifest
+    source = API if ours else chosen[0].source
+    category, priority = (label(manifest, name) or None for name in (CATEGORY, PRIORITY))
+    gvk = chosen[0].gvk
+    others = tuple(each for each in records if not each.is_ours) if is_stored else ()
+    owner = "" if ours else _owner(records)
+    return Row(key, gvk.group, gvk.kind, category, priority, source, owner, is_stored, chosen, others)
+
+
+def _owner(others: Iterable[Record]) -> str:
+    for each in others:
+        if each.source == files.ORIGIN:
+            return "the catalogue"
+        return writer_of(each.manifest) if each.source == cluster.ORIGIN else f"the author of the file {each.source}"
+    return ""

@@ -1,0 +1,128 @@
+"""The process of a server's types API and console: a second server, with the same definitions, next to the webhook.
+
+The webhook starts it (`karta_interpreter.webhook.server.web_process`), with its end of a channel and the settings as
+arguments. It ends when the channel does. It registers nothing and writes no status.
+"""
+
+import asyncio
+import os
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import TypeAdapter
+
+from karta_interpreter.base.errors import InterpreterError
+from karta_interpreter.base.sandbox.process import container_memory
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.cluster import Cluster
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.web.console.application import Served, listening
+from karta_interpreter.web.last_hour import LastHour
+from karta_interpreter.web.types_api.api import Parts, serve_types
+from karta_interpreter.web.webhook import Webhook
+from karta_interpreter.webhook.server.listener import release_memory
+from karta_interpreter.webhook.server.log import configure_log, flush_log, open_standard_files
+from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.server.process import event_loop, settle_garbage
+from karta_interpreter.webhook.server.server import store_of
+from karta_interpreter.webhook.server.settings import Settings
+from karta_interpreter.webhook.server.tls import Tls
+from karta_interpreter.webhook.server.web_process import Channel
+
+_CERTIFICATE_SECONDS = 0.5
+
+
+async def run(settings: Settings, end: socket.socket) -> None:
+    """Serve what settings ask for until the webhook, at the other end of the channel, stops or ends."""
+    channel = await Channel.of(end)
+    webhook = Webhook(channel)
+    following = asyncio.create_task(webhook.follow())
+    try:
+        await webhook.met.wait()
+        async with AsyncExitStack() as opened:
+            store, started = await _open(settings, webhook, opened)
+            await channel.send(started)
+            # In this turn of the event loop: what connects waits until the definitions are known.
+            store.load()
+            settle_garbage()  # only now: each change of definitions would collect over all of them
+            store.subscribe(lambda _: release_memory())  # the snapshot before is garbage then
+            _keep(opened, store.watch())
+            await webhook.stopping.wait()
+    except InterpreterError as error:
+        await channel.send({"urls": {}, "ports": {}, "error": str(error)})
+    finally:
+        following.cancel()
+        channel.close()
+
+
+async def _open(settings: Settings, webhook: Webhook, opened: AsyncExitStack) -> tuple[Store, dict[str, Any]]:
+    """Listen; return the definitions, which have not been read, and the URLs with the ports as settings.
+
+    What ``opened`` closes, in reverse order, stays. Raises InterpreterError where settings do not allow it.
+    """
+    api = cluster = tls = None
+    if settings.cluster or (settings.types_api and settings.types_token_review):
+        api = await opened.enter_async_context(ApiServer.of(settings.kubeconfig, settings.context))
+        if settings.kubeconfig:
+            api.check()
+        cluster = Cluster(api, reports=False) if settings.cluster else None
+    store = store_of(settings, cluster)
+    if webhook.state.certificate:
+        tls = Tls(webhook, Metrics(), lambda: None)
+        _keep(opened, tls.run(_CERTIFICATE_SECONDS))
+    urls: dict[str, str] = {}
+    ports: dict[str, object] = {}
+    if settings.console_port is not None:
+        hour = LastHour(webhook.totals)
+        _keep(opened, hour.run())
+        served = Served(lambda: store.snapshot, hour.document, lambda: webhook.state.in_step)
+        url = urls["console"] = await opened.enter_async_context(listening(served, settings.console_port))
+        ports["console_port"] = urlsplit(url).port
+    if settings.types_api:
+        parts = Parts(settings, store, api, cluster, tls, webhook)
+        url = urls["workload types API"] = await opened.enter_async_context(serve_types(parts))
+        ports["types_api"] = settings.types_api[0], urlsplit(url).port
+    return store, {"urls": urls, "ports": ports}
+
+
+def _keep(opened: AsyncExitStack, work: Coroutine[None, None, None]) -> None:
+    """Work in the background until the end."""
+    opened.callback(asyncio.create_task(work).cancel)
+
+
+def main() -> None:
+    """Run as a process of its own."""
+    # Whoever stops all processes of the server at once, such as systemd, leaves the end of this one to the webhook.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    open_standard_files()
+    end = socket.socket(fileno=int(sys.argv[1]))
+    settings = TypeAdapter(Settings).validate_json(sys.argv[2])
+    configure_log(settings.log_level, settings.log_format)
+    _yield_to_webhook()
+    try:
+        with event_loop() as runner:
+            runner.run(run(settings, end))
+    finally:
+        flush_log()
+
+
+def _yield_to_webhook() -> None:
+    """Take less of the processor than the webhook, at most half of the memory, and be killed before it."""
+    os.nice(5)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")  # the greatest there is
+    # Not above a limit that this process has already; -1 stands for none.
+    memory = min(container_memory() // 2, resource.getrlimit(resource.RLIMIT_DATA)[1] % 2**64)
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+
+
+if __name__ == "__main__":
+    main()

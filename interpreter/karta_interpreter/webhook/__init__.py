@@ -1,0 +1,1 @@
+"""One process that answers Karmada, and what keeps it reachable."""

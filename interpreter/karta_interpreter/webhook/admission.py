@@ -1,0 +1,274 @@
+"""Kubernetes admission of Kartas: what may be stored on the API server, and the labels that are stamped on it.
+
+The ``AdmissionReview`` (``admission.k8s.io/v1``) is read, the object in it is judged, and the answer is written.
+Whether a definition is right is decided in `karta_interpreter.definitions.karta`; HTTP is in
+`karta_interpreter.webhook.server`.
+"""
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import orjson
+
+from karta_interpreter.base.errors import RequestError
+from karta_interpreter.base.findings import DefinitionError, Finding, Severity, count, error, format_path
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.patch import diff
+from karta_interpreter.base.k8s.values import JSON, Object, Path, type_name
+from karta_interpreter.definitions.karta.annotations import PREFIX
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE, gvk_of, name_of
+from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
+
+_VERSION = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
+# Not 403, 409 or AlreadyExists: clients try those again, or take them for success.
+_INVALID = {"status": "Failure", "reason": "Invalid", "code": 422}
+
+
+class Action(StrEnum):
+    """The operation of a request."""
+
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    CONNECT = "CONNECT"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A request to store an object of a ``group`` and ``kind``.
+
+    ``object`` is None when one is deleted; ``old`` is what is stored now, None when one is created.
+    """
+
+    uid: str
+    action: Action
+    group: str
+    kind: str
+    subresource: str = ""
+    object: Object | None = None
+    old: Object | None = None
+
+
+def read(body: bytes) -> Review:
+    """Read a review; raises RequestError for any other body, which the API server counts as a failed webhook.
+
+    >>> read(b'{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}')
+    Traceback (most recent call last):
+    karta_interpreter.base.errors.RequestError: request must be an object, but is null
+    """
+    try:
+        review = _object(orjson.loads(body), "the body")
+    except orjson.JSONDecodeError as error:
+        raise RequestError(f"the body is not JSON: {error}") from error
+    for field, known in _VERSION.items():
+        if review.get(field) != known:
+            raise RequestError(f'{field} must be "{known}"; register the webhook with admissionReviewVersions [v1]')
+    request = _object(review.get("request"), "request")
+    kind = _object(request.get("kind"), "request.kind")
+    old = request.get("oldObject")
+    obj = request.get("object")
+    return Review(
+        uid=_text(request, "uid"),
+        action=_action(request),
+        group=_text(kind, "group", default=""),
+        kind=_text(kind, "kind"),
+        subresource=_text(request, "subResource", default=""),
+        object=None if obj is None else _object(obj, "request.object"),
+        old=None if old is None else _object(old, "request.oldObject"),
+    )
+
+
+def _object(value: JSON, where: str) -> Object:
+    if isinstance(value, dict):
+        return value
+    raise RequestError(f"{where} must be an object, but is {type_name(value)}")
+
+
+def _action(request: Object) -> Action:
+    name = _text(request, "operation")
+    if name not in list(Action):
+        raise RequestError(f'request.operation "{name[:64]}" is not one of {", ".join(Action)}')
+    return Action(name)
+
+
+def _text(parent: Object, field: str, *, default: str | None = None) -> str:
+    value: JSON = parent.get(field, default)
+    if isinstance(value, str) and (value or default is not None):
+        return value
+    raise RequestError(f"request: {field} must be a string that is not empty, but is {type_name(value)}")
+
+
+def allow(uid: str, *, warnings: tuple[str, ...] = (), patch: Sequence[Object] = ()) -> bytes:
+    """Return the answer that allows the request; ``patch`` changes the object."""
+    change = {"patchType": "JSONPatch", "patch": base64.b64encode(orjson.dumps(patch)).decode()} if patch else {}
+    return _encode({"uid": uid, "allowed": True, **change}, warnings)
+
+
+def refuse(uid: str, message: str, *, warnings: tuple[str, ...] = ()) -> bytes:
+    """Return the answer that denies the request, with the reason that the user reads."""
+    return _encode({"uid": uid, "allowed": False, "status": {**_INVALID, "message": message}}, warnings)
+
+
+def _encode(response: Object, warnings: tuple[str, ...]) -> bytes:
+    shown = {"warnings": warnings} if warnings else {}
+    return orjson.dumps({**_VERSION, "response": {**response, **shown}})
+
+
+_MAX_WARNING = 120
+"""Characters that Kubernetes recommends for a warning (``k8s.io/api/admission/v1``)."""
+_MAX_WARNINGS = 30
+"""Their sum stays below the 4096 characters that an API server passes on."""
+_MAX_MESSAGE = 32_768
+"""As many as the message of a condition may have (``metav1.Condition``), where the status of a Karta has the reason."""
+
+
+def refusal(kind: str, name: str, findings: Iterable[Finding]) -> str:
+    """Return why an object is not stored: one line that sums up, and one for each error.
+
+    A message that would be too long for an answer names as many as fit.
+    """
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    lines = [f'{kind} "{name}" cannot be used: {count(len(errors), "error")}']
+    length = len(lines[0])
+    for number, finding in enumerate(errors):
+        hint = f" ({finding.hint})" if finding.hint else ""
+        line = f"  {_one_line(_placed(finding.path, f'{finding.message}{hint} [{finding.rule}]'))}"
+        length += len(line) + 1
+        if length > _MAX_MESSAGE:
+            return "\n".join([*lines, f"  and {len(errors) - number} more; karta-interpreter validate shows them all"])
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def warnings_of(findings: Sequence[Finding]) -> tuple[str, ...]:
+    """The findings as warnings, each on one line and no longer than Kubernetes wants it."""
+    shown = tuple(_warning(finding) for finding in findings[:_MAX_WARNINGS])
+    if len(findings) <= _MAX_WARNINGS:
+        return shown
+    more = len(findings) - _MAX_WARNINGS
+    return (*shown, f"{more} more warnings; karta-interpreter validate shows them all")
+
+
+def _warning(finding: Finding) -> str:
+    """As much of a finding as there is room for: first its hint goes, then the outer part of its path, then words."""
+    path, message = finding.path, _one_line(finding.message)
+    lines = [_placed(path, f"{message} ({_one_line(finding.hint)})")] if finding.hint else []
+    lines.append(_placed(path, message))
+    lines += [f"…{_placed(path[start:], message)}" for start in range(1, len(path)) if isinstance(path[start], str)]
+    cut = lines[-1][: _MAX_WARNING - 1]  # room for the ellipsis
+    return next((line for line in lines if len(line) <= _MAX_WARNING), f"{cut.rpartition(' ')[0] or cut}…")
+
+
+def _placed(path: Path, text: str) -> str:
+    return f"{format_path(path)}: {text}" if path else text
+
+
+def _one_line(text: str) -> str:
+    """Return the text on one line and fit for UTF-8, which has no half surrogate pairs."""
+    return " ".join(text.split()).encode(errors="replace").decode()
+
+
+_KINDS = frozenset((version.partition("/")[0], kind) for version, kind in (KARTA, RESOURCE_INTERFACE))
+_LABELS = ("metadata", "labels")
+_MAX_LABEL_LENGTH = 63
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a review is about, for an answer without a judgement; ``is_settled``: a denial could correct nothing."""
+
+    uid: str
+    name: str
+    is_settled: bool
+
+
+def subject(review: Review) -> Subject:
+    """Return what a review is about."""
+    obj = _stored(review)
+    name = f'{review.kind} "{name_of(obj or {})}"'
+    return Subject(review.uid, name, is_settled=obj is None or _settled(review, obj))
+
+
+def unjudged(subject: Subject, reason: str) -> bytes:
+    """Answer a review that cannot be judged: with a denial, or with a warning where a denial could correct nothing.
+
+    A denial reaches the author of the object with any ``failurePolicy`` of the webhook.
+    """
+    message = f"{subject.name} cannot be judged: {reason}"
+    return allow(subject.uid, warnings=(message,)) if subject.is_settled else refuse(subject.uid, message)
+
+
+def validate(review: Review, taken: Mapping[GVK, str]) -> bytes:
+    """Answer a validating review: an object with errors is denied with all of them, warnings are passed on.
+
+    ``taken`` gives for each kind the name of the Karta or ResourceInterface on the API server that defines it. A
+    second one is denied as well. One of the same name is not a second one, so that a ResourceInterface can be
+    replaced by the Karta it becomes.
+
+    An object that is being deleted, or whose errors were stored before, is allowed: its finalizers and labels have to
+    remain editable.
+    """
+    obj = _stored(review)
+    if obj is None:
+        strange = f"{review.kind} is not a Karta: take it out of the rules of karta-interpreter's admission webhook"
+        return allow(review.uid, warnings=() if (review.group, review.kind) in _KINDS else (strange,))
+    try:
+        findings = load_definition(obj).findings
+    except DefinitionError as err:
+        findings = err.findings
+    findings = (*findings, *_second(obj, taken))
+    if not any(finding.severity is Severity.ERROR for finding in findings) or _settled(review, obj):
+        return allow(review.uid, warnings=warnings_of(findings))
+    # A denial has the errors in its message; only the others are warnings beside it.
+    lint = [finding for finding in findings if finding.severity is Severity.WARNING]
+    return refuse(review.uid, refusal(review.kind, name_of(obj), findings), warnings=warnings_of(lint))
+
+
+def mutate(review: Review) -> bytes:
+    """Answer a mutating review: a new object gets the labels ``run.ai/karta-group``, ``-version``, ``-kind``.
+
+    They are upstream's, so that definitions can be found by the kind that they define.
+    """
+    obj = _stored(review)
+    if obj is None or review.action is not Action.CREATE:
+        return allow(review.uid)
+    metadata, labels, gvk = obj.get("metadata"), edit.get(obj, _LABELS), gvk_of(obj)
+    if gvk is None or not isinstance(metadata, dict | None) or not isinstance(labels, dict | None):
+        return allow(review.uid)  # the API server rejects the object with a better reason
+    # A group may be longer than a label, and such an object could not be stored.
+    ours = {f"run.ai/karta-{part}": text for part, text in gvk._asdict().items() if len(text) <= _MAX_LABEL_LENGTH}
+    stamped = {**(labels or {}), **ours}
+    return allow(review.uid, patch=diff(obj, edit.set_value(obj, _LABELS, stamped)))
+
+
+def _stored(review: Review) -> Object | None:
+    """The definition that is to be stored, None when none is."""
+    stored = review.action in (Action.CREATE, Action.UPDATE) and not review.subresource
+    return review.object if stored and (review.group, review.kind) in _KINDS else None
+
+
+def _second(obj: Object, taken: Mapping[GVK, str]) -> tuple[Finding, ...]:
+    gvk = gvk_of(obj)
+    other = taken.get(gvk) if gvk else None
+    if other is None or other == name_of(obj):
+        return ()
+    message = f"{gvk} has a definition already: {other}"
+    return (error("duplicate-kind", ROOT_KIND, message, f"change {other}, or delete it first"),)
+
+
+def _settled(review: Review, obj: Object) -> bool:
+    """Whether a denial could correct nothing."""
+    if edit.get(obj, ("metadata", "deletionTimestamp")) is not None:
+        return True
+    return review.old is not None and _judged(obj) == _judged(review.old)
+
+
+def _judged(obj: Object) -> tuple[JSON, dict[str, JSON]]:
+    """The parts of an object that findings are about."""
+    annotations = edit.get(obj, ("metadata", "annotations"))
+    ours = annotations if isinstance(annotations, dict) else {}
+    return obj.get("spec"), {key: text for key, text in ours.items() if key.startswith(PREFIX)}

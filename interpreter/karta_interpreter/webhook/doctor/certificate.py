@@ -1,0 +1,112 @@
+"""A server's certificate, as a Go client checks it (``crypto/x509``)."""
+
+import base64
+import binascii
+import ipaddress
+import ssl
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
+
+from cryptography import x509
+
+from karta_interpreter.base.k8s.pem import names_of
+from karta_interpreter.webhook.doctor.result import Result, listed, ok, problem, warning
+
+_CHECK = "certificate"
+_URGENT, _SOON = timedelta(days=7), timedelta(days=30)
+# A certificate that lives for days is renewed with hours left; renewal happens with a third of the life left.
+_URGENT_SHARE, _SOON_SHARE = 10, 3
+
+# X509_V_ERR_* of OpenSSL (x509_vfy.h), which the module ssl has no names for.
+_DATES = frozenset({9, 10})
+"""Results of OpenSSL's check: a certificate is not yet valid, or has expired."""
+_UNKNOWN_CA = frozenset({2, 7, 18, 19, 20, 21, 27})
+"""No issuer, or none that is trusted; or another one of the same name, as after a CA was created again."""
+
+
+def read_bundle(ca_bundle: str) -> str | Result:
+    """The PEM text of a ``caBundle``, "" for an empty one, which means the CAs of Karmada's own system."""
+    if not ca_bundle:
+        return ""
+    try:
+        pem = base64.b64decode(ca_bundle, validate=True)
+        x509.load_pem_x509_certificates(pem)
+    except (binascii.Error, ValueError):
+        advice = "register the PEM certificate of the CA that signed the server's certificate, in base64"
+        return problem(_CHECK, "caBundle holds no PEM certificate, so Karmada makes no call", advice)
+    return pem.decode("ascii", errors="ignore")  # comments may be in any language
+
+
+def judge_names(leaf: x509.Certificate, server_name: str) -> Iterator[Result]:
+    """Check that the certificate is valid for the name that Karmada expects."""
+    names = names_of(leaf)
+    if any(_covers(name, server_name) for name in names):
+        return
+    text = f"it is valid for {listed(names) or 'no name at all'}, and Karmada expects {server_name}"
+    if not names and leaf.subject:
+        text = f"it has no subject alternative names, and Karmada expects {server_name} among them"
+    yield problem(_CHECK, text, f"serve one for it (--certificate-name {server_name}), or register a name that it has")
+
+
+def judge_dates(leaf: x509.Certificate, now: datetime) -> Iterator[Result]:
+    """Check that the certificate is valid now and for a while."""
+    begin, end = leaf.not_valid_before_utc, leaf.not_valid_after_utc
+    life, left = end - begin, end - now
+    if now < begin:
+        yield problem(_CHECK, f"it is not valid before {_time(begin)}", "check the clocks, or issue it again")
+    elif left <= timedelta(0):
+        yield problem(_CHECK, f"it expired at {_time(end)}", "renew it; the server reads a new one without a restart")
+    elif left < min(_URGENT, life / _URGENT_SHARE):
+        yield problem(_CHECK, f"it expires at {_time(end)}", "renew it now: the usual renewal has not happened")
+    elif left < min(_SOON, life / _SOON_SHARE):
+        yield warning(_CHECK, f"it expires at {_time(end)}", "check that it is renewed")
+
+
+def judge_trust(
+    error: ssl.SSLCertVerificationError | None, *, bundled: bool, leaf: x509.Certificate
+) -> Iterator[Result]:
+    """Check that the chain leads to a registered CA; ``error`` is that of OpenSSL."""
+    if error is None:
+        return
+    if error.verify_code in _UNKNOWN_CA:
+        trusted = "the caBundle" if bundled else "the system's CAs, and no caBundle is registered"
+        found = f"its issuer {leaf.issuer.rfc4514_string() or 'without a name'} is not in {trusted}"
+        advice = "register the certificate of its issuer as caBundle; with --register the server does so itself"
+        yield problem(_CHECK, found, advice)
+    elif error.verify_code in _DATES:
+        yield problem(_CHECK, f"its chain: {error.verify_message}", "renew it with its issuer, and register that one")
+    else:
+        advice = "issue a certificate for servers, with a valid chain"
+        yield problem(_CHECK, f"it is rejected: {error.verify_message}", advice)
+
+
+def judge_certificate(
+    leaf: x509.Certificate,
+    server_name: str,
+    error: ssl.SSLCertVerificationError | None,
+    now: datetime,
+    *,
+    bundled: bool,
+) -> list[Result]:
+    """Return all objections to a certificate, or a single ok."""
+    dates = list(judge_dates(leaf, now))
+    # OpenSSL stops at its first objection: where that is the leaf's dates, `judge_dates` has said more about it.
+    about_dates = error is not None and error.verify_code in _DATES and any(dates)
+    trust = judge_trust(None if about_dates else error, bundled=bundled, leaf=leaf)
+    good = f"it is trusted, valid for {server_name}, and expires at {_time(leaf.not_valid_after_utc)}"
+    return [*judge_names(leaf, server_name), *dates, *trust] or [ok(_CHECK, good)]
+
+
+def _covers(pattern: str, name: str) -> bool:
+    """Whether a name in a certificate is the expected one; a ``*`` stands for the first label only."""
+    pattern, name = pattern.lower(), name.lower().rstrip(".")
+    with suppress(ValueError):
+        return pattern == str(ipaddress.ip_address(name))
+    wildcard, _, domain = pattern.partition(".")
+    first, _, rest = name.partition(".")
+    return pattern == name or (wildcard == "*" and bool(first and domain) and domain == rest)
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"

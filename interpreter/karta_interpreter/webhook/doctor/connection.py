@@ -1,0 +1,203 @@
+"""Where Karmada connects to for a webhook, which name it then expects there, and connections like Karmada's.
+
+``pkg/resourceinterpreter/customized/webhook/serviceresolvers.go`` and ``k8s.io/apiserver/pkg/util/webhook``. Errors of
+connections are those of the operating system and of OpenSSL; `karta_interpreter.webhook.doctor.endpoint` explains them.
+"""
+
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from http.client import HTTPConnection, HTTPException
+from time import monotonic, perf_counter
+from typing import Any, cast
+from urllib.parse import quote
+
+from cryptography import x509
+
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.webhook.doctor.result import Result, problem
+from karta_interpreter.webhook.doctor.webhooks import Client
+from karta_interpreter.webhook.registration.configuration import Service, parts_of_url
+
+SECONDS = 10.0
+"""The time for each step: a connection, a handshake, to which Karmada gives as much, and an exchange."""
+_MAX_ANSWER = 1 << 20
+_CHECK = "address"
+_SAFE = "/%:@!$&'()*+,;=~"
+"""What stays as it is in a path; Go, too, escapes what is not ASCII."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A host and port to dial; ``server_name`` must be in the certificate, ``path`` is where calls are posted.
+
+    ``reason`` is the way from the registration to it, ``advice`` what to check when nothing answers.
+    """
+
+    host: str
+    port: int
+    server_name: str
+    path: str
+    reason: str = ""
+    advice: str = ""
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    def dialled_at(self, other: "Address") -> "Address":
+        """The same server, reached at another host and port, such as a forwarded one."""
+        reason = f"{self.reason}, but {other} was given to dial"
+        return replace(self, host=other.host, port=other.port, reason=reason, advice="")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An HTTP answer; ``seconds`` is from the first byte of the request to the end of the answer."""
+
+    status: int
+    body: bytes
+    seconds: float
+
+
+def address_of(client: Client, service: Object | None = None) -> Address | Result:
+    """The address of a webhook; ``service`` is the object that it refers to, None where karmada-apiserver has none.
+
+    A Result is the reason why Karmada cannot resolve it.
+    """
+    if client.service is None:
+        return _of_url(client.url)
+    if client.url:
+        return problem(_CHECK, f"clientConfig has both the url {client.url} and a service", "keep one of them")
+    return _of_service(client.service, service)
+
+
+def _of_url(url: str) -> Address | Result:
+    try:
+        host, port, path = parts_of_url(url)
+    except ServeError as error:
+        return problem(_CHECK, str(error), "write https://HOST[:PORT][/PATH]")
+    path = quote(path.rstrip("/"), _SAFE) or "/"
+    return Address(host, port, host, path, f"{url} is registered", "check that the host of the URL is the right one")
+
+
+def _of_service(reference: Service, service: Object | None) -> Address | Result:
+    name = f"Service {reference.namespace}/{reference.name}"
+    external = f"ExternalName {reference.host}.cluster.local"
+    spec = {} if service is None else service.get("spec") or {}
+    kind, host, in_service = spec.get("type", "ClusterIP"), spec.get("clusterIP"), f"{name} in karmada-apiserver"
+    if service is None:
+        host = reference.host
+        reason = f"karmada-apiserver has no {name}, so the name is resolved by DNS"
+        advice = f"unless Karmada runs in the same cluster, create there a {name}, {external}"
+    elif kind == "ExternalName":
+        host = spec.get("externalName")
+        reason, advice = f"{name} is an ExternalName", f"check its externalName {host}"
+    elif kind not in ("ClusterIP", "NodePort", "LoadBalancer"):
+        return problem(_CHECK, f"{name} is of the unknown type {kind}", "make it an ExternalName")
+    elif not host or host == "None":
+        advice = "give it a clusterIP, or make it an ExternalName; Karmada cannot dial a headless Service"
+        return problem(_CHECK, f"{in_service} is headless", advice)
+    elif reference.port not in (ports := [port["port"] for port in spec.get("ports") or ()]):
+        found = f"{name} has no port {reference.port}, it has {', '.join(map(str, ports)) or 'none'}"
+        return problem(_CHECK, found, "register one of its ports, or add this one")
+    else:
+        reason = f"{in_service} has this clusterIP"
+        advice = f"nothing routes a clusterIP of karmada-apiserver: make it an {external}"
+    return Address(str(host), reference.port, reference.host, "/" + reference.path.strip("/"), reason, advice)
+
+
+def connect(address: Address) -> None:
+    """Open a TCP connection; raises OSError, of which TimeoutError is one."""
+    with _connection(address):
+        pass
+
+
+def shake_hands(address: Address) -> tuple[x509.Certificate, str]:
+    """The certificate, which is not verified, and the TLS version.
+
+    Raises OSError, of which ssl.SSLError is one, and ValueError for a certificate that cannot be parsed.
+    """
+    # On a connection of its own: of one whose verification fails, the module ssl does not give the certificate away.
+    with _connection(address, _unverified()) as connection:
+        certificate = connection.getpeercert(binary_form=True)
+        if certificate is None:
+            raise ssl.SSLError("the server has no certificate")
+        return x509.load_der_x509_certificate(certificate), connection.version() or ""
+
+
+def verify(address: Address, ca_pem: str) -> ssl.SSLCertVerificationError | None:
+    """OpenSSL's objection to the certificate chain, apart from the name in it; raises OSError for any other failure.
+
+    Without a PEM text the CAs of the system are trusted.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    # As in Go, a certificate is trusted for being in the bundle, whether or not it has an issuer.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    if ca_pem:
+        context.load_verify_locations(cadata=ca_pem)
+    else:
+        context.load_default_certs()
+    try:
+        with _connection(address, context):
+            return None
+    except ssl.SSLCertVerificationError as error:
+        return error
+
+
+def ask(address: Address, target: str, body: bytes | None = None) -> Reply:
+    """GET a path, or POST a body to it; raises OSError, also for an answer that is not HTTP."""
+    with _connection(address, _unverified()) as connection:
+        # It would dial the name by DNS; the connection is to the address that Karmada dials, so it is put in by hand.
+        client = HTTPConnection(address.server_name, address.port)
+        client.sock = connection
+        headers = {"Accept": "application/json, */*", "Content-Type": "application/json", "Connection": "close"}
+        started = perf_counter()
+        try:
+            client.request("GET" if body is None else "POST", target, body, headers)
+            response = client.getresponse()
+            # A server that is none of ours may send without end.
+            content = response.read(_MAX_ANSWER + 1)
+        except HTTPException as error:
+            raise ConnectionError(f"the answer is not HTTP: {type(error).__name__}") from error
+        if len(content) > _MAX_ANSWER:
+            raise ConnectionError("the answer is longer than any of ours")
+        return Reply(response.status, content, perf_counter() - started)
+
+
+class _Timed(ssl.SSLSocket):
+    """Reads until a moment: the timeout of a socket begins anew with each byte that a server sends."""
+
+    until = 0.0
+
+    def read(self, *arguments: Any) -> Any:  # noqa: ANN401 - as its base has it
+        self.settimeout(max(self.until - monotonic(), 0.001))
+        return super().read(*arguments)
+
+
+def _unverified() -> ssl.SSLContext:
+    """A context for checks only, on which nothing secret is sent."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+@contextmanager
+def _connection(address: Address, context: ssl.SSLContext | None = None) -> Iterator[ssl.SSLSocket]:
+    """A connection, which without a context has no TLS."""
+    try:
+        with socket.create_connection((address.host, address.port), SECONDS) as plain:
+            if context is None:
+                yield cast("ssl.SSLSocket", plain)  # `connect` only opens and closes it
+            else:
+                context.sslsocket_class = _Timed
+                with context.wrap_socket(plain, server_hostname=address.server_name) as secured:
+                    cast("_Timed", secured).until = monotonic() + SECONDS
+                    yield secured
+    except UnicodeError as error:  # Python encodes a host name as IDNA before it asks for its address
+        raise ConnectionError(f"this is not a host name: {error}") from error

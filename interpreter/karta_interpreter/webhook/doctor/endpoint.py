@@ -1,0 +1,245 @@
+"""One address from the first packet to the answer of a call, and whether Karmada could read the answer."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from http import HTTPStatus
+from time import monotonic
+from typing import TypeAlias
+
+import orjson
+
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.doctor.certificate import judge_certificate, read_bundle
+from karta_interpreter.webhook.doctor.connection import SECONDS, Address, Reply, ask, connect, shake_hands, verify
+from karta_interpreter.webhook.doctor.result import Level, Result, listed, ok, problem, warning
+from karta_interpreter.webhook.wire.request import API_VERSION, KIND, context_of
+
+Kinds: TypeAlias = Mapping[GVK, Sequence[Operation]]
+"""Kinds, each with the operations that are registered for it."""
+
+_CONNECTION, _TLS, _READINESS, _CALL, _DEFINITIONS = "connection", "tls", "readiness", "call", "definitions"
+READY = "/readyz"
+UNDEFINED = GVK("doctor.karta-interpreter.io", "v1", "Nobody")
+"""A kind without a definition: a call for it shows the way there and back, and changes nothing."""
+
+_SLOW = 0.5
+"""Seconds from which Karmada writes a call to its own log (``customized.go``)."""
+_UNSET = 30
+"""Seconds that Karmada waits when no timeout is set."""
+_ALL_SECONDS = 60.0  # in which calls for further kinds begin
+_SLOW_ADVICE = "give the server more CPU, and check for a slow proxy or network on the way"
+_UID = "doctor"
+_OTHER_SERVER = "check that host, port and path are those of a karta-interpreter server"
+_CALL_ADVICE = {
+    404: "register the path /interpret; if that is the path, another server answers: check host and port",
+    401: "let calls through without credentials: Karmada has none; a proxy on the way asks for them",
+    403: "let calls through without credentials: Karmada has none; a proxy on the way asks for them",
+    502: "a proxy on the way does not reach the server: check its upstream, and that the server runs",
+    503: "the server starts, stops or is overloaded, or a proxy does not reach it: check its log and its CPU",
+    504: "a proxy on the way gets no answer in time: check the server's log and its CPU",
+}
+"""By HTTP status."""
+_INSIDE = (".svc", ".cluster.local")
+_PORT_FORWARD = (
+    "the name exists inside the host cluster only: run doctor in a pod there, or forward a port "
+    "(kubectl port-forward) and add --url https://localhost:PORT"
+)
+
+
+async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[Result]:
+    """Dial an address, check its certificate, and call it; ``kinds`` are those that it should know.
+
+    Each is asked one of its operations: a kind that only has scripts answers no others. ``limit`` is the seconds that
+    Karmada waits, None when no timeout is set. A step that fails is the last one, except a certificate that is not
+    accepted.
+    """
+    # Blocking sockets: on them each step can fail, and be named, alone.
+    return [
+        replace(each, found=each.found[:1000])  # a server may name its certificate, or what is wrong, at any length
+        for each in await asyncio.to_thread(_examine, address, ca_bundle, limit, kinds)
+    ]
+
+
+def _examine(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[Result]:
+    try:
+        connect(address)
+    except OSError as error:
+        return [judge_connection(address, error)]
+    results = [ok(_CONNECTION, f"{address} takes connections")]
+    try:
+        results += _certificate(address, ca_bundle)
+    except OSError as error:
+        return [*results, judge_tls(address, error)]
+    except ValueError as error:
+        return [*results, problem("certificate", f"it cannot be parsed: {error}", "issue it in the form of RFC 5280")]
+    try:
+        results += _calls(address, limit, kinds)
+    except OSError as error:
+        results.append(judge_exchange(error))
+    return results
+
+
+def _certificate(address: Address, ca_bundle: str) -> list[Result]:
+    leaf, version = shake_hands(address)
+    results = [ok(_TLS, f"{address} speaks {version}")]
+    pem = read_bundle(ca_bundle)
+    if isinstance(pem, Result):
+        return [*results, pem]
+    error = verify(address, pem)
+    return [*results, *judge_certificate(leaf, address.server_name, error, datetime.now(UTC), bundled=bool(pem))]
+
+
+def _calls(address: Address, limit: int | None, kinds: Kinds) -> list[Result]:
+    results = list(judge_readiness(ask(address, READY)))
+    target = f"{address.path}?timeout={limit or _UNSET}s"
+    results += judge_call(ask(address, target, call_body(UNDEFINED, Operation.INTERPRET_REPLICA)), limit)
+    # A server that is not ours would give the same objection for each of hundreds of kinds.
+    if results[-1].level is Level.PROBLEM:
+        return results
+    asked = {gvk: next(iter(operations), Operation.INTERPRET_STATUS) for gvk, operations in kinds.items()}
+    until = monotonic() + _ALL_SECONDS
+    known = {
+        gvk: is_defined(ask(address, target, call_body(gvk, operation)))
+        for gvk, operation in asked.items()
+        if monotonic() < until
+    }
+    if left := len(asked) - len(known):
+        results.append(
+            warning(
+                _DEFINITIONS,
+                f"{left} kinds are left out: the other {len(known)} have taken {_ALL_SECONDS:.0f} s",
+                _SLOW_ADVICE,
+            )
+        )
+    return [*results, *judge_definitions(known)]
+
+
+def call_body(gvk: GVK, operation: Operation) -> bytes:
+    """A request in Karmada's form, for an object that has nothing but a name."""
+    obj = {**gvk.type_meta, "metadata": {"name": "doctor", "namespace": "default"}}
+    # The observed object is of Retain alone; other operations ignore it.
+    return orjson.dumps(context_of(_UID, operation, obj, observedObject=obj, replicas=0))
+
+
+def judge_connection(address: Address, error: OSError) -> Result:
+    """The result about a connection that fails."""
+    way = f" ({address.reason})" if address.reason else ""
+    advice = f"; {address.advice}" if address.advice else ""
+    if isinstance(error, socket.gaierror):
+        inside = address.host.endswith(_INSIDE)
+        hint = _PORT_FORWARD if inside else f"check the name, and DNS where Karmada's controllers run{advice}"
+        return problem(_CONNECTION, f"the name {address.host} cannot be resolved from here{way}", hint)
+    if isinstance(error, ConnectionRefusedError):
+        hint = "check that the server runs, that its Service has endpoints (kubectl get endpointslices), and the port"
+        return problem(_CONNECTION, f"nothing listens on {address}{way}", hint + advice)
+    hint = "check firewalls and NetworkPolicies between Karmada's controllers and the server"
+    what = f"no answer in {SECONDS:.0f} s" if isinstance(error, TimeoutError) else f"no connection: {error}"
+    return problem(_CONNECTION, f"{address}: {what}{way}", hint + advice)
+
+
+def judge_tls(address: Address, error: OSError) -> Result:
+    """The result about a handshake that fails with any certificate accepted."""
+    reason = str(getattr(error, "reason", None) or str(error) or type(error).__name__).replace("_", " ").lower()
+    if isinstance(error, TimeoutError):
+        reason = f"no handshake in {SECONDS:.0f} s"
+    advice = "serve HTTPS with TLS 1.2 or newer there; --plain-http is for behind a proxy that does"
+    return problem(_TLS, f"{address} does not speak TLS as Karmada does: {reason}", advice)
+
+
+def judge_exchange(error: OSError) -> Result:
+    """The result about a call without an answer on a good connection."""
+    if isinstance(error, TimeoutError):
+        return problem(_CALL, f"a call has no answer after {SECONDS:.0f} s", "check the server's log and its CPU")
+    if isinstance(error, ssl.SSLError):
+        advice = "do not ask for client certificates: Karmada has none"
+        return problem(_CALL, f"the server ends the connection: {error.reason or error}", advice)
+    return problem(_CALL, f"a call has no answer: {str(error) or type(error).__name__}", "check the server's log")
+
+
+def judge_readiness(reply: Reply) -> Iterator[Result]:
+    """Check the answer of `READY`."""
+    if reply.status == HTTPStatus.OK:
+        yield ok(_READINESS, "the server is ready")
+    elif reply.status == HTTPStatus.NOT_FOUND:
+        advice = "fine if a proxy forwards calls only; else this is another server: check host and port"
+        yield warning(_READINESS, f"the server has no {READY}", advice)
+    else:
+        found = f"the server is not ready: HTTP {reply.status} {_message(_json(reply))}".rstrip()
+        yield problem(_READINESS, found, "fix the reason that it names; its log has more")
+
+
+def judge_call(reply: Reply, limit: int | None) -> Iterator[Result]:
+    """Check the answer to a call for `UNDEFINED`; ``limit`` is the seconds that Karmada waits."""
+    objection = _objection(reply)
+    if objection:
+        yield problem(_CALL, objection, _CALL_ADVICE.get(reply.status, _OTHER_SERVER))
+        return
+    milliseconds = f"{reply.seconds * 1000:.3g} ms"
+    if limit is not None and reply.seconds >= limit:
+        yield problem(_CALL, f"a call took {milliseconds}, longer than the {limit} s that Karmada waits", _SLOW_ADVICE)
+    elif reply.seconds >= _SLOW:
+        yield warning(_CALL, f"a call took {milliseconds}; each of Karmada's few workers waits that long", _SLOW_ADVICE)
+    else:
+        yield ok(_CALL, f"a call is answered in Karmada's form, in {milliseconds}")
+
+
+def is_defined(reply: Reply) -> bool:
+    """Whether the answer to a call comes from a definition, be it an error."""
+    # The objects of these calls have nothing but a name, so a definition may well answer with an error.
+    return bool(_code(_json(reply)) != HTTPStatus.NOT_FOUND)
+
+
+def judge_definitions(known: dict[GVK, bool]) -> Iterator[Result]:
+    """Check that the server has a definition of each registered kind."""
+    unknown = [gvk for gvk, is_known in known.items() if not is_known]
+    if unknown:
+        found = f"registered, but the server has no definition of it: {listed(unknown)}"
+        advice = "give it the definitions, or take the kinds out of the registration: every call for them is an error"
+        yield problem(_DEFINITIONS, found, advice)
+    elif known:
+        each = "the kind that is" if len(known) == 1 else f"each of the {len(known)} kinds that are"
+        yield ok(_DEFINITIONS, f"the server has a definition of {each} registered")
+
+
+def _objection(reply: Reply) -> str:
+    """Return why Karmada rejects an answer (``resourceinterpretercontext.go``), or why it is of another server."""
+    answer = _json(reply)
+    # The client of Kubernetes takes 200 to 206 for success (`rest.transformResponse`), and no other 2xx.
+    if not HTTPStatus.OK <= reply.status <= HTTPStatus.PARTIAL_CONTENT:
+        return f"a call is rejected: HTTP {reply.status} {_message(answer)}".rstrip()
+    if not isinstance(answer, dict):
+        return "the answer to a call is not a JSON object"
+    if (answer.get("apiVersion", API_VERSION), answer.get("kind", KIND)) != (API_VERSION, KIND):
+        # A value that is nested deeply has no text.
+        names = [each for each in map(answer.get, ("kind", "apiVersion")) if isinstance(each, str)]
+        return f"the answer to a call is a {' of '.join(names) or 'value without a kind'}, not a {KIND}"
+    if edit.get(answer, ("response", "uid")) != _UID:
+        return "the answer to a call has not the uid of its request"
+    # Another webhook may well answer a kind that does not exist.
+    if _code(answer) != HTTPStatus.NOT_FOUND:
+        return f"a call for the kind {UNDEFINED}, which does not exist, is not answered with 404"
+    return ""
+
+
+def _code(answer: JSON) -> JSON:
+    return edit.get(answer, ("response", "status", "code"))
+
+
+def _message(answer: JSON) -> str:
+    """Return the message of a Kubernetes ``Status``, "" for any other answer."""
+    message = edit.get(answer, ("message",))
+    return message if isinstance(message, str) else ""
+
+
+def _json(reply: Reply) -> JSON:
+    try:
+        return orjson.loads(reply.body)
+    except orjson.JSONDecodeError:
+        return None

@@ -1,0 +1,136 @@
+"""Kinds, Kartas and clusters on karmada-apiserver: whether kinds exist, and Kartas are ready and registered."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.schema import gvk_of, name_of
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.doctor.result import Result, listed, ok, problem, warning
+from karta_interpreter.webhook.doctor.webhooks import Client
+
+_KINDS, _KARTAS, _CLUSTERS = "kinds", "kartas", "clusters"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The versions in which a kind is served, and whether the one in question has a status subresource."""
+
+    versions: tuple[str, ...] = ()
+    status: bool = True
+
+
+def served(gvk: GVK, resources: Mapping[str, Sequence[Object]]) -> Served:
+    """How a kind is served, by the resources of each version of its group.
+
+    >>> deployments = [{"name": "deployments", "kind": "Deployment"}]
+    >>> served(GVK("apps", "v1", "Deployment"), {"v1": deployments})
+    Served(versions=('v1',), status=False)
+    """
+    plurals = {
+        # Names with a slash are subresources, such as deployments/scale, whose kind may be that of another resource.
+        version: [each["name"] for each in found if each["kind"] == gvk.kind and "/" not in each["name"]]
+        for version, found in resources.items()
+    }
+    names = {each["name"] for each in resources.get(gvk.version, ())}
+    return Served(
+        tuple(version for version, found in plurals.items() if found),
+        status=any(f"{plural}/status" in names for plural in plurals.get(gvk.version, ())),
+    )
+
+
+def judge_kinds(kinds: Mapping[GVK, Sequence[Operation]], found: Mapping[GVK, Served]) -> Iterator[Result]:
+    """Check that there can be objects of the registered kinds, and that their status can be written."""
+    missing = [gvk for gvk in kinds if not found[gvk].versions]
+    present = [gvk for gvk in kinds if gvk.version in found[gvk].versions]
+    for gvk in kinds:
+        versions = found[gvk].versions
+        if versions and gvk.version not in versions:
+            advice = f"write the definition for {listed(versions)}, or serve this version"
+            yield warning(_KINDS, f"{gvk}: its CRD does not serve {gvk.version}, only {listed(versions)}", advice)
+        elif versions and not found[gvk].status and Operation.AGGREGATE_STATUS in kinds[gvk]:
+            advice = "register it without AggregateStatus, or add subresources: {status: {}} to its CRD"
+            yield problem(_KINDS, f"{gvk}: AggregateStatus is registered, and there is no status subresource", advice)
+    if missing:
+        advice = "install their CRDs on karmada-apiserver too, if you propagate them; else this does no harm"
+        yield warning(_KINDS, f"registered, but not installed on karmada-apiserver: {listed(missing)}", advice)
+    if present:
+        number = f"{len(present)} of {count(len(kinds), 'registered kind')}"
+        yield ok(_KINDS, f"karmada-apiserver serves {number}: {listed(present)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A Karta as it is stored; ``conditions`` gives status and message by type."""
+
+    name: str
+    gvk: GVK | None
+    conditions: Mapping[str, tuple[str, str]]
+
+    def has(self, condition: str, status: str) -> bool:
+        """Whether a condition has a status."""
+        return self.conditions.get(condition, ("", ""))[0] == status
+
+    def message(self, *conditions: str) -> str:
+        """The message of the first of these conditions that is false, in one line."""
+        texts = (self.conditions[each][1] for each in conditions if self.has(each, "False"))
+        return " ".join(next(texts, "").split())
+
+
+def read_stored(obj: Object) -> Stored:
+    """The conditions of a stored Karta, whose status any writer may have written."""
+    conditions = edit.get(obj, ("status", "conditions"))
+    entries = [each for each in conditions if isinstance(each, dict)] if isinstance(conditions, list) else []
+    found = {str(each.get("type")): (str(each.get("status")), str(each.get("message", ""))) for each in entries}
+    return Stored(name_of(obj), gvk_of(obj), found)
+
+
+def judge_kartas(kartas: Sequence[Stored]) -> Iterator[Result]:
+    """Check their conditions."""
+    for karta in kartas:
+        if karta.has("Validated", "False"):
+            found = f"{karta.name} is not valid: {karta.message('Validated')}"
+            yield problem(_KARTAS, found, "correct it; karta-interpreter validate shows every finding")
+        elif karta.has("Ready", "False"):
+            found = f"{karta.name} is not ready: {karta.message('CRDExists', 'Ready')}"
+            yield warning(_KARTAS, found, "install the CRD of its kind on karmada-apiserver, in the version it names")
+    silent = [karta.name for karta in kartas if "Ready" not in karta.conditions]
+    if silent:
+        advice = "check that a server runs with --kubeconfig for this API server, and may patch kartas/status"
+        yield warning(_KARTAS, f"no server has checked {listed(silent)}: there is no condition Ready", advice)
+    ready = [karta for karta in kartas if karta.has("Ready", "True")]
+    if ready:
+        yield ok(_KARTAS, f"{len(ready)} of {len(kartas)} {'is' if len(ready) == 1 else 'are'} ready")
+    if not kartas:
+        yield ok(_KARTAS, "none is stored here; the server answers from its folders and catalogue")
+
+
+def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Iterator[Result]:
+    """Check that each defined kind is registered, and defined once."""
+    kinds = Counter(karta.gvk for karta in kartas if karta.gvk)
+    for gvk in (gvk for gvk, times in kinds.items() if times > 1):
+        names = listed(karta.name for karta in kartas if karta.gvk == gvk)
+        yield problem(_KARTAS, f"{gvk} has several definitions: {names}", "keep one; the others are not used")
+    usable = [karta for karta in kartas if karta.gvk and not karta.has("Ready", "False")]
+    # A Karta that is not ready is a result of its own, and rightly not registered.
+    missing = [f"{karta.name} ({karta.gvk})" for karta in usable if karta.gvk not in registered]
+    if missing:
+        advice = "start the server with --register, or apply the output of export webhook-configuration"
+        yield warning(_KARTAS, f"defined, but not registered, so Karmada does not ask: {listed(missing)}", advice)
+
+
+def judge_clusters(clusters: Sequence[Object], clients: Sequence[Client]) -> Iterator[Result]:
+    """Warn about Pull-mode clusters, whose agents cannot be checked."""
+    pulling = [each["metadata"]["name"] for each in clusters if edit.get(each, ("spec", "syncMode")) == "Pull"]
+    if not pulling:
+        yield ok(_CLUSTERS, f"{count(len(clusters), 'member cluster')}, and none in Pull mode")
+        return
+    where = "in Pull mode, karmada-agent calls from inside the cluster, for Retain, status and health"
+    advice = "make sure that its pods reach the address; run doctor in a pod there"
+    if any(client.service for client in clients):
+        advice = "register a URL that its pods can resolve and reach: a Service of the host cluster they cannot"
+    yield warning(_CLUSTERS, f"{where}: {listed(pulling)}", advice)

@@ -1,0 +1,225 @@
+"""All checks, in the order in which to fix their problems."""
+
+from collections import defaultdict
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from http import HTTPStatus
+from typing import TypeVar
+
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.webhook.doctor.connection import Address, address_of
+from karta_interpreter.webhook.doctor.endpoint import examine_endpoint
+from karta_interpreter.webhook.doctor.kinds import (
+    Served,
+    judge_clusters,
+    judge_coverage,
+    judge_kartas,
+    judge_kinds,
+    read_stored,
+    served,
+)
+from karta_interpreter.webhook.doctor.result import Result, ok, problem, warning
+from karta_interpreter.webhook.doctor.webhooks import (
+    Client,
+    Webhook,
+    judge_admission,
+    judge_gate,
+    judge_precedence,
+    judge_registration,
+    judge_rules,
+    judge_timeouts,
+    kinds_of,
+    read_customization,
+    read_webhooks,
+)
+from karta_interpreter.webhook.registration.admission_ca import PATHS
+from karta_interpreter.webhook.registration.registrar import CONFIGURATIONS
+
+_API, _CONTROL_PLANE, _ADDRESS = "api server", "control plane", "address"
+_CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
+_CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
+_KARTAS = ("/apis/run.ai/v1alpha1/kartas", "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces")
+_SKIPPED = "the checks about it are left out; give the user of the kubeconfig the missing rights"
+
+_CONTEXTS = "`kubectl config get-contexts` lists the contexts of a kubeconfig"
+_NO_KARMADA = (
+    "this is not a Karmada: give the kubeconfig of karmada-apiserver with --kubeconfig, or its "
+    f"context with --context; {_CONTEXTS}"
+)
+_BY_REASON = {
+    "NoKubeconfig": "give the kubeconfig of karmada-apiserver with --kubeconfig",
+    "NoContext": f"give a context that the kubeconfig has with --context; {_CONTEXTS}",
+    "Configuration": "correct the kubeconfig, or give another one with --kubeconfig",
+    "UnknownHost": (
+        "names such as karmada-apiserver.karmada-system.svc exist inside the host cluster only: run doctor in a pod "
+        "there, or give a kubeconfig whose server has a name that is known here"
+    ),
+    "Refused": (
+        "start karmada-apiserver; where it is not reachable from here, forward its port (kubectl port-forward) and "
+        "name that port in the kubeconfig"
+    ),
+    "Timeout": "check VPN, firewalls and NetworkPolicies between here and karmada-apiserver",
+    "Certificate": "get the present kubeconfig of this control plane: the CA or the server name in this one is another",
+    "TLS": "write the https URL of karmada-apiserver into the kubeconfig, with the port that speaks TLS",
+    "Unreadable": "another server answers at this URL: correct the server in the kubeconfig",
+}
+_BY_STATUS = {
+    HTTPStatus.UNAUTHORIZED: "get new credentials, and write them into the kubeconfig",
+    HTTPStatus.FORBIDDEN: "give the user of the kubeconfig this right, or use the kubeconfig of another user",
+    HTTPStatus.NOT_FOUND: "another server answers at this URL, such as a proxy: correct the server in the kubeconfig",
+}
+_NOT_WELL = "look at the log of karmada-apiserver; `doctor --wait SECONDS` waits until it answers"
+
+Answer = TypeVar("Answer")
+
+
+async def examine(api: ApiServer, *, name: str, url: str = "") -> list[Result]:
+    """All results about the configuration of that name and the server behind it.
+
+    With a ``url`` the server is dialled at its host and port instead of those that are registered; its certificate is
+    checked for the registered name all the same.
+    """
+    try:
+        version = (await api.get("/version")).get("gitVersion", "unknown")
+    except ClusterError as error:
+        return [problem(_API, str(error), _advice(error)), *await _server_at(url)]
+    results = [ok(_API, f"{api.url} answers, its version is {version}")]
+    try:
+        configurations = await api.list(CONFIGURATIONS)
+    except ClusterError as error:
+        advice = _NO_KARMADA if error.status == HTTPStatus.NOT_FOUND else _SKIPPED
+        return [*results, problem(_CONTROL_PLANE, str(error), advice), *await _server_at(url)]
+    webhooks = [webhook for configuration in configurations for webhook in read_webhooks(configuration)]
+    ours = [webhook for webhook in webhooks if webhook.configuration == name]
+    others = [webhook for webhook in webhooks if webhook.configuration != name]
+    plane = _ControlPlane(api)
+    results += [
+        *judge_registration(name, ours, others),
+        *await _precedence(plane, ours, others),
+        *await _kinds(plane, ours),
+        *judge_admission(await plane.admission(name), ours),
+        *await _servers(plane, ours, url),
+    ]
+    return [*results, *plane.results]
+
+
+class _ControlPlane:
+    """Reads karmada-apiserver; ``results`` collects what could not be read."""
+
+    def __init__(self, api: ApiServer) -> None:
+        self.api = api
+        self.results: list[Result] = []
+
+    async def objects(self, path: str, *, optional: bool = False) -> Sequence[Object]:
+        """The objects of a collection; an optional one need not exist."""
+        return await self._readable(self.api.list(path), optional=optional) or ()
+
+    async def admission(self, name: str) -> list[Object]:
+        """The admission configurations of a name."""
+        found = [await self._readable(self.api.find(f"{path}/{name}"), optional=False) for path in PATHS]
+        return [configuration for configuration in found if configuration is not None]
+
+    async def service(self, client: Client) -> Object | None:
+        """Return the Service of a webhook, None if it does not exist; raises ClusterError."""
+        if client.service is None:
+            return None
+        return await self.api.find(f"/api/v1/namespaces/{client.service.namespace}/services/{client.service.name}")
+
+    async def served(self, kinds: Iterable[GVK]) -> dict[GVK, Served]:
+        """How each kind is served; raises ClusterError."""
+        kinds = tuple(kinds)
+        groups = sorted({gvk.group for gvk in kinds})
+        resources = {group: await _existing(self._resources(group)) or {} for group in groups}
+        return {gvk: served(gvk, resources[gvk.group]) for gvk in kinds}
+
+    async def _resources(self, group: str) -> Mapping[str, Sequence[Object]]:
+        # /api has an APIVersions, whose versions are names; /apis/GROUP an APIGroup, whose versions are objects.
+        versions = (await self.api.get(f"/apis/{group}" if group else "/api"))["versions"]
+        names = [each["version"] for each in versions] if group else versions
+        return {name: await self.api.resources(f"{group}/{name}" if group else name) for name in names}
+
+    async def _readable(self, answer: Awaitable[Answer], *, optional: bool) -> Answer | None:
+        try:
+            return await (_existing(answer) if optional else answer)
+        except ClusterError as error:
+            self.results.append(warning(_CONTROL_PLANE, str(error), _SKIPPED))
+            return None
+
+
+async def _existing(answer: Awaitable[Answer]) -> Answer | None:
+    """An answer, None for 404; raises any other ClusterError."""
+    try:
+        return await answer
+    except ClusterError as error:
+        if error.status == HTTPStatus.NOT_FOUND:
+            return None
+        raise
+
+
+def _advice(error: ClusterError) -> str:
+    """Return the advice about an API server that does not answer with its version."""
+    # A proxy may answer with a status that HTTP does not define.
+    by_status = _BY_STATUS.get(HTTPStatus(error.status)) if error.status in set(HTTPStatus) else None
+    return by_status or (not error.status and _BY_REASON.get(error.reason)) or _NOT_WELL
+
+
+async def _precedence(plane: _ControlPlane, ours: Sequence[Webhook], others: Sequence[Webhook]) -> list[Result]:
+    customizations = [read_customization(obj) for obj in await plane.objects(_CUSTOMIZATIONS)]
+    return [
+        *judge_timeouts(ours),
+        *judge_rules(ours),
+        *judge_gate(ours, others, customizations),
+        *judge_precedence(ours, others, customizations),
+    ]
+
+
+async def _kinds(plane: _ControlPlane, ours: Sequence[Webhook]) -> list[Result]:
+    kinds = kinds_of(ours)
+    results: list[Result] = []
+    try:
+        results += judge_kinds(kinds, await plane.served(kinds))
+    except ClusterError as error:
+        results.append(warning("kinds", str(error), "run doctor again when the API server answers"))
+    kartas = [read_stored(obj) for path in _KARTAS for obj in await plane.objects(path, optional=True)]
+    results += judge_kartas(kartas)
+    # A rule with * registers kinds that it does not name.
+    if ours and not any(rule.wide for webhook in ours for rule in webhook.rules):
+        results += judge_coverage(kartas, kinds)
+    return [*results, *judge_clusters(await plane.objects(_CLUSTERS), [webhook.client for webhook in ours])]
+
+
+async def _servers(plane: _ControlPlane, ours: Sequence[Webhook], url: str) -> list[Result]:
+    """The results about each address that webhooks of ours name, once."""
+    by_client: dict[Client, list[Webhook]] = defaultdict(list)
+    for webhook in ours:
+        by_client[webhook.client].append(webhook)
+    if not by_client:
+        return await _server_at(url)
+    return [result for client, at in by_client.items() for result in await _server(plane, client, at, url)]
+
+
+async def _server(plane: _ControlPlane, client: Client, webhooks: Sequence[Webhook], url: str) -> list[Result]:
+    try:
+        service = await plane.service(client)
+    except ClusterError as error:
+        return [warning(_ADDRESS, str(error), "without it the address that Karmada dials is unknown")]
+    address = address_of(client, service)
+    dialled = address_of(Client(url)) if url else address
+    if isinstance(address, Result):
+        return [address]
+    if isinstance(dialled, Result):
+        return [dialled]
+    address = address.dialled_at(dialled) if url else address
+    found = ok(_ADDRESS, f"Karmada dials {address} as {address.server_name}: {address.reason}")
+    timeout = min((webhook.timeout for webhook in webhooks if webhook.timeout is not None), default=None)
+    return [found, *await examine_endpoint(address, client.ca_bundle, timeout, kinds_of(webhooks))]
+
+
+async def _server_at(url: str) -> list[Result]:
+    """A server without a registration."""
+    if not url:
+        return []
+    address = address_of(Client(url))
+    return await examine_endpoint(address, "", None, {}) if isinstance(address, Address) else [address]

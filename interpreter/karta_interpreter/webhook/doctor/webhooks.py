@@ -1,0 +1,290 @@
+"""ResourceInterpreterWebhookConfigurations as Karmada reads them, and which interpreter it asks.
+
+Rules: ``pkg/util/interpreter/matcher.go``; precedence: ``pkg/resourceinterpreter/interpreter.go``. Customizations come
+before webhooks, and of the webhooks the first one in the order of their names is asked. With Karmada's feature gate
+``MultiplePodTemplatesScheduling`` on, a kind that has InterpretComponent gets components from the scheduler and no
+replicas; if it has ReviseReplica too, from any interpreter, that is called with 0, and the workload is scaled to zero.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.engine.operations import SLOTS, Operation
+from karta_interpreter.webhook.doctor.result import Result, listed, ok, problem, warning
+from karta_interpreter.webhook.registration.admission_ca import WEBHOOKS
+from karta_interpreter.webhook.registration.configuration import Service
+from karta_interpreter.webhook.registration.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
+
+ANY = "*"
+HTTPS = 443
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Operations of kinds; each list may be ``*`` alone."""
+
+    groups: tuple[str, ...]
+    versions: tuple[str, ...]
+    kinds: tuple[str, ...]
+    operations: tuple[str, ...]
+
+    def matches(self, gvk: GVK, operation: Operation) -> bool:
+        """Whether Karmada sends this to the webhook."""
+        asked = (*gvk, operation)
+        listed = (self.groups, self.versions, self.kinds, self.operations)
+        return all(each in names or ANY in names for each, names in zip(asked, listed, strict=True))
+
+    @property
+    def wide(self) -> bool:
+        """Whether it has kinds that it does not name."""
+        return any(ANY in listed for listed in (self.groups, self.versions, self.kinds))
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """The URL or the Service of a webhook, and in base64 the PEM certificates to trust."""
+
+    url: str = ""
+    service: Service | None = None
+    ca_bundle: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """One webhook of a configuration; ``timeout`` is in seconds and None when it is not set."""
+
+    configuration: str
+    name: str
+    client: Client
+    rules: tuple[Rule, ...]
+    timeout: int | None = None
+
+    @property
+    def full_name(self) -> str:
+        """The name by which Karmada sorts webhooks, and which it has in errors."""
+        return f"{self.configuration}/{self.name}"
+
+    def takes(self, gvk: GVK, operation: Operation) -> bool:
+        """Whether one of its rules matches."""
+        return any(rule.matches(gvk, operation) for rule in self.rules)
+
+
+def read_webhooks(configuration: Object) -> tuple[Webhook, ...]:
+    """The webhooks of a configuration from an API server; absent fields are empty here."""
+    return tuple(
+        Webhook(
+            configuration["metadata"]["name"],
+            entry.get("name", ""),
+            _client(entry.get("clientConfig") or {}),
+            tuple(_rule(rule) for rule in entry.get("rules") or ()),
+            entry.get("timeoutSeconds"),
+        )
+        for entry in configuration.get("webhooks") or ()
+    )
+
+
+def in_order(webhooks: Iterable[Webhook]) -> list[Webhook]:
+    """The webhooks in Karmada's order; the first one that matches is asked, and no other."""
+    return sorted(webhooks, key=lambda webhook: webhook.full_name)
+
+
+def kinds_of(webhooks: Iterable[Webhook]) -> dict[GVK, tuple[Operation, ...]]:
+    """The kinds that the webhooks name, each with the operations that they take."""
+    webhooks = tuple(webhooks)
+    rules = (rule for webhook in webhooks for rule in webhook.rules if not rule.wide)
+    kinds = sorted({GVK(*names) for rule in rules for names in product(rule.groups, rule.versions, rule.kinds)})
+    return {
+        gvk: tuple(operation for operation in Operation if any(webhook.takes(gvk, operation) for webhook in webhooks))
+        for gvk in kinds
+    }
+
+
+def _client(config: Object) -> Client:
+    reference = config.get("service")
+    service = reference and Service(
+        reference.get("namespace", ""),
+        reference.get("name", ""),
+        reference.get("port") or HTTPS,
+        reference.get("path") or "",
+    )
+    return Client(config.get("url") or "", service, config.get("caBundle") or "")
+
+
+def _rule(value: Object) -> Rule:
+    return Rule(*(tuple(value.get(field) or ()) for field in ("apiGroups", "apiVersions", "kinds", "operations")))
+
+
+_REGISTERED, _TIMEOUT, _RULES = "registration", "timeout", "rules"
+_LONGEST = 10
+"""Seconds. Karmada's controllers have five workers; each of them blocks while it waits for an answer."""
+
+
+def judge_registration(name: str, ours: Sequence[Webhook], others: Sequence[Webhook]) -> Iterator[Result]:
+    """Check that there is a configuration of that name, and count what it registers."""
+    if ours:
+        kinds = kinds_of(ours)
+        calls = sum(map(len, kinds.values()))
+        what = f"{count(calls, 'operation')} of {count(len(kinds), 'kind')}"
+        yield ok(_REGISTERED, f"{name} registers {what}: {listed(kinds)}")
+        return
+    found = f"there is no ResourceInterpreterWebhookConfiguration {name} with webhooks"
+    names = sorted({webhook.configuration for webhook in others})
+    advice = f"name another with --name: there is {listed(names)}; or " if names else ""
+    advice += "register: start the server with --register, or apply the output of export webhook-configuration"
+    yield problem(_REGISTERED, found, advice)
+
+
+def judge_timeouts(ours: Sequence[Webhook]) -> Iterator[Result]:
+    """Check how long Karmada waits."""
+    advice = "set timeoutSeconds: 3; a call without an answer blocks one of Karmada's five workers"
+    unset = [webhook.name for webhook in ours if webhook.timeout is None]
+    if unset:
+        yield warning(_TIMEOUT, f"timeoutSeconds is not set, which means 30 s: {listed(unset)}", advice)
+    long = [webhook.name for webhook in ours if (webhook.timeout or 0) > _LONGEST]
+    if long:
+        yield warning(_TIMEOUT, f"timeoutSeconds is more than {_LONGEST}: {listed(long)}", advice)
+    if ours and not unset and not long:
+        longest = max(webhook.timeout or 0 for webhook in ours)
+        yield ok(_TIMEOUT, f"Karmada waits at most {longest} s for an answer")
+
+
+def judge_rules(ours: Sequence[Webhook]) -> Iterator[Result]:
+    """Check that the rules name their kinds and operations, and only operations that exist."""
+    wide = [webhook.name for webhook in ours if any(rule.wide or ANY in rule.operations for rule in webhook.rules)]
+    if wide:
+        advice = "name them: a match is final, and hides Karmada's own interpreters even where the answer is an error"
+        yield warning(_RULES, f"rules with * take kinds or operations that they do not name: {listed(wide)}", advice)
+    named = {operation for webhook in ours for rule in webhook.rules for operation in rule.operations}
+    unknown = sorted(named - {*Operation, ANY})
+    if unknown:
+        advice = f"remove it; the operations are {', '.join(Operation)}"
+        yield warning(_RULES, f"Karmada has no operation {listed(unknown)}", advice)
+
+
+def judge_admission(configurations: Sequence[Object], ours: Sequence[Webhook]) -> Iterator[Result]:
+    """Check that installed admission webhooks trust the CA of our registration; no result where none is installed."""
+    trusted = {webhook.client.ca_bundle for webhook in ours}
+    entries = [entry for each in configurations for entry in each.get("webhooks") or () if entry["name"] in WEBHOOKS]
+    if not entries or not trusted:
+        return
+    strangers = [each for each in entries if _client(each.get("clientConfig") or {}).ca_bundle not in trusted]
+    if not strangers:
+        yield ok("admission", "Kartas are checked before they are stored")
+        return
+    is_ignored = all(entry.get("failurePolicy") == "Ignore" for entry in entries)
+    outcome = "are stored unchecked" if is_ignored else "are rejected"
+    names = listed(entry["name"] for entry in strangers)
+    advice = "allow a server that registers itself to patch them, as the chart does; or set admission.caBundle"
+    yield problem("admission", f"the caBundle of {names} is not the registered one, so Kartas {outcome}", advice)
+
+
+_CHECK, _GATE = "precedence", "gate"
+_COMPONENT, _REVISE = Operation.INTERPRET_COMPONENT, Operation.REVISE_REPLICA
+_ANSWERED_BY_KARMADA = {_COMPONENT: INTERPRETS_COMPONENT, _REVISE: REVISES_REPLICA}
+
+
+@dataclass(frozen=True, slots=True)
+class Customization:
+    """The operations of a kind that Lua answers."""
+
+    name: str
+    gvk: GVK | None
+    operations: frozenset[Operation]
+
+    def takes(self, gvk: GVK, operation: Operation) -> bool:
+        """Whether it answers an operation of a kind."""
+        return gvk == self.gvk and operation in self.operations
+
+
+def read_customization(obj: Object) -> Customization:
+    """Read the customization of an object from an API server; operations without a script are left out."""
+    scripts = edit.get(obj, ("spec", "customizations"))
+    operations = (Operation(name) for name, slot in SLOTS.items() if edit.get(scripts, (slot.field, "luaScript")))
+    try:
+        gvk = GVK.of(edit.get(obj, ("spec", "target")) or {})
+    except InterpretationError:
+        gvk = None
+    return Customization(str(edit.get(obj, ("metadata", "name"))), gvk, frozenset(operations))
+
+
+def judge_precedence(
+    ours: Sequence[Webhook], others: Sequence[Webhook], customizations: Sequence[Customization]
+) -> Iterator[Result]:
+    """Check that Karmada asks our webhook for what it registers, and that it hides no other one."""
+    lost: dict[tuple[str, GVK], list[Operation]] = defaultdict(list)
+    hidden: dict[tuple[str, GVK], list[Operation]] = defaultdict(list)
+    for gvk, operations in kinds_of(ours).items():
+        for operation in operations:
+            takers = [webhook for webhook in in_order([*ours, *others]) if webhook.takes(gvk, operation)]
+            if takers[0] not in ours:
+                lost[takers[0].full_name, gvk].append(operation)
+            for webhook in takers[1:] if takers[0] in ours else ():
+                hidden[webhook.full_name, gvk].append(operation)
+    overridden = list(_overridden(ours, customizations))
+    yield from overridden
+    for (name, gvk), calls in lost.items():
+        found = f"{gvk}: {', '.join(calls)} goes to {name}, which comes before ours in the order of names"
+        yield problem(_CHECK, found, "take the kind out of one of the two configurations; only the first one is asked")
+    for (name, gvk), calls in hidden.items():
+        found = f"{gvk}: {name} is never asked for {', '.join(calls)}, because ours comes before it"
+        yield warning(_CHECK, found, "take the kind out of one of the two; only the first one is asked")
+    if ours and not overridden and not lost and not hidden:
+        yield ok(_CHECK, "no customization and no other webhook answers for our kinds")
+
+
+def _overridden(ours: Sequence[Webhook], customizations: Sequence[Customization]) -> Iterator[Result]:
+    for gvk, operations in kinds_of(ours).items():
+        for each in customizations:
+            if shared := [operation for operation in operations if each.takes(gvk, operation)]:
+                name = f"ResourceInterpreterCustomization {each.name}"
+                found = f"{gvk}: {', '.join(shared)} is answered by the {name}, and we are never asked"
+                yield warning(_CHECK, found, f"delete these scripts from {each.name}, if that is not meant")
+
+
+def judge_gate(
+    ours: Sequence[Webhook], others: Sequence[Webhook], customizations: Sequence[Customization]
+) -> Iterator[Result]:
+    """Check that no kind of ours has InterpretComponent together with ReviseReplica, from any interpreters."""
+    kinds, trapped = kinds_of(ours), False
+    for gvk, operations in kinds.items():
+        registered = [operation for operation in (_COMPONENT, _REVISE) if operation in operations]
+        if len(registered) > 1:
+            trapped = True
+            found = f"{gvk}: InterpretComponent is registered together with ReviseReplica"
+            yield problem(_GATE, found, f"register only one of them: {_SCALES_TO_ZERO}")
+            continue
+        for mine in registered:
+            other = _REVISE if mine is _COMPONENT else _COMPONENT
+            if theirs := _answered_by(gvk, other, others, customizations):
+                trapped = True
+                yield warning(_GATE, f"{gvk}: we answer {mine}, and {theirs} {other}", _ADVICE[mine])
+    if kinds and not trapped:
+        yield ok(_GATE, "no kind has InterpretComponent together with ReviseReplica")
+
+
+_SCALES_TO_ZERO = "with the gate MultiplePodTemplatesScheduling on, Karmada scales it to zero"
+_ADVICE = {
+    _COMPONENT: "remove ReviseReplica there, or register InterpretReplica instead of InterpretComponent: "
+    + _SCALES_TO_ZERO,
+    _REVISE: "fine as long as Karmada's gate MultiplePodTemplatesScheduling is off, which is the default; before it "
+    "is turned on, start the server with --multiple-pod-templates-scheduling, or Karmada scales it to zero",
+}
+
+
+def _answered_by(
+    gvk: GVK, operation: Operation, others: Sequence[Webhook], customizations: Sequence[Customization]
+) -> str:
+    """The other interpreter that answers an operation, empty for none."""
+    found = [
+        *(f"the ResourceInterpreterCustomization {each.name}" for each in customizations if each.takes(gvk, operation)),
+        *(f"the webhook {webhook.full_name}" for webhook in others if webhook.takes(gvk, operation)),
+        *(["Karmada itself"] if gvk in _ANSWERED_BY_KARMADA[operation] else []),
+    ]
+    return found[0] if found else ""

@@ -1,0 +1,18 @@
+"""Keeps Karmada's ResourceInterpreterWebhookConfiguration in step with the definitions in use.
+
+The object is computed from plain values (`operations`, `configuration`); `registrar` keeps the one on a Karmada control
+plane in step with it.
+"""
+
+from karta_interpreter.webhook.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
+from karta_interpreter.webhook.registration.operations import Served, operations_for, served_kinds
+
+__all__ = [
+    "NAME",
+    "Endpoint",
+    "Served",
+    "left_out",
+    "operations_for",
+    "served_kinds",
+    "webhook_configuration",
+]

@@ -1,0 +1,241 @@
+"""The ResourceInterpreterWebhookConfiguration of a snapshot, and the endpoint in it: where Karmada calls a server."""
+
+import base64
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from typing import Self
+from urllib.parse import urlsplit
+
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.findings import Finding, warning
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.webhook.registration.operations import (
+    Served,
+    are_safe,
+    find_served,
+    operations_for,
+    served_versions,
+)
+
+PATH = "/interpret"
+"""Where the server answers."""
+
+_LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_SERVICE = re.compile(rf"(?P<namespace>{_LABEL})/(?P<name>{_LABEL})(:(?P<port>[0-9]{{1,5}}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A Service of the cluster that Karmada runs in."""
+
+    namespace: str
+    name: str
+    port: int = 443
+    path: str = ""
+
+    @property
+    def host(self) -> str:
+        """Its DNS name in the cluster, which the certificate has to carry."""
+        return f"{self.name}.{self.namespace}.svc"
+
+
+def parts_of_url(url: str) -> tuple[str, int, str]:
+    """Host, port and path of a URL; raises ServeError for one that Karmada does not call.
+
+    >>> parts_of_url("https://[::1]/interpret")
+    ('::1', 443, '/interpret')
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 443
+    except ValueError as error:
+        raise ServeError(f'"{url}" is not a URL: {error}') from error
+    if parts.scheme != "https" or not parts.hostname:
+        raise ServeError(f'Karmada cannot call "{url}": it takes https://HOST[:PORT][/PATH] only')
+    # `urlsplit` leaves blanks out, such as the line end of an environment variable; Karmada rejects them.
+    if " " in url or not url.isprintable():
+        raise ServeError(f'Karmada cannot call "{url}": it allows no blank or control character')
+    if "@" in parts.netloc or "?" in url or "#" in url:
+        raise ServeError(f'Karmada cannot call "{url}": it allows no user, query or fragment')
+    return parts.hostname, port, parts.path
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A URL or a Service; ``ca_bundle`` is the PEM of what Karmada has to trust, empty for its system's roots."""
+
+    at: str | Service
+    ca_bundle: bytes = b""
+
+    @classmethod
+    def of_url(cls, url: str, ca_bundle: bytes = b"") -> Self:
+        """The endpoint at a URL; one without a path gets `PATH`. Raises ServeError for what Karmada refuses.
+
+        >>> Endpoint.of_url("https://interpreter.example.com:8443").at
+        'https://interpreter.example.com:8443/interpret'
+        """
+        _, _, path = parts_of_url(url)
+        return cls(url if path.strip("/") else url.rstrip("/") + PATH, certificates(ca_bundle))
+
+    @classmethod
+    def of_service(cls, text: str, ca_bundle: bytes = b"") -> Self:
+        """The endpoint of a Service, given as ``namespace/name[:port]``; raises ServeError when it is not.
+
+        >>> Endpoint.of_service("karmada-system/karta-interpreter:8443").at
+        Service(namespace='karmada-system', name='karta-interpreter', port=8443, path='/interpret')
+        """
+        match = _SERVICE.fullmatch(text)
+        port = int(match["port"] or 443) if match else 0
+        if not match or not 0 < port < 2**16:
+            raise ServeError(f'"{text}" is not a Service: write namespace/name or namespace/name:port')
+        return cls(Service(match["namespace"], match["name"], port, PATH), certificates(ca_bundle))
+
+    @property
+    def server_name(self) -> str:
+        """The name or address that the server's certificate has to carry.
+
+        >>> Endpoint.of_service("karmada-system/karta-interpreter").server_name
+        'karta-interpreter.karmada-system.svc'
+        """
+        return self.at.host if isinstance(self.at, Service) else urlsplit(self.at).hostname or ""
+
+    def client_config(self) -> Object:
+        """The ``clientConfig`` of a webhook."""
+        trust = {"caBundle": base64.b64encode(self.ca_bundle).decode()} if self.ca_bundle else {}
+        at = {"url": self.at} if isinstance(self.at, str) else {"service": asdict(self.at)}
+        return {**at, **trust}
+
+
+def certificates(pem: bytes) -> bytes:
+    """The certificates in a PEM file and nothing else, above all no key; raises ServeError when there are none."""
+    if not pem.strip():
+        return b""
+    # Of the extra [server], which a configuration without a CA can be exported without.
+    from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415
+
+    from karta_interpreter.base.k8s.pem import read_certificates  # noqa: PLC0415
+
+    try:
+        found = read_certificates(pem, "the CA bundle")
+    except ValueError as error:
+        raise ServeError(str(error)) from error
+    return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in found)
+
+
+API_VERSION = "config.karmada.io/v1alpha1"
+KIND = "ResourceInterpreterWebhookConfiguration"
+NAME = "karta-interpreter"
+"""The name of the object where no other is given."""
+
+
+def webhook_configuration(
+    snapshot: Snapshot,
+    endpoint: Endpoint,
+    served: Mapping[GVK, Served] | None = None,
+    *,
+    name: str = NAME,
+    multiple_pod_templates: bool = False,
+    timeout_seconds: int = 3,
+    present: Object | None = None,
+) -> Object:
+    """One webhook per definition, each for exactly one kind and the operations of `operations_for`.
+
+    ``served`` is what the API server's CRDs define, None when it is unknown. ``timeout_seconds`` is from 1 to 30.
+    A kind whose definition is broken and has no last good version keeps the operations it has in ``present``, the
+    object as it is now: calls that fail are better than a workload that Karmada no longer knows how to divide.
+    """
+    broken = {each.gvk for each in snapshot.quarantined} - snapshot.entries.keys()
+    kept = {
+        gvk: operations
+        for gvk, operations in registered_operations(present or {}).items()
+        if gvk in broken and are_safe(gvk, operations, multiple_pod_templates=multiple_pod_templates)
+    }
+    found = {
+        gvk: operations_for(entry.definition, find_served(served, gvk), multiple_pod_templates=multiple_pod_templates)
+        for gvk, entry in snapshot.entries.items()
+    }
+    operations: dict[GVK, tuple[str, ...]] = {gvk: each for gvk, each in (kept | found).items() if each}
+    names = webhook_names(operations)
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {"name": name, "labels": {"app.kubernetes.io/managed-by": NAME}},
+        "webhooks": [
+            {
+                "name": names[gvk],
+                "clientConfig": endpoint.client_config(),
+                "interpreterContextVersions": ["v1alpha1"],
+                "rules": [_rule(gvk, operations[gvk])],
+                "timeoutSeconds": timeout_seconds,
+            }
+            # Sorted: all replicas have to write the same object, or they would put each other's back.
+            for gvk in sorted(operations)
+        ],
+    }
+
+
+def _rule(gvk: GVK, operations: Iterable[str]) -> Object:
+    kinds = {"apiGroups": [gvk.group], "apiVersions": [gvk.version], "kinds": [gvk.kind]}
+    return {**kinds, "operations": list(map(str, operations))}
+
+
+def left_out(snapshot: Snapshot, served: Mapping[GVK, Served] | None = None) -> tuple[Finding, ...]:
+    """A warning for each definition whose kind cannot be registered."""
+    known = {gvk: find_served(served, gvk) for gvk in snapshot.kinds()} if served else {}
+    return tuple(
+        _not_served(snapshot.entries[gvk].definition, served_versions(served or {}, gvk))
+        for gvk, found in known.items()
+        if found and not found.served
+    )
+
+
+def _not_served(definition: Definition, versions: list[str]) -> Finding:
+    serves = f"the API server does not serve {definition.gvk} (versions it serves: {', '.join(versions) or 'none'})"
+    message = f"definition {definition.name} is not registered: {serves}"
+    found = warning("version-not-served", ROOT_KIND, message, "write a version that the CRD serves, or serve this one")
+    return replace(found, source=definition.source)
+
+
+def registered_operations(configuration: Object) -> dict[GVK, tuple[str, ...]]:
+    """The operations of each kind in a configuration that `webhook_configuration` wrote."""
+    return {
+        GVK(group, version, kind): tuple(rule["operations"])
+        for webhook in configuration.get("webhooks") or ()
+        for rule in webhook.get("rules") or ()
+        for group in rule["apiGroups"]
+        for version in rule["apiVersions"]
+        for kind in rule["kinds"]
+    }
+
+
+_SUFFIX = "karta-interpreter.io"
+_QUALIFIED = re.compile(r"(?!.{254})[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+")
+
+
+def webhook_names(kinds: Iterable[GVK]) -> dict[GVK, str]:
+    """A qualified DNS name for each kind, all different, and the same whichever other kinds there are.
+
+    Karmada asks for such names. A kind whose name is not a DNS name, or differs from another one's in upper and lower
+    case only, gets a digest.
+
+    >>> webhook_names([GVK("ray.io", "v1", "RayCluster")])[GVK("ray.io", "v1", "RayCluster")]
+    'raycluster.v1.ray.io.karta-interpreter.io'
+    >>> webhook_names([GVK("", "v1", "Pod")])[GVK("", "v1", "Pod")]
+    'pod.v1.core.karta-interpreter.io'
+    """
+    plain = {gvk: f"{gvk.kind}.{gvk.version}.{gvk.group or 'core'}.{_SUFFIX}".lower() for gvk in kinds}
+    uses = Counter(plain.values())
+    return {
+        gvk: name if uses[name] == 1 and _QUALIFIED.fullmatch(name) else _digest(gvk) for gvk, name in plain.items()
+    }
+
+
+def _digest(gvk: GVK) -> str:
+    return f"kind-{sha256('/'.join(gvk).encode()).hexdigest()[:16]}.{_SUFFIX}"

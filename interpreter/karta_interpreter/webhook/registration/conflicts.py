@@ -1,0 +1,76 @@
+"""Conflicts with other field managers of our object: who they are, how often to write against them, what is logged."""
+
+import logging
+
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.sources.api_server import MANAGER
+
+_logger = logging.getLogger(__name__)
+
+
+class Messages:
+    """Logs a message about a topic unless it was the last one."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, str] = {}
+
+    def log(self, topic: str, level: int, message: str) -> None:
+        """Log a message if it is news."""
+        if self._last.get(topic) != message:
+            self._last[topic] = message
+            _logger.log(level, message)
+
+    def forget(self, topic: str) -> None:
+        """Log the next message about a topic in any case."""
+        self._last.pop(topic, None)
+
+
+def rival(present: Object | None, desired: Object) -> str:
+    """Who made the object what it is now, and how it differs from what we want.
+
+    >>> rival(None, {})
+    'it was deleted'
+    """
+    if present is None:
+        return "it was deleted"
+    entries = edit.get(present, ("metadata", "managedFields")) or ()
+    # Another installation of this program writes under the same field manager.
+    writers = (entry for entry in entries if "f:webhooks" in (entry.get("fieldsV1") or {}))
+    # A client that sends no User-Agent has none.
+    managers = {entry.get("manager") or "a client without a name" for entry in writers} - {MANAGER}
+    who = f"it was changed by {', '.join(sorted(managers)) or 'another karta-interpreter'}"
+    theirs, ours = _addresses(present), _addresses(desired)
+    if theirs == ours:
+        return f"{who}, to other kinds or operations"
+    return f"{who}, to call {', '.join(theirs) or 'nobody'} instead of {', '.join(ours) or 'nobody'}"
+
+
+def _addresses(configuration: Object) -> list[str]:
+    clients = [webhook.get("clientConfig") or {} for webhook in configuration.get("webhooks") or ()]
+    services = [(client.get("service"), client.get("url")) for client in clients]
+    return sorted({f"Service {at['namespace']}/{at['name']}" if at else str(url) for at, url in services})
+
+
+class RateLimit:
+    """Allows ``burst`` times at once, and then one time every ``seconds``."""
+
+    def __init__(self, burst: int, seconds: float) -> None:
+        self.burst = burst
+        self.seconds = seconds
+        self._left = float(burst)
+        self._since = 0.0
+
+    def take(self, now: float) -> float:
+        """Use one time up and return 0; or, when none is left, return the seconds until there is.
+
+        >>> limit = RateLimit(burst=1, seconds=60)
+        >>> limit.take(now=0), limit.take(now=15), limit.take(now=60)
+        (0.0, 45.0, 0.0)
+        """
+        self._left = min(self.burst, self._left + (now - self._since) / self.seconds)
+        self._since = now
+        if self._left < 1:
+            return (1 - self._left) * self.seconds
+        self._left -= 1
+        return 0.0

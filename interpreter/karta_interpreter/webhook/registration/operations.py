@@ -1,0 +1,186 @@
+"""Which operations to register for a kind.
+
+Karmada asks the first webhook that matches and takes its answer, or its error, as final. So only operations are
+registered that add something to what Karmada does without us, for a kind as the API server serves it.
+
+An operation that is not registered still has an answer: Karmada then asks the scripts that it carries and its own code
+(`karta_interpreter.engine.operations.native_interpreters`). Their answers have to make sense together with ours.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.definitions.karta.expressions import takes_number
+from karta_interpreter.engine.operations import Operation, by_operation
+from karta_interpreter.engine.operations.native_interpreters import natively_answered
+
+CRD = "CustomResourceDefinition"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What is known of a kind.
+
+    ``observes_generation``: its status has ``observedGeneration``; None when the schema leaves it open.
+    """
+
+    served: bool = True
+    status_subresource: bool = True
+    observes_generation: bool | None = None
+    namespaced: bool = True
+
+
+_APPS = [GVK("apps", "v1", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")]
+_OTHERS = [GVK("", "v1", "Pod"), GVK("batch", "v1", "CronJob"), GVK("batch", "v1", "Job")]
+BUILT_IN: Mapping[GVK, Served] = MappingProxyType(
+    dict.fromkeys(_APPS, Served(observes_generation=True)) | dict.fromkeys(_OTHERS, Served(observes_generation=False))
+)
+"""The workloads of Kubernetes itself, for which there is no CRD."""
+
+
+def served_kinds(crds: Iterable[Object]) -> dict[GVK, Served]:
+    """Read what CustomResourceDefinitions (``apiextensions.k8s.io/v1``) define for each version of their kinds."""
+    return {gvk: served for crd in crds for gvk, served in _versions(crd)}
+
+
+def find_served(kinds: Mapping[GVK, Served] | None, gvk: GVK) -> Served | None:
+    """What is known of a kind, None when nothing is.
+
+    A version that a CRD does not have is not served; a kind without a CRD may get one, or be aggregated.
+    """
+    known = BUILT_IN.get(gvk)
+    if known is not None or kinds is None:
+        return known
+    if gvk not in kinds and _other_versions(kinds, gvk):
+        return Served(served=False)
+    return kinds.get(gvk)
+
+
+def served_versions(kinds: Mapping[GVK, Served], gvk: GVK) -> list[str]:
+    """The versions in which a kind is served, sorted."""
+    return sorted(other.version for other in _other_versions(kinds, gvk) if kinds[other].served)
+
+
+def _other_versions(kinds: Mapping[GVK, Served], gvk: GVK) -> list[GVK]:
+    return [other for other in kinds if (other.group, other.kind) == (gvk.group, gvk.kind)]
+
+
+def _versions(crd: Object) -> Iterator[tuple[GVK, Served]]:
+    spec = crd.get("spec")
+    group, kind, versions = (edit.get(spec, path) for path in (("group",), ("names", "kind"), ("versions",)))
+    for version in versions if isinstance(versions, list) else ():
+        name = edit.get(version, ("name",))
+        if isinstance(group, str) and isinstance(kind, str) and isinstance(name, str):
+            yield (
+                GVK(group, name, kind),
+                Served(
+                    served=edit.get(version, ("served",)) is True,
+                    status_subresource=isinstance(edit.get(version, ("subresources", "status")), dict),
+                    observes_generation=_observes_generation(edit.get(version, ("schema", "openAPIV3Schema"))),
+                    namespaced=edit.get(spec, ("scope",)) != "Cluster",
+                ),
+            )
+
+
+def _observes_generation(schema: JSON) -> bool | None:
+    """Whether the schema of a whole object has the field, None where objects may have more than the schema has."""
+    if edit.get(schema, ("properties", "status", "properties", "observedGeneration")) is not None:
+        return True
+    levels = (schema, edit.get(schema, ("properties", "status")))
+    is_open = any(edit.get(level, ("x-kubernetes-preserve-unknown-fields",)) is True for level in levels)
+    return None if is_open or schema is None else False
+
+
+INTERPRETS_COMPONENT = natively_answered(Operation.INTERPRET_COMPONENT)
+REVISES_REPLICA = natively_answered(Operation.REVISE_REPLICA)
+SELECTS_STATUS = natively_answered(Operation.INTERPRET_STATUS)
+"""Kinds for which Karmada itself answers these operations; it reports some fields of the status, not all."""
+
+
+def operations_for(
+    definition: Definition, served: Served | None = None, *, multiple_pod_templates: bool = False
+) -> tuple[Operation, ...]:
+    """The operations to register for a definition, always in the same order; none for a kind that is not served.
+
+    ``served`` is what is known of the kind, None for nothing. ``multiple_pod_templates``: Karmada's feature
+    gate ``MultiplePodTemplatesScheduling`` is on.
+    """
+    served = served or Served()
+    if not served.served:
+        return ()
+    left_out = set() if served.namespaced else {Operation.INTERPRET_DEPENDENCY}
+    left_out |= set() if served.status_subresource else {Operation.AGGREGATE_STATUS}
+    if multiple_pod_templates and definition.answers(Operation.INTERPRET_COMPONENT) and _has_components(definition):
+        left_out |= {Operation.INTERPRET_REPLICA, Operation.REVISE_REPLICA}
+    else:
+        left_out.add(Operation.INTERPRET_COMPONENT)
+    added = (_added_by_karta(definition, served) | definition.scripts.operations) - left_out
+    answered = [each for each in Operation if each in added and definition.answers(each)]
+    if are_safe(definition.gvk, answered, multiple_pod_templates=multiple_pod_templates):
+        return tuple(answered)
+    return tuple(each for each in answered if each is not Operation.REVISE_REPLICA)
+
+
+def are_safe(gvk: GVK, operations: Collection[str], *, multiple_pod_templates: bool) -> bool:
+    """Whether operations may be registered together for a kind: nothing that lets Karmada scale it to zero.
+
+    >>> are_safe(GVK("a.io", "v1", "A"), ["InterpretComponent", "ReviseReplica"], multiple_pod_templates=False)
+    False
+    """
+    # Kept from a configuration of an older or newer version, which may know operations that this one does not.
+    if not set(operations) <= set(Operation):
+        return False
+    has_components = Operation.INTERPRET_COMPONENT in operations
+    answered_by_karmada = multiple_pod_templates and gvk in INTERPRETS_COMPONENT
+    return Operation.REVISE_REPLICA not in operations or not (has_components or answered_by_karmada)
+
+
+def _added_by_karta(definition: Definition, served: Served) -> set[str]:
+    """The operations for which the Karta adds something, if Karmada asks them of a kind that is served so."""
+    annotations, components = definition.annotations, definition.components
+    has_pods = any(component.pods for component in components)
+    scalable = [component for component in components if _is_scalable(component)]
+    steered = any(component.suspend or component.resume or component.max_replicas for component in components)
+    is_default = annotations.elastic is None
+    # Where Karmada does not call ReviseReplica, every cluster gets the whole workload.
+    is_whole = has_pods and annotations.is_indivisible
+    added: Mapping[str, object] = by_operation(
+        interpret_component=True,
+        interpret_replica=has_pods,
+        revise_replica=is_whole or any(is_default or annotations.is_elastic(component.name) for component in scalable),
+        retain=annotations.retain or scalable or steered,
+        aggregate_status=True,
+        # Karmada reflects the whole status by itself; we add what shows whether it is of the present generation.
+        interpret_status=served.observes_generation is not False or definition.gvk in SELECTS_STATUS,
+        interpret_health=definition.status or annotations.health,
+        # Karmada follows the dependencies of namespaced objects only.
+        interpret_dependency=annotations.dependencies or has_pods,
+    )
+    return {operation for operation, adds in added.items() if adds}
+
+
+def _has_components(definition: Definition) -> bool:
+    """Whether Karmada schedules the kind by its components, when it does so at all.
+
+    A kind that is both asked for its components and revised gets 0 replicas: components are placed without counts
+    (``pkg/scheduler/core/common.go``), and ReviseReplica then writes that. It makes no difference which of the two
+    answers is ours, so where Karmada gives one of them, the other is out of the question.
+    """
+    if definition.gvk in REVISES_REPLICA:
+        return False
+    if definition.scripts.of(Operation.INTERPRET_COMPONENT):
+        return True
+    with_pods = [component for component in definition.components if component.pods]
+    several = len(with_pods) > 1 or any(component.instance_ids for component in with_pods)
+    return several or (bool(with_pods) and definition.gvk in INTERPRETS_COMPONENT)
+
+
+def _is_scalable(component: Component) -> bool:
+    """Whether a number of pods can be written somewhere: a literal such as ``1`` has no place."""
+    counts = (component.replicas, component.min_replicas)
+    return component.pods is not None and any(takes_number(count) for count in counts if count)

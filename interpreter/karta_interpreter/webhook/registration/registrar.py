@@ -1,0 +1,234 @@
+"""The ResourceInterpreterWebhookConfiguration on a control plane, kept in step with the definitions in use."""
+
+import asyncio
+import base64
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import partial
+from http import HTTPStatus
+
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.background import keep_running
+from karta_interpreter.definitions.sources.informer import Informer, Pace
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.webhook.registration.admission_ca import AdmissionCA
+from karta_interpreter.webhook.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
+from karta_interpreter.webhook.registration.conflicts import Messages, RateLimit, rival
+from karta_interpreter.webhook.registration.operations import Served, served_kinds
+
+CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
+"""Where an API server of Karmada has the configurations."""
+
+
+async def unregister(api: ApiServer, name: str = NAME) -> bool:
+    """Delete a configuration; return whether there was one."""
+    try:
+        await api.delete(f"{CONFIGURATIONS}/{name}")
+    except ClusterError as error:
+        if error.status == HTTPStatus.NOT_FOUND:
+            return False
+        raise
+    return True
+
+
+async def is_registered(api: ApiServer, name: str = NAME) -> bool:
+    """Return whether there is a configuration of that name."""
+    return await api.find(f"{CONFIGURATIONS}/{name}") is not None
+
+
+_logger = logging.getLogger(__name__)
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_PACE = Pace()
+_DEBOUNCE = 0.3
+"""Seconds in which wake-ups are collected: a folder of definitions is read in several steps."""
+_LONG = 10.0
+"""Seconds after the start from which it is worth a warning that nothing can be registered yet."""
+_WRONG_SERVER = "; the kubeconfig has to be that of karmada-apiserver, not of the cluster it runs in"
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """How to register: see `webhook_configuration`."""
+
+    name: str = NAME
+    multiple_pod_templates: bool = False
+    timeout_seconds: int = 3
+
+
+class Registrar:
+    """Applies the configuration whenever it is not what it should be.
+
+    Every replica does so, identically: there is no leader. What another writer changes is put back, but only so
+    often. Nothing is applied before the store has definitions and ``endpoint`` returns one; call `wake` when it returns
+    another. Before something is put back, ``refresh`` is awaited, because another replica may know of a new CA a moment
+    before this one does, and the difference has to last: the slow write of another replica may have been overtaken, and
+    is followed by another write. ``in_step``: the configuration was as it should be when it was last read. Admission
+    webhooks of the same name get the CA, too.
+    """
+
+    def __init__(
+        self,
+        api: ApiServer,
+        store: Store,
+        endpoint: Callable[[], Endpoint | None],
+        registration: Registration = Registration(),
+        *,
+        refresh: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._api = api
+        self._store = store
+        self._endpoint = endpoint
+        self._registration = registration
+        self._refresh = refresh
+        self.in_step = False
+        self._woken = asyncio.Event()
+        self._crds = Informer(api, CRDS, lambda crd: served_kinds([crd]), _PACE)
+        self._present = Informer(api, CONFIGURATIONS, dict, _PACE)
+        self._admission = AdmissionCA(api, self._authority, registration.name)
+        self._applied: Object | None = None
+        self._became: JSON = None
+        self._differed = False
+        self._started = 0.0
+        self._failures = 0
+        self._rate_limit = RateLimit(burst=5, seconds=60.0)
+        self._messages = Messages()
+
+    def wake(self) -> None:
+        """Look again soon whether the configuration is what it should be."""
+        self._woken.set()
+        self._admission.wake()
+
+    def has_announced(self, authority: bytes) -> bool:
+        """Return whether all known callers of this server trust a CA (PEM)."""
+        webhooks = edit.get(self._present.objects.get(self._registration.name), ("webhooks",)) or ()
+        bundles = [edit.get(webhook, ("clientConfig", "caBundle")) or "" for webhook in webhooks]
+        is_registered = bool(bundles) and all(authority in base64.b64decode(bundle) for bundle in bundles)
+        return is_registered and self._admission.has_announced(authority)
+
+    async def run(self) -> None:
+        """Keep the configuration in step until cancelled; nothing that the API server does ends it."""
+        self._started = asyncio.get_running_loop().time()
+        unsubscribe = self._store.subscribe(lambda _: self.wake())
+        try:
+            works: list[Callable[[], Awaitable[None]]] = [
+                partial(self._crds.follow, self.wake),
+                partial(self._present.follow, self.wake),
+                self._keep,
+                self._admission.run,
+            ]
+            async with asyncio.TaskGroup() as tasks:
+                for work in works:
+                    tasks.create_task(keep_running("registers", work, _PACE.longest))
+        finally:
+            unsubscribe()
+
+    async def _keep(self) -> None:
+        again: float | None = _DEBOUNCE
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(again):
+                    await self._woken.wait()
+                await asyncio.sleep(_DEBOUNCE)
+            self._woken.clear()
+            again = await self._turn()
+
+    async def _turn(self) -> float | None:
+        """Do what is to be done now; return after how many seconds to look again even if nothing happens."""
+        endpoint = self._known_endpoint()
+        if not endpoint:
+            return _DEBOUNCE
+        snapshot, served = self._store.snapshot, self._served()
+        present = self._present.objects.get(self._registration.name)
+        options = asdict(self._registration)
+        desired = webhook_configuration(snapshot, endpoint, served, present=present, **options)
+        for finding in left_out(snapshot, served):
+            self._messages.log(finding.message, logging.WARNING, f"{finding.message} ({finding.hint})")
+        # Something on the way may complete what is applied; that is not a change by others.
+        expected = self._became if desired == self._applied else _essence(desired)
+        self.in_step = present is not None and _essence(present) == expected
+        if self.in_step:
+            self._differed = False
+            return None
+        # After a failure the present object may well be what was there before our own write.
+        if desired == self._applied and not self._failures:
+            differed, self._differed = self._differed, True
+            await self._refresh()
+            if self._endpoint() != endpoint or not differed:
+                return _DEBOUNCE
+            if seconds := self._put_back(present, desired):
+                return seconds
+        return await self._apply(desired)
+
+    def _known_endpoint(self) -> Endpoint | None:
+        """Return the endpoint once it is known what to register, and what is registered."""
+        for collection in (self._present, self._crds):
+            if not collection.listed and not collection.is_refused:
+                if collection.problem:
+                    self._messages.log("apply", logging.ERROR, f"cannot register: {collection.problem}")
+                return None
+        if self._present.problem and self._present.problem.status == HTTPStatus.FORBIDDEN:
+            self._messages.log("present", logging.WARNING, f"changes by others go unnoticed: {self._present.problem}")
+        if self._crds.problem and self._crds.is_refused:
+            message = f"kinds are registered without a look at their CRDs: {self._crds.problem}"
+            self._messages.log("crds", logging.WARNING, message)
+        # Generation 0 is a store that has read nothing: to register that would take all kinds away.
+        endpoint = self._endpoint() if self._store.snapshot.generation else None
+        if endpoint is None and asyncio.get_running_loop().time() - self._started > _LONG:
+            message = "nothing is registered yet: definitions or certificate are not there"
+            self._messages.log("apply", logging.WARNING, message)
+        return endpoint
+
+    def _authority(self) -> bytes:
+        endpoint = self._endpoint()
+        return endpoint.ca_bundle if endpoint else b""
+
+    def _served(self) -> Mapping[GVK, Served] | None:
+        if not self._crds.listed:
+            return None
+        return {gvk: served for kinds in self._crds.objects.values() for gvk, served in kinds.items()}
+
+    async def _apply(self, desired: Object) -> float | None:
+        path = f"{CONFIGURATIONS}/{self._registration.name}"
+        try:
+            answer = await self._api.apply(path, desired)
+        except ClusterError as error:
+            self._failures += 1
+            advice = _WRONG_SERVER if error.status == HTTPStatus.NOT_FOUND else ""
+            self._messages.log("apply", logging.ERROR, f"cannot register: {error}{advice}")
+            return _PACE.pause(self._failures)
+        self._failures = 0
+        self.in_step = True
+        self._applied, self._became = desired, _essence(answer)
+        # Before the watch has it: the next turn would find the object of before, and write again.
+        self._present.put(answer)
+        kinds = count(len(desired["webhooks"]), "kind")
+        self._messages.log("apply", logging.INFO, f"registered {kinds} as {self._registration.name}")
+        return None
+
+    def _put_back(self, present: Object | None, desired: Object) -> float:
+        """Return 0 when what another writer has changed may be put back, else the seconds until then."""
+        name, change = self._registration.name, rival(present, desired)
+        seconds = self._rate_limit.take(asyncio.get_running_loop().time())
+        if not seconds:
+            self._messages.forget("rival")
+            _logger.warning("%s is put back: %s", name, change)
+            return 0
+        message = (
+            f"{name} is changed again and again, and put back once a minute only: {change}. Two installations need a "
+            f"--registration-name each; replicas of one need the same version, settings and definitions"
+        )
+        self._messages.log("rival", logging.ERROR, message)
+        return seconds
+
+
+def _essence(configuration: Object) -> JSON:
+    """The part of the object that matters; labels and annotations of others do not."""
+    manager = edit.get(configuration, ("metadata", "labels", "app.kubernetes.io/managed-by"))
+    return [manager, configuration.get("webhooks") or []]

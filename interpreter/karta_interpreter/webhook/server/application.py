@@ -1,0 +1,190 @@
+"""The endpoints: which path and method lead where, which bodies are read, and what an HTTP error looks like."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Final, TypeAlias, cast
+from urllib.parse import parse_qs
+
+from aiohttp import HttpVersion11
+from aiohttp.web_protocol import RequestPayloadError
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response
+from multidict import CIMultiDict
+
+from karta_interpreter.base.errors import RequestError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.quantity import parse_duration
+from karta_interpreter.webhook.server import metrics as exposition
+from karta_interpreter.webhook.server.bodies import Sender
+from karta_interpreter.webhook.server.calls import Awaited, Calls
+from karta_interpreter.webhook.server.health import Readiness
+from karta_interpreter.webhook.server.log import log
+from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.server.settings import Settings
+from karta_interpreter.webhook.wire import encode_status
+
+INTERPRET, VALIDATE, MUTATE = "/interpret", "/admission/validate", "/admission/mutate"
+_METHODS: Final = dict.fromkeys((INTERPRET, VALIDATE, MUTATE), ("POST",)) | dict.fromkeys(
+    ("/healthz", "/metrics", "/readyz"), ("GET", "HEAD")
+)
+_SERVER = {"Server": "karta-interpreter"}
+_JSON = CIMultiDict(_SERVER | {"Content-Type": "application/json"})
+_TEXT = CIMultiDict(_SERVER | {"Content-Type": "text/plain; charset=utf-8"})
+_METRICS = CIMultiDict(_SERVER | {"Content-Type": exposition.CONTENT_TYPE})
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_UNAVAILABLE = 503
+
+_REVIEW_LIMIT = 3 * 2**20
+"""Bytes of an ``AdmissionReview``: a Karta as it is and as it was, each below the 1.5 MiB that an API server stores."""
+
+REVIEW_SECONDS = 5.0
+"""The longest that a review may take, even where the API server waits longer; a process for it may have to start."""
+
+_MARGIN = 0.5
+"""Seconds of the client's timeout that are left for the answer to travel."""
+
+Soon: TypeAlias = asyncio.Task[tuple[bytes, bool]]
+"""Returns an answer, and whether it is the last one on its connection."""
+
+
+class Application:
+    """Answers every request that is HTTP, errors with a Kubernetes ``Status``.
+
+    ``taken`` returns the kinds that the cluster's Kartas define, with their names, for reviews.
+    """
+
+    def __init__(
+        self,
+        calls: Calls,
+        readiness: Readiness,
+        metrics: Metrics,
+        settings: Settings,
+        taken: Callable[[], Mapping[GVK, str]] = dict,
+    ) -> None:
+        self.readiness = readiness
+        self._calls = calls
+        self._metrics = metrics
+        self._settings = settings
+        self._taken = taken
+
+    async def handle(self, request: BaseRequest) -> Response:
+        """Answer one request."""
+        try:
+            return await self._answer(request)
+        except RequestError as error:
+            later = {"Retry-After": "1"} if error.status == _UNAVAILABLE else {}
+            return self.refuse(error.status, str(error), **later)
+
+    def answer_soon(self, body: bytes, parameters: str) -> bytes | Soon | None:
+        """Return the answer to a body sent to ``/interpret``, None where `handle` has to answer."""
+        load = self._calls.load
+        # `handle` adds `Connection: close` while draining, and waits for a turn that is not spent.
+        if self.readiness.draining or load.is_spent:
+            return None
+        try:
+            answer = self._calls.answer_soon(body)
+        except Exception:  # noqa: BLE001 - `handle` meets the same error again and answers it
+            return None
+        if answer is None or isinstance(answer, bytes):
+            return answer
+        if load.is_full:
+            return None
+        # Counted before the task runs: other calls may come in this turn of the event loop.
+        load.begin()
+        soon = asyncio.create_task(self._await(answer, _seconds(parameters, self._settings.call_limit)))
+        soon.add_done_callback(lambda _: load.end())
+        return soon
+
+    async def _await(self, answer: Awaited, seconds: float) -> tuple[bytes, bool]:
+        return await answer(seconds), self.readiness.draining
+
+    def refuse(self, status: int, message: str, **headers: str) -> Response:
+        """Return an HTTP error."""
+        self._metrics.refused(status)
+        # At debug, for any client can cause it as often as it likes; the metric counts it.
+        log.debug("request refused", status=status, reason=message)
+        return Response(status=status, body=encode_status(status, message), headers={**_JSON, **headers})
+
+    async def _answer(self, request: BaseRequest) -> Response:
+        path, _, parameters = request.raw_path.partition("?")
+        if path != INTERPRET:
+            path = request.rel_url.path.rstrip("/")
+        allowed = _METHODS.get(path)
+        if allowed is None:
+            raise RequestError(f"there is nothing at this path; served are {', '.join(_METHODS)}", status=404)
+        if request.method not in allowed:
+            names = ", ".join(allowed)
+            return self.refuse(405, f"{path} takes {names}, not {request.method}", Allow=names)
+        if path == INTERPRET:
+            body = await read_body(request, self._settings.body_limit)
+            answer = await self._calls.answer(body, _seconds(parameters, self._settings.call_limit))
+            return Response(body=answer, headers=_JSON)
+        return await self._review(request, path, parameters) if allowed == ("POST",) else self._report(path)
+
+    async def _review(self, request: BaseRequest, path: str, parameters: str) -> Response:
+        body = await read_body(request, min(self._settings.body_limit, _REVIEW_LIMIT))
+        taken = self._taken() if path == VALIDATE else None
+        return Response(body=await self._calls.review(body, _seconds(parameters, REVIEW_SECONDS), taken), headers=_JSON)
+
+    def _report(self, path: str) -> Response:
+        if path == "/metrics":
+            return Response(body=self._metrics.page(), headers=_METRICS)
+        if path == "/readyz" and (objections := self.readiness.objections()):
+            return self.refuse(503, "; ".join(objections))
+        return Response(body=b"ok\n", headers=_TEXT)
+
+
+async def read_body(request: BaseRequest, limit: int) -> bytes:
+    """Return the JSON body of a request; raises RequestError for another type and for more than ``limit`` bytes."""
+    content_type = request.headers.get("Content-Type", "")
+    # The comparison is for Karmada, which sends exactly this; the rest of the condition for other clients.
+    if content_type != "application/json" and content_type.split(";")[0].strip().lower() != "application/json":
+        raise RequestError("the Content-Type must be application/json", status=415)
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise RequestError("the body must not be compressed: leave Content-Encoding out", status=415)
+    too_large = RequestError(f"the body has more than {limit} bytes", status=413)
+    # Without a byte of the body read; one of unknown length (chunked) is limited while it is read.
+    if (request.content_length or 0) > limit:
+        raise too_large
+    try:
+        # Most bodies arrive together with their headers.
+        body = request.content.read_nowait() if request.content.is_eof() else await _receive(request, limit)
+    except RequestPayloadError as error:
+        raise RequestError("the body is not transferred as its headers say") from error
+    if len(body) > limit:
+        raise too_large
+    return body
+
+
+async def _receive(request: BaseRequest, limit: int) -> bytes:
+    """Return a body, of one above the limit the beginning; raises RequestError where there is no room for it."""
+    if request.version == HttpVersion11 and request.headers.get("Expect", "").lower() == "100-continue":
+        await request.writer.write(_CONTINUE)
+        # Not part of the response, which is only written when nothing has been sent yet.
+        request.writer.output_size = 0
+    parts, length = list[bytes](), 0
+    while length <= limit and (part := await request.content.readany()):
+        if not cast("Sender", request.protocol).has_room(len(part)):
+            raise RequestError("too many bytes of requests at once; try again in a second", status=503)
+        parts.append(part)
+        length += len(part)
+    return b"".join(parts)
+
+
+def _seconds(parameters: str, most: float) -> float:
+    """Return the seconds for an answer: ``most``, or what the client's timeout leaves."""
+    timeout = timeout_of(parameters) if parameters else 0.0
+    # Of a timeout below a second half is left: the whole margin would leave too little to compute.
+    return min(max(timeout - _MARGIN, timeout / 2), most) if timeout > 0 else most
+
+
+# Karmada sends one value for each `timeoutSeconds`; the bound is for clients that send others.
+@lru_cache(maxsize=64)
+def timeout_of(parameters: str) -> float:
+    """Return the seconds of ``timeout=``, after which the client gives up; 0 for text that is not a Go duration.
+
+    >>> timeout_of("timeout=1m0.5s"), timeout_of("timeout=soon")
+    (60.5, 0.0)
+    """
+    return (parse_duration(parse_qs(parameters).get("timeout", [""])[-1]) or 0) / 1e9

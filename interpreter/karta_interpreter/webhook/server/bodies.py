@@ -1,0 +1,86 @@
+"""The bodies of requests that have begun to come and are not answered: how many bytes of memory they may take."""
+
+import asyncio
+import ctypes
+from typing import Final, Protocol
+
+from karta_interpreter.base.sandbox.process import container_memory
+from karta_interpreter.webhook.server.settings import MIB
+
+_MOST: Final = 128 * MIB
+_STILL: Final = 1.0
+"""Seconds after which a body that does not go on leaves its room to another one."""
+_TRIMMED: Final = 64 * MIB
+"""Bytes of bodies after which free memory is given back: an attack leaves as much as it sent."""
+
+
+class Sender(Protocol):
+    """A connection on which a body comes."""
+
+    @property
+    def is_receiving(self) -> bool:
+        """Whether the body has not come as a whole."""
+        ...
+
+    def has_room(self, size: int) -> bool:
+        """Count bytes of the body; return whether there is room for them."""
+        ...
+
+    def disconnect(self) -> None:
+        """Close the connection at once."""
+        ...
+
+
+class Bodies:
+    """Counts the bytes of bodies over all connections, of which there are at most ``most``.
+
+    A body counts as far as it has come, until its request is answered or its client leaves. Where a further byte has no
+    room, the body that has stood still for longest, and for a second at least, is given up with its connection.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._total = 0
+        self._passed = 0
+        self._held: dict[Sender, tuple[int, float]] = {}
+
+    def take(self, sender: Sender, size: int) -> bool:
+        """Count bytes that a connection has sent; return whether there is room for them."""
+        now = asyncio.get_running_loop().time()
+        while self._total + size > self._most:
+            still = next((each for each, (_, since) in self._held.items() if _is_still(each, now - since)), None)
+            if still is None or still is sender:
+                return False
+            self.drop(still)
+            still.disconnect()
+        # Taken out and put in again: the first one is the one that came last before all others.
+        held, _ = self._held.pop(sender, (0, now))
+        self._held[sender] = (held + size, now)
+        self._total += size
+        return True
+
+    def drop(self, sender: Sender) -> None:
+        """Forget the body of a connection."""
+        held, _ = self._held.pop(sender, (0, 0.0))
+        self._total -= held
+        self._passed += held
+        if not self._total and self._passed >= _TRIMMED:
+            self._passed = 0
+            # Later: the last body is still in use.
+            asyncio.get_running_loop().call_later(_STILL, trim_memory)
+
+
+def trim_memory() -> None:
+    """Give free memory back to the operating system, which glibc keeps between blocks that are in use."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def _is_still(sender: Sender, seconds: float) -> bool:
+    return seconds >= _STILL and sender.is_receiving
+
+
+def most_bytes(body_limit: int) -> int:
+    """Return the room for bodies: an eighth of the container's memory and at most 128 MiB, but one body in any case."""
+    return max(min(container_memory() // 8, _MOST), body_limit)

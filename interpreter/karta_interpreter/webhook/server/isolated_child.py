@@ -1,0 +1,160 @@
+"""The program of a child process for calls and reviews (`karta_interpreter.base.sandbox.child`).
+
+A request is the body of a call or of a review. The first message back is what the body is about, or why it cannot be
+read. The next message has what is needed for the answer, nothing where there will be none: of a call the definition and
+the options, of a review the kinds that are taken. Before it answers, this process may ask for objects to which the
+definition refers.
+"""
+
+import gc
+import json
+import math
+import os
+import resource
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from karta_interpreter.base.errors import InterpretationError, QueryReferenceError, RequestError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.sandbox.deadline import deadline
+from karta_interpreter.definitions.karta.loading import unpack
+from karta_interpreter.engine.operations import Options, interpret
+from karta_interpreter.webhook import admission
+from karta_interpreter.webhook.admission import Review
+from karta_interpreter.webhook.wire import Request, decode, encode_results
+
+if TYPE_CHECKING:
+    from karta_interpreter.base.sandbox.child import Answer, Channel
+
+CALL: Final = b"C"
+REVIEW: Final = b"R"
+
+ABOUT: Final = b"Q"
+LOOK_UP: Final = b"L"
+QUESTIONS: Final = (ABOUT, LOOK_UP)
+"""The messages before the last one."""
+UNREADABLE: Final = b"U"
+ANSWER: Final = b"A"
+FAILURE: Final = b"F"
+
+MEMORY: Final = 2**30
+NICENESS: Final = 5
+"""The server has others to answer, perhaps on the same processor."""
+LONGEST_ANSWER: Final = 16 * 2**20
+"""Bytes; answers become parts of objects, of which etcd stores 1.5 MiB, and sending one must not take long either."""
+TOO_DEEP: Final = "the object is nested too deeply"
+
+MOST_KEPT: Final = 80 * 2**20
+"""Bytes of memory that a process may have after a request to get another one; it starts with 40 MiB."""
+
+
+_MOST_FREED: Final = 160 * 2**20
+_SMALL: Final = 2**16
+"""Bytes of a body after which so little is left behind that the answer can wait for it to be freed."""
+
+
+def start() -> "Answer":
+    """Prepare for requests, which are trees without cycles; return the function that answers one."""
+    gc.disable()
+
+    def answer(channel: "Channel", letter: bytes, payload: bytes) -> None:
+        _exchange(channel, letter, payload)
+        # Nothing of a request is left behind, or the process ends. A definition that is kept is not looked at again.
+        gc.collect()
+        gc.freeze()
+        if _memory() > MOST_KEPT:
+            channel.flush()
+            os._exit(0)
+
+    return answer
+
+
+def _exchange(channel: "Channel", letter: bytes, body: bytes) -> None:
+    until = time.monotonic() + channel.seconds
+    try:
+        asked = admission.read(body) if letter == REVIEW else decode(body)
+    except RequestError as error:
+        channel.send(UNREADABLE, orjson.dumps({"message": str(error), "status": error.status}))
+        return
+    channel.send(ABOUT, orjson.dumps(_about(asked)))
+    _, needed = channel.receive()
+    if needed:
+        with deadline(until - time.monotonic()):
+            channel.send(*_answer(channel, asked, orjson.loads(needed)))
+    if len(body) > _SMALL:
+        channel.flush()
+        if _memory() > _MOST_FREED:
+            # To free a large tree takes as long as to make it, and the kernel frees it at once.
+            os._exit(0)
+
+
+def _answer(channel: "Channel", asked: Request | Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
+    try:
+        answer = _interpret(channel, asked, **needed) if isinstance(asked, Request) else _review(asked, **needed)
+        if len(answer) <= LONGEST_ANSWER:
+            return ANSWER, answer
+        failure = InterpretationError(f"the answer has more than {LONGEST_ANSWER} bytes")
+    except InterpretationError as error:
+        failure = error
+    except RecursionError:
+        failure = InterpretationError(TOO_DEEP)
+    return FAILURE, json.dumps({"message": str(failure), "code": failure.code}).encode()
+
+
+def _review(review: Review, taken: list[list[str]] | None) -> bytes:
+    return admission.mutate(review) if taken is None else admission.validate(review, {GVK(*k): n for *k, n in taken})
+
+
+def _interpret(channel: "Channel", request: Request, definition: str, options: dict[str, Any]) -> bytes:
+    if request.call is None:
+        raise ValueError("there is no call to answer")
+    reader = _ServerReader(channel)
+    return encode_results(request, interpret(unpack(definition), request.call, Options.of(options), reader=reader))
+
+
+class _ServerReader:
+    """Looks up objects of the other process, a `karta_interpreter.definitions.karta.reference_resolver.Reader`."""
+
+    def __init__(self, channel: "Channel") -> None:
+        self._channel = channel
+
+    def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
+        """Return the object of that name, None if it does not exist."""
+        found: Object | None = self._found(gvk, namespace, name)[0]
+        return found
+
+    def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
+        """Return the objects of a kind in a namespace, or in all of them."""
+        return self._found(gvk, namespace)
+
+    def _found(self, *place: JSON) -> Sequence[Any]:
+        self._channel.send(LOOK_UP, json.dumps(place).encode())
+        letter, found = self._channel.receive()
+        if letter == FAILURE:
+            raise QueryReferenceError(found.decode())
+        objects: Sequence[Any] = json.loads(found)
+        return objects
+
+
+def _memory() -> float:
+    """Return the bytes of memory that this process has, infinity on a system without ``/proc``."""
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[1]) * resource.getpagesize()
+    except OSError:
+        return math.inf
+
+
+def _about(asked: Request | Review) -> dict[str, Any]:
+    if not isinstance(asked, Request):
+        try:
+            return asdict(admission.subject(asked))
+        except RecursionError:
+            return asdict(admission.Subject(asked.uid, asked.kind, is_settled=False))
+    problem = asked.problem and {"message": str(asked.problem), "code": asked.problem.code}
+    return asked._asdict() | {"gvk": asked.gvk and [*asked.gvk], "call": None, "problem": problem}

@@ -1,0 +1,77 @@
+"""How a call is answered: one decision, made before any work on the answer."""
+
+from enum import Enum, auto
+from typing import Final
+
+import orjson
+
+from karta_interpreter.base.k8s.projection import MOST_VALUES, values_in
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.webhook.wire import Request
+
+# A call costs up to 2.5 µs for each key and value in its body (InterpretReplica of many different resources), and a few
+# nanoseconds for each byte: 30 ms. An ordinary object of 100 KB takes 1 to 2 ms, but no cheap test separates it from
+# one that takes ten times that, and a kept process adds 5 ms. Retain reads much of two objects, and little of it is
+# dear.
+_MOST_BYTES: Final = 2 * 2**20
+_SECOND_OBJECT: Final = b'"observedObject":'
+
+
+_MOST_STEPS: Final = 100_000
+"""Steps of plain expressions on the event loop: one takes 20 to 450 ns in the dearest ones, together 45 ms at most."""
+
+
+class Lane(Enum):
+    """Who does the work of an answer."""
+
+    INLINE = auto()
+    """The event loop, at once; it answers nothing else meanwhile."""
+    CHILD = auto()
+    """A child process, from the bytes of the request to those of the answer."""
+    SCRIPT = auto()
+    """A process that runs scripts; the event loop encodes what the script returns."""
+
+
+def lane_of(request: Request | None, definition: Definition | None, size: int, *, is_slow: bool) -> Lane:
+    """Return the lane of a call with a body of ``size`` bytes; there is no ``request`` where it is too large to decode.
+
+    ``is_slow``: calls like it have taken long in this process (`SlowCalls`).
+    """
+    if request is None:
+        # Decoding it takes long, and a hostile one takes fifty times its size of memory.
+        return Lane.CHILD
+    if definition is None or request.problem is not None:
+        # The answer is an error, and there is nothing to compute.
+        return Lane.INLINE
+    if definition.needs_child:
+        # An expression could run without end, or there are so many that compiling them takes long.
+        return Lane.CHILD
+    if is_slow:
+        return Lane.CHILD
+    if request.operation_name in definition.scripts.operations:
+        # A script could run without end, but its process can be stopped. What it may ask the Karta is plain; where that
+        # reads references, they have to be looked up first.
+        return Lane.CHILD if definition.references else Lane.SCRIPT
+    # Mostly the first comparison will do: an element takes two bytes at least.
+    if definition.steps * size // 2 > _MOST_STEPS and definition.most_steps(_decoded(request)) > _MOST_STEPS:
+        # The work of plain expressions is bounded by the object; here the bound is too high.
+        return Lane.CHILD
+    return Lane.INLINE
+
+
+def _decoded(request: Request) -> bytes:
+    """Return what was decoded for an answer: perhaps parts of the body only."""
+    return orjson.dumps([*(request.call or ())])
+
+
+def is_large_body(body: bytes) -> bool:
+    """Return whether decoding and answering JSON in this process could delay other calls; never takes long itself.
+
+    >>> is_large_body(b'{"request": {}}'), is_large_body(b"[" + b"1," * 12_000 + b"1]")
+    (False, True)
+    """
+    # A value takes a byte at least.
+    if len(body) <= MOST_VALUES:
+        return False
+    most = MOST_VALUES * (2 if _SECOND_OBJECT in body else 1)
+    return len(body) > _MOST_BYTES or values_in(body) > most

@@ -1,0 +1,85 @@
+"""How much work the server has, and whether it takes on more."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from karta_interpreter.base.errors import RequestError
+
+TURN_SECONDS: Final = 0.1
+"""How long one turn of the event loop may answer calls.
+
+A new connection needs three or four turns for its handshake and its first request, and Karmada waits three seconds.
+"""
+
+
+class Load:
+    """Counts the calls in work, and the time that the present turn of the event loop has spent on answers.
+
+    After `TURN_SECONDS` of answers in one turn a call waits for another turn, so that new connections and timers get
+    theirs. A call is in work while it waits for that or for a process; at most ``most`` are: each keeps
+    its body in memory, and one that waits behind too many others misses its deadline.
+    """
+
+    def __init__(self, most: int = 64) -> None:
+        self._most = most
+        self._in_work = 0
+        self._spent = 0.0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the present turn of the event loop has answered calls for long enough."""
+        return self._spent > TURN_SECONDS
+
+    @property
+    def is_full(self) -> bool:
+        """Whether as many calls are in work as may be."""
+        return self._in_work >= self._most
+
+    async def turn(self, seconds: float) -> float:
+        """Wait for a turn of the event loop that is not spent; return what is left of ``seconds`` then.
+
+        Raises RequestError when nothing is left.
+        """
+        clock = asyncio.get_running_loop().time
+        until = clock() + seconds
+        # Each turn answers some of the calls that wait, until it is spent.
+        while self.is_spent:
+            if clock() >= until:
+                raise _overloaded()
+            await asyncio.sleep(0)
+        return until - clock()
+
+    @contextmanager
+    def work(self) -> Iterator[None]:
+        """Count a call as being in work until the end of the block; raises RequestError when too many are."""
+        self.begin()
+        try:
+            yield
+        finally:
+            self.end()
+
+    def begin(self) -> None:
+        """Count a call as being in work; raises RequestError when too many are."""
+        if self.is_full:
+            raise _overloaded()
+        self._in_work += 1
+
+    def end(self) -> None:
+        """Count a call as answered, or as given up."""
+        self._in_work -= 1
+
+    def spend(self, seconds: float) -> None:
+        """Add the time of an answer to the present turn of the event loop."""
+        if not self._spent:
+            # What is scheduled now runs in the next turn.
+            asyncio.get_running_loop().call_soon(self._begin_turn)
+        self._spent += seconds
+
+    def _begin_turn(self) -> None:
+        self._spent = 0.0
+
+
+def _overloaded() -> RequestError:
+    return RequestError("too many calls at once; try again in a second", status=503)

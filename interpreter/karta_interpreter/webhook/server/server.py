@@ -1,0 +1,263 @@
+"""A server: its parts put together, from the definitions to the listener."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Self, TypeAlias
+
+from karta_interpreter.base.findings import in_one_line
+from karta_interpreter.base.k8s.requirements import Counting
+from karta_interpreter.definitions.sources.snapshot import Quarantined, Selection, Snapshot
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import Options
+from karta_interpreter.webhook.server.application import Application
+from karta_interpreter.webhook.server.calls import Calls
+from karta_interpreter.webhook.server.certificate import Certificate
+from karta_interpreter.webhook.server.health import HealthListener, Readiness
+from karta_interpreter.webhook.server.listener import Connections, Listener, cannot_listen, release_memory
+from karta_interpreter.webhook.server.load import Load
+from karta_interpreter.webhook.server.log import log
+from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.server.settings import Settings
+from karta_interpreter.webhook.server.tls import Tls, certificate_source
+
+if TYPE_CHECKING:
+    from karta_interpreter.definitions.sources.cluster import Cluster
+    from karta_interpreter.webhook.server.control_plane import ControlPlane
+
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
+_MOST_LOGGED = 20
+"""Broken definitions of one source, and findings of each, that the log has: a folder may be mounted wrongly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A server that listens; ``certificate`` is None for plain HTTP, ``health_port`` without such a port.
+
+    ``certificate.authority`` is there when the server has signed its certificate itself: the ``caBundle`` for
+    Karmada's webhook configuration.
+    """
+
+    host: str
+    port: int
+    snapshot: Snapshot
+    certificate: Certificate | None
+    health_port: int | None = None
+
+    @property
+    def url(self) -> str:
+        """Where the server can be reached from the same machine.
+
+        >>> Started("::", 8443, Snapshot(), None).url
+        'http://[::1]:8443'
+        """
+        host = _EVERYWHERE.get(self.host, self.host)
+        scheme = "https" if self.certificate else "http"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The parts of a running server; ``tls`` is None for plain HTTP, ``control_plane`` where there is none."""
+
+    settings: Settings
+    store: Store
+    readiness: Readiness
+    metrics: Metrics
+    tls: Tls | None
+    control_plane: "ControlPlane | None"
+
+
+Extension: TypeAlias = Callable[[Shared], AbstractAsyncContextManager[object]]
+"""Serves something else in a block, from after the server listens to before it stops; raises ServeError."""
+
+
+class Server:
+    """A server that listens from entering its ``async with`` block to leaving it.
+
+    ``extensions`` serve something else meanwhile. Raises ServeError when its settings do not allow that.
+    """
+
+    def __init__(self, settings: Settings, extensions: Iterable[Extension] = ()) -> None:
+        self._settings = settings
+        self._control_plane = plane = _control_plane(settings)
+        cluster = plane.cluster if plane else None
+        self._store = store_of(settings, cluster)
+        self._metrics = Metrics()
+        self._tls = None
+        if not settings.plain_http:
+            trust = (plane.server_name, plane.is_trusted) if plane else ()
+            source = certificate_source(settings, *trust)
+            self._tls = Tls(source, self._metrics, plane.wake if plane else lambda: None)
+        if plane:
+            # Only now: to register takes the certificate, which in turn asks the control plane who trusts its CA.
+            plane.register(self._store, self._tls)
+            if registrar := plane.registrar:
+                self._metrics.show_registration(lambda: registrar.in_step)
+        if cluster:
+            self._metrics.show_staleness(lambda: cluster.stale_for)
+        self._readiness = Readiness(
+            self._store,
+            lambda: self._tls.not_after if self._tls else inf,
+            lambda: plane is None or plane.is_settled,
+        )
+        self._calls = Calls(self._store, self._metrics, options_of(settings), Load(settings.calls_in_work))
+        taken = (lambda: plane.kinds) if plane else dict
+        application = Application(self._calls, self._readiness, self._metrics, settings, taken)
+        connections = Connections(application, settings)
+        self._metrics.show_in_flight(lambda: connections.busy)
+        self._listener = Listener(
+            connections, self._tls, most=settings.connections, rejected=self._metrics.connection_rejected
+        )
+        self._health_port: int | None = None
+        self._registration: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._quarantined: tuple[Quarantined, ...] = ()
+        self._shared = Shared(settings, self._store, self._readiness, self._metrics, self._tls, plane)
+        self._extensions, self._open = tuple(extensions), AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        self._show(self._store.load())
+        self._store.subscribe(self._show)
+        # A start that fails closes what it has opened; one that succeeds leaves that to `__aexit__`.
+        async with AsyncExitStack() as opened:
+            await self._start(opened)
+            self._open = opened.pop_all()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._open.aclose()
+
+    async def _start(self, opened: AsyncExitStack) -> None:
+        """Start everything; what ``opened`` closes, in reverse order, stays."""
+        settings, tls, plane = self._settings, self._tls, self._control_plane
+        if tls:
+            opened.push_async_callback(tls.source.close)
+        if plane:
+            opened.push_async_callback(plane.close)
+        opened.callback(self._calls.close)
+        opened.enter_context(self._calls.interruption.running())
+        opened.push_async_callback(self._listener.close)
+        await self._listener.open(settings.host, settings.port)
+        if settings.health_port is not None:
+            # A beat has no objections before the first one: an early probe would find the server ready.
+            self._readiness.beat()
+            health = HealthListener(self._readiness, settings.host, settings.health_port)
+            try:
+                self._health_port = await health.open()
+            except OSError as error:
+                raise cannot_listen(settings.host, settings.health_port, error) from error
+            opened.callback(health.close)
+        # Not before the ports are open: the API server with the Secret may be away, and probes have to be answered.
+        if tls and tls.certificate.stands_in:
+            await tls.look()
+        # Closed in reverse: the extensions end first, then the tasks, then the ports, and last what these use.
+        opened.push_async_callback(self._end_tasks)
+        self._background("beating", self._readiness.run())
+        self._background("watching the definitions", self._store.watch())
+        if tls:
+            self._background("renewing the certificate", tls.run(settings.certificate_interval))
+        for each in self._extensions:
+            await opened.enter_async_context(each(self._shared))
+        if plane:
+            self._registration = self._background("registering", plane.run())
+
+    @property
+    def started(self) -> Started:
+        """The address, the definitions and the certificate at this moment."""
+        certificate = self._tls.certificate if self._tls else None
+        return Started(self._settings.host, self._listener.port, self._store.snapshot, certificate, self._health_port)
+
+    async def reload_when(self, asked: asyncio.Event) -> None:
+        """Read folders, certificate and CA file again each time that the event is set, until cancelled.
+
+        The server notices changes by itself; this is for the user who wants to have them now.
+        """
+        while await asked.wait():
+            asked.clear()
+            await self._store.reload()
+            if self._tls:
+                await self._tls.look()
+            if self._control_plane:
+                await self._control_plane.look()
+            log.info("reloaded", generation=self._store.snapshot.generation)
+
+    async def wind_down(self) -> None:
+        """Report that the server is not ready, go on for the grace period, then finish the calls in flight."""
+        self._readiness.draining = True
+        self._readiness.beat()
+        if self._registration:
+            # From here on the replicas that stay write the registration.
+            self._registration.cancel()
+        await asyncio.sleep(self._settings.grace_period)
+        await self._listener.drain(self._settings.drain_timeout)
+
+    def _background(self, what: str, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        # asyncio reports the error of a task when the task is collected, and `_tasks` keeps it to the end.
+        def report(task: asyncio.Task[None]) -> None:
+            if not task.cancelled() and (error := task.exception()):
+                log.error(f"{what} has ended", exc_info=error)
+
+        task = asyncio.create_task(work)
+        task.add_done_callback(report)
+        self._tasks.append(task)
+        return task
+
+    async def _end_tasks(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _show(self, snapshot: Snapshot) -> None:
+        self._metrics.served(snapshot)
+        scripts = sum(1 for entry in snapshot.entries.values() for _ in entry.definition.scripts)
+        log.info("definitions loaded", served=len(snapshot.entries), scripts=scripts, generation=snapshot.generation)
+        for conflict in snapshot.findings:
+            log.warning("definitions conflict", reason=in_one_line(conflict), source=conflict.source)
+        known = set(self._quarantined)
+        _log_quarantined([broken for broken in snapshot.quarantined if broken not in known])
+        self._quarantined = snapshot.quarantined
+        # The snapshot before this one is garbage now.
+        release_memory()
+
+
+def store_of(settings: Settings, cluster: "Cluster | None") -> Store:
+    """Return the definitions of all sources that settings name; none has been read."""
+    return Store(
+        (*filter(None, [settings.types_folder]), *settings.folders),
+        catalogue=settings.catalogue,
+        cluster=cluster,
+        overrides=settings.overrides,
+        selection=Selection(settings.kinds, settings.without),
+    )
+
+
+def options_of(settings: Settings) -> Options:
+    """Return how operations answer."""
+    return Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
+
+
+def _control_plane(settings: Settings) -> "ControlPlane | None":
+    if not (settings.cluster or settings.register or settings.service or settings.public_url):
+        return None
+    # Imported only where there is one: what watches a cluster takes memory and time at each start.
+    from karta_interpreter.webhook.server.control_plane import ControlPlane  # noqa: PLC0415
+
+    return ControlPlane(settings)
+
+
+def _log_quarantined(quarantined: Sequence[Quarantined]) -> None:
+    """Log which definitions cannot be used, a limited number per source, so that other log lines can be found."""
+    logged = Counter[str]()
+    for broken in quarantined:
+        logged[broken.source] += 1
+        if logged[broken.source] <= _MOST_LOGGED:
+            what = "definition quarantined" if broken.name else "definitions cannot be read"
+            reasons = [in_one_line(finding) for finding in broken.findings[:_MOST_LOGGED]]
+            log.warning(what, source=broken.source, name=broken.name, reasons=reasons)
+    for source, count in logged.items():
+        if count > _MOST_LOGGED:
+            log.warning("more definitions cannot be used", source=source, more=count - _MOST_LOGGED)

@@ -1,0 +1,205 @@
+"""The process of the types API and the console, next to the webhook: started, informed, answered, and started again.
+
+Both ends of its channel send JSON documents, one on each line. Nothing that the two do takes time or memory of the
+webhook's process but the questions that `WebProcess` answers.
+"""
+
+import asyncio
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.k8s.fields import label
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.webhook.server.certificate import Certificate
+from karta_interpreter.webhook.server.log import log
+from karta_interpreter.webhook.server.server import Shared
+from karta_interpreter.webhook.server.settings import MIB, Settings
+
+_SERIES: Final = 500  # counters in one answer, which takes some tenths of a millisecond of the event loop
+_INFORM_SECONDS: Final = 0.2
+_START_SECONDS: Final = 60.0
+_END_SECONDS: Final = 5.0  # for requests in work, changes whose clients have left, and connections: a second each
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the process knows of the webhook: sent at the start, and whenever it has become another one.
+
+    ``certificate`` is None for plain HTTP, ``in_step`` without registration. ``stopping`` asks the process to finish
+    its requests and to end.
+    """
+
+    certificate: Certificate | None = None
+    in_step: bool | None = None
+    draining: bool = False
+    stopping: bool = False
+
+
+class Channel:
+    """One end of the channel."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self.close = writer.close
+
+    @classmethod
+    async def of(cls, end: socket.socket) -> "Channel":
+        """Read from and write to a socket."""
+        return cls(*await asyncio.open_unix_connection(sock=end, limit=MIB))
+
+    async def send(self, document: object) -> None:
+        """Write a document; nothing where the other end is closed."""
+        with suppress(OSError):
+            self._writer.write(orjson.dumps(document, default=_plain) + b"\n")
+            await self._writer.drain()
+
+    async def receive(self) -> Any:  # noqa: ANN401 - any document
+        """Return the next document, None at the end; raises ValueError for one that is too long."""
+        line = b""
+        with suppress(OSError):
+            line = await self._reader.readline()
+        return orjson.loads(line) if line.endswith(b"\n") else None
+
+
+def _plain(value: object) -> str:
+    # The text around the certificates of a PEM file may have any encoding.
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
+
+
+class WebProcess:
+    """The process; where it ends by itself, the webhook goes on, and starts it again after a pause that grows."""
+
+    def __init__(self, shared: Shared, module: str) -> None:
+        self._shared, self._module, self._settings = shared, module, shared.settings
+        self.urls: dict[str, str] = {}
+        self.started, self.stopping = asyncio.Event(), asyncio.Event()
+
+    async def run(self) -> None:
+        """Keep it running until `stopping`; raises ServeError where it does not start the first time."""
+        pause = 0.0
+        while not self.stopping.is_set():
+            begun = time.monotonic()
+            try:
+                reason = await self._life()
+            except Exception as error:  # noqa: BLE001 - whatever the process does, the webhook goes on
+                reason = str(error) if isinstance(error, ServeError) else repr(error)
+            if not self.started.is_set():
+                raise ServeError(reason)
+            if self.stopping.is_set():
+                return
+            lasted = time.monotonic() - begun > _LONGEST_PAUSE
+            pause = _FIRST_PAUSE if lasted else min(2 * pause or _FIRST_PAUSE, _LONGEST_PAUSE)
+            log.error("the workload types API and the console start again", reason=reason, pause=pause)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.stopping.wait(), pause)
+
+    async def _life(self) -> str:
+        """Start it, and inform and answer it until it ends; return how. Raises ServeError where it cannot start."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = start(self._module, self._settings, theirs)
+        channel = await Channel.of(ours)
+        informing = asyncio.create_task(self._inform(channel))
+        try:
+            while (document := await channel.receive()) is not None:
+                if isinstance(document, list):
+                    await channel.send({"answer": await self._answer(*document)})
+                    await asyncio.sleep(0)  # calls come between two questions
+                else:
+                    self._take(**document)
+        finally:
+            informing.cancel()
+            channel.close()
+            status = await asyncio.to_thread(_status, process)
+        how = f"the signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+        return f"the process of the workload types API and the console has ended with {how}"
+
+    def _take(self, urls: dict[str, str], ports: dict[str, Any], error: str = "") -> None:
+        """Take the news that the process serves, or cannot."""
+        if error:
+            raise ServeError(error)
+        self.urls = urls
+        for what, url in urls.items():
+            log.info(what, url=url)
+        # The same ports again: clients know the addresses.
+        self._settings = replace(self._settings, **ports)
+        self.started.set()
+
+    async def _inform(self, channel: Channel) -> None:
+        shared, plane, told = self._shared, self._shared.control_plane, None
+        while True:
+            certificate = shared.tls.certificate if shared.tls else None
+            in_step = plane.registrar.in_step if plane and plane.registrar else None
+            state = State(certificate, in_step, shared.readiness.draining, self.stopping.is_set())
+            if state != told:
+                told = state
+                await channel.send({"state": state})
+            await asyncio.sleep(_INFORM_SECONDS)
+
+    async def _answer(self, what: str, *about: Any) -> JSON:  # noqa: ANN401 - JSON
+        """Answer a question: read a file of the types folder, labels of a hundred Kartas, a part of the counters.
+
+        Only the first may take more than a part of a millisecond: a thread reads the file, and what has changed is
+        published like every change of definitions.
+        """
+        shared = self._shared
+        if what == "reload" and (folder := shared.settings.types_folder):
+            await shared.store.reload_file(folder, folder / Path(about[0]).name)
+        if what == "labels" and shared.control_plane and (cluster := shared.control_plane.cluster):
+            name, kartas = about
+            return [label(found.obj, name) if (found := cluster.find(each)) else None for each in kartas]
+        if what == "totals":
+            totals = shared.metrics.totals(about[0], _SERIES)
+            return {"series": [[*labels, *counts] for labels, counts in totals.series.items()], "within": totals.within}
+        return None
+
+
+def start(module: str, settings: Settings, end: socket.socket) -> "subprocess.Popen[bytes]":
+    """Start a module with the descriptor of the channel and the settings as its arguments."""
+    return subprocess.Popen(  # noqa: S603 - our own program, and no shell
+        # Without the current folder on the path (-P): its files are no part of this program.
+        [sys.executable, "-P", "-m", module, str(end.fileno()), orjson.dumps(settings, default=_plain)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=(end.fileno(),),
+        start_new_session=True,  # Ctrl-C in a terminal is for the webhook, which ends it in order
+    )
+
+
+def _status(process: "subprocess.Popen[bytes]") -> int:
+    """Wait for the end of a process, for which its closed channel is the sign."""
+    with suppress(subprocess.TimeoutExpired):
+        return process.wait(_END_SECONDS)
+    process.kill()
+    return process.wait()
+
+
+@asynccontextmanager
+async def web_process(shared: Shared, module: str) -> AsyncIterator[WebProcess]:
+    """Run the process, which is a module, in a block; raises ServeError where it cannot start."""
+    process = WebProcess(shared, module)
+    running, started = asyncio.create_task(process.run()), asyncio.create_task(process.started.wait())
+    try:
+        await asyncio.wait({running, started}, timeout=_START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            running.result()
+        process.started.set()  # a failure from now on is not a failure of the start
+        yield process
+    finally:
+        started.cancel()
+        process.stopping.set()
+        await asyncio.wait({running}, timeout=_END_SECONDS)
+        running.cancel()
+        await asyncio.wait({running})

@@ -1,0 +1,15 @@
+"""Karmada's ``ResourceInterpreterContext`` on the wire: bytes to a `Request`, results to bytes.
+
+Here belong the bodies alone; HTTP is in `karta_interpreter.webhook.server`.
+
+There are two channels of failure. A body that cannot be answered, because not even its uid can be read, is a
+`RequestError` and becomes an HTTP error with a Kubernetes ``Status`` (`encode_status`). Everything else is
+answered with its uid, if need be with ``successful: false`` and the reason (`encode_failure`), which Karmada
+shows to users.
+"""
+
+from karta_interpreter.webhook.wire.fast_decoder import FastDecoded, FastDecoder
+from karta_interpreter.webhook.wire.request import Request, decode
+from karta_interpreter.webhook.wire.response import encode_failure, encode_results, encode_status
+
+__all__ = ["FastDecoded", "FastDecoder", "Request", "decode", "encode_failure", "encode_results", "encode_status"]

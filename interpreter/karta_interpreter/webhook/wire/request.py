@@ -1,0 +1,174 @@
+"""What Karmada asks: the request half of a ``ResourceInterpreterContext``, from bytes to a `Call`."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from karta_interpreter.base.errors import InterpretationError, RequestError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, Object, type_name
+from karta_interpreter.engine.operations import SLOTS, Call, Operation, StatusItem
+
+API_VERSION = "config.karmada.io/v1alpha1"
+KIND = "ResourceInterpreterContext"
+
+OPERATIONS = {operation.value: operation for operation in Operation}
+# Kubernetes allows 253 characters in the longest of its names; what is longer ends up in no log and no message.
+_MAX_LENGTH = 256
+
+
+class Request(NamedTuple):
+    """One request whose uid could be read.
+
+    ``problem`` is the reason why it cannot be answered; without one there is a ``call``. The other fields hold
+    what could be read, for logs and metrics.
+    """
+
+    uid: str
+    gvk: GVK | None = None
+    namespace: str = ""
+    name: str = ""
+    operation_name: str = ""
+    call: Call | None = None
+    problem: InterpretationError | None = None
+
+
+def context_of(uid: str, operation: Operation, obj: Object, **fields: JSON) -> Object:
+    """What Karmada sends to ask an operation about an object; ``fields`` are further ones of the request.
+
+    The metadata of the object has nothing but its name and namespace.
+    """
+    kind = GVK.of(obj)._asdict()
+    request = {"uid": uid, "kind": kind, **obj["metadata"], "operation": str(operation), "object": obj, **fields}
+    return {"apiVersion": API_VERSION, "kind": KIND, "request": request}
+
+
+def decode(body: bytes) -> Request:
+    """Read a request; raises RequestError when the body has no readable uid.
+
+    Anything else that is wrong becomes the ``problem`` of the request. Unknown fields are ignored, and ``replicas``,
+    which Karmada always sends, is read for ReviseReplica only.
+
+    >>> request = decode(b'{"request": {"uid": "1", "kind": {"version": "v1", "kind": "Pod"}}}')
+    >>> print(request.gvk, "-", request.problem)
+    v1, Kind=Pod - request.operation must be a string, but is missing
+    """
+    try:
+        context = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        if "memory" not in error.msg:
+            raise RequestError(f"the body is not JSON: {error}") from error
+        if error.pos == 0:  # the memory of a child process
+            raise MemoryError from error
+        # orjson has room for all JSON of that length, and not for many lists that do not end.
+        raise RequestError("the body is not JSON: its lists and objects do not end") from error
+    if not isinstance(context, dict):
+        raise RequestError(f"the body must be an object, but is {type_name(context)}")
+    request = context.get("request")
+    if not isinstance(request, dict):
+        raise RequestError(f"request must be an object, but {_found(context, 'request')}")
+    texts = _uid(request), _text(request, "namespace"), _text(request, "name"), _text(request, "operation")
+    gvk = None
+    try:
+        _check_version(context)
+        gvk = _gvk(request)
+        return Request(texts[0], gvk, *texts[1:], call=call_of(request, gvk))
+    except InterpretationError as problem:
+        return Request(texts[0], gvk, *texts[1:], problem=problem)
+
+
+def _uid(request: Object) -> str:
+    uid = request.get("uid")
+    if not isinstance(uid, str) or not uid:
+        raise RequestError(f"request.uid must be a string that is not empty, but {_found(request, 'uid')}")
+    if len(uid) > _MAX_LENGTH:
+        raise RequestError(f"request.uid must have at most {_MAX_LENGTH} characters, but has {len(uid)}")
+    return uid
+
+
+def _check_version(context: Object) -> None:
+    for field, understood in (("apiVersion", API_VERSION), ("kind", KIND)):
+        # Karmada's own framework checks neither; what is there has to be right, or a later version would be misread.
+        if context.get(field, understood) != understood:
+            raise _problem(f'{field} must be "{understood}", but {_found(context, field)}')
+
+
+def _gvk(request: Object) -> GVK:
+    found = request.get("kind")
+    if not isinstance(found, dict):
+        raise _problem(f"request.kind must be an object, but {_found(request, 'kind')}")
+    gvk = GVK(*(found.get(field, "") for field in GVK._fields))
+    for field, part in gvk._asdict().items():
+        if not isinstance(part, str) or len(part) > _MAX_LENGTH:
+            raise _problem(f"request.kind.{field} must be a short string, but {_found(found, field)}")
+    if not gvk.version or not gvk.kind:
+        raise _problem("request.kind must have a version and a kind")
+    return gvk
+
+
+def call_of(request: Object, gvk: GVK) -> Call:
+    """Read what is asked about an object of that kind; raises InterpretationError."""
+    name = request.get("operation")
+    if not isinstance(name, str):
+        raise _problem(f"request.operation must be a string, but {_found(request, 'operation')}")
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        raise _problem(f'operation "{name[:64]}" is not one of {", ".join(OPERATIONS)}')
+    obj = _object(request, "object", gvk)
+    more = SLOTS[operation].more
+    return Call(operation, obj, **{more: _MORE[more](request, gvk)}) if more else Call(operation, obj)
+
+
+def _object(request: Object, field: str, gvk: GVK) -> Object:
+    obj = request.get(field)
+    if not isinstance(obj, dict):
+        raise _problem(f"request.{field} must be an object, but {_found(request, field)}")
+    for own, expected in (("kind", gvk.kind), ("apiVersion", gvk.api_version)):
+        if obj.get(own) != expected:
+            raise _problem(f'request.{field}.{own} must be "{expected}" as in request.kind, but {_found(obj, own)}')
+    return obj
+
+
+def _replicas(request: Object) -> int:
+    replicas = request.get("replicas")
+    # Not `isinstance`: to Python, true is 1.
+    if type(replicas) is not int:
+        raise _problem(f"request.replicas must be an integer, but {_found(request, 'replicas')}")
+    if not 0 <= replicas <= MOST_REPLICAS:
+        raise _problem(f"request.replicas must be from 0 to {MOST_REPLICAS}, but is {replicas}")
+    return replicas
+
+
+def _items(request: Object) -> tuple[StatusItem, ...]:
+    items = request.get("aggregatedStatus")
+    if items is None:
+        return ()
+    if not isinstance(items, list):
+        raise _problem(f"request.aggregatedStatus must be a list, but is {type_name(items)}")
+    return tuple(StatusItem.of(item, f"request.aggregatedStatus[{index}]") for index, item in enumerate(items))
+
+
+_MORE: Final[Mapping[str, Callable[[Object, GVK], Any]]] = {
+    "replicas": lambda request, _: _replicas(request),
+    "observed": lambda request, gvk: _object(request, "observedObject", gvk),
+    "items": lambda request, _: _items(request),
+}
+"""The readers of what is asked beside the object, by the fields of a call."""
+
+
+def _text(request: Object, field: str) -> str:
+    value = request.get(field)
+    return value[:_MAX_LENGTH] if isinstance(value, str) else ""
+
+
+def _found(parent: Object, field: str) -> str:
+    """Return a short text of what is there instead of what should be."""
+    if field not in parent:
+        return "is missing"
+    value = parent[field]
+    return f'is "{value[:64]}"' if isinstance(value, str) else f"is {type_name(value)}"
+
+
+def _problem(message: str) -> InterpretationError:
+    return InterpretationError(message, code=400)

@@ -1,0 +1,195 @@
+"""The response half of a ``ResourceInterpreterContext``, from results to bytes.
+
+Karmada reads other fields for each operation and rejects a whole answer over one wrong type
+(``pkg/resourceinterpreter/customized/webhook/request/resourceinterpretercontext.go``). What it would
+reject is an `InterpretationError` here, so that users read the reason instead of a decoder's complaint.
+
+All keys are sorted, as Go's ``encoding/json`` sorts those of a map: Karmada stores the bytes of ``rawStatus`` in a Work
+and compares them with what the API server returns. With another order each reflection of a status would update it.
+"""
+
+import base64
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Final, TypeAlias
+
+import orjson
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.patch import diff
+from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, Object, type_name
+from karta_interpreter.engine.operations import Call, Results, by_operation
+from karta_interpreter.webhook.wire.request import API_VERSION, KIND, Request
+
+_SUCCESS = {"code": 200}
+# Of a component in the CRD of ResourceBinding, whose webhook also refuses names that are not unique.
+_MAX_NAME_LENGTH = 32
+_MAX_MESSAGE_LENGTH = 4096
+# Karmada stores what replicas ask for in a ResourceBinding, of which etcd takes 1.5 MiB.
+_MAX_SHARED_LENGTH = 2**20
+
+_Fields: TypeAlias = dict[str, JSON]
+
+
+def encode_results(request: Request, results: Results) -> bytes:
+    """Return the body that answers a request which has a call; equal inputs give equal bytes.
+
+    Raises InterpretationError for results that Karmada would not take.
+    """
+    if request.call is None:
+        raise ValueError("a request without a call has no results")
+    fields = _FIELDS[request.call.operation](request.call, results)
+    return _encode({"uid": request.uid, "successful": True, "status": _SUCCESS, **fields})
+
+
+def encode_failure(uid: str, code: int, message: str) -> bytes:
+    """Return the body with the reason why a request was not answered.
+
+    >>> encode_failure("1", 404, "no definition")
+    b'{"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterContext","response":{"status":\
+{"code":404,"message":"no definition"},"successful":false,"uid":"1"}}'
+    """
+    # A definition may contain half a surrogate pair, which has no UTF-8 form.
+    text = message.encode(errors="replace").decode()
+    if len(text) > _MAX_MESSAGE_LENGTH:
+        text = text[: _MAX_MESSAGE_LENGTH - 1] + "…"
+    return _encode({"uid": uid, "successful": False, "status": {"code": code, "message": text}})
+
+
+def _encode(response: _Fields) -> bytes:
+    return _json({"apiVersion": API_VERSION, "kind": KIND, "response": response}, "answer")
+
+
+def _json(value: JSON, what: str) -> bytes:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError as error:
+        raise InterpretationError(f"the {what} cannot be written as JSON: {error}") from error
+
+
+def _replica(_: Call, results: Results) -> _Fields:
+    fields: _Fields = {"replicas": _count(results["replica"], "replicas")}
+    if (requirements := results["requires"]) is not None:
+        _check_length(_shared(requirements))
+        fields["replicaRequirements"] = requirements
+    return fields
+
+
+def _components(_: Call, results: Results) -> _Fields:
+    components = results["components"]
+    if components is None:
+        return {}
+    names = [component["name"] for component in components]
+    if len(set(names)) < len(names):
+        raise InterpretationError(f"component names must be unique, but are {', '.join(names)}")
+    for component in components:
+        name = component["name"]
+        if not 0 < len(name) <= _MAX_NAME_LENGTH:
+            raise InterpretationError(f'component name "{name}" must have 1 to {_MAX_NAME_LENGTH} characters')
+        _count(component["replicas"], f"replicas of component {name}")
+    _check_length([part for component in components for part in _shared(component.get("replicaRequirements"))])
+    return {"components": components}
+
+
+def _aggregated(call: Call, results: Results) -> _Fields:
+    patch = diff(call.object, results["aggregatedStatus"])
+    for step in patch:
+        # Karmada sends the whole patched object to UpdateStatus, with all other changes.
+        if step["path"] != "/status" and not step["path"].startswith("/status/"):
+            raise InterpretationError(f"AggregateStatus may not change {step['path']}", code=500)
+    return _patch(patch)
+
+
+def _status(_: Call, results: Results) -> _Fields:
+    status = results["status"]
+    if not isinstance(status, dict):
+        # Karmada would take a list, but the Work that it is stored in would not.
+        raise InterpretationError(f"the status must be an object, but is {type_name(status)}")
+    return {"rawStatus": status}
+
+
+def _health(_: Call, results: Results) -> _Fields:
+    healthy = results["healthy"]
+    if not isinstance(healthy, bool):
+        raise InterpretationError(f"health must be true or false, but is {type_name(healthy)}")
+    return {"healthy": healthy}
+
+
+def _dependencies(_: Call, results: Results) -> _Fields:
+    dependencies = results["dependencies"]
+    _check_length([dependency.get("name") for dependency in dependencies])
+    for dependency in dependencies:
+        # pkg/util/interpreter/validation/validation.go
+        named = dependency.get("name") or dependency.get("labelSelector") is not None
+        if not (named and dependency.get("apiVersion") and dependency.get("kind")):
+            found = _json(dict(dependency), "dependency").decode()
+            raise InterpretationError(f"a dependency needs an apiVersion, a kind and a name: {found}")
+    return {"dependencies": dependencies}
+
+
+_FIELDS: Final[Mapping[str, Callable[[Call, Results], _Fields]]] = by_operation(
+    interpret_replica=_replica,
+    interpret_component=_components,
+    revise_replica=lambda call, results: _patch(diff(call.object, results["revised"])),
+    retain=lambda call, results: _patch(diff(call.object, results["retained"])),
+    aggregate_status=_aggregated,
+    interpret_status=_status,
+    interpret_health=_health,
+    interpret_dependency=_dependencies,
+)
+
+
+def _patch(steps: list[dict[str, JSON]]) -> _Fields:
+    if not steps:
+        return {}
+    return {"patch": base64.b64encode(_json(steps, "patch")).decode("ascii"), "patchType": "JSONPatch"}
+
+
+def _shared(requirements: Object | None) -> list[JSON]:
+    """The parts that a definition can take from anywhere in an object, as often as it likes."""
+    wanted = requirements or {}
+    return [wanted[field] for field in ("nodeClaim", "priorityClassName") if field in wanted]
+
+
+def _check_length(parts: list[JSON]) -> None:
+    """Refuse parts that are too long together.
+
+    They may be one value that takes no memory until it is written: a thousand times the body of the request.
+    """
+    left, pending = _MAX_SHARED_LENGTH, parts
+    while pending:
+        part = pending.pop()
+        if isinstance(part, str):
+            left -= len(part)
+        elif isinstance(part, dict):
+            left -= sum(map(len, part))
+            pending += part.values()
+        elif isinstance(part, list):
+            pending += part
+        left -= 1
+        if left < 0:
+            raise InterpretationError(
+                f"the answer has more than {_MAX_SHARED_LENGTH} characters of node claims or names"
+            )
+
+
+def _count(number: JSON, what: str) -> int:
+    # An int32 in Go; to Python, true is 1.
+    if type(number) is not int or not 0 <= number <= MOST_REPLICAS:
+        raise InterpretationError(f"{what} must be an integer from 0 to {MOST_REPLICAS}, but is {number}")
+    return number
+
+
+_REASONS = {408: "Timeout", 413: "RequestEntityTooLarge", 500: "InternalError"}
+"""The reasons of Kubernetes that are not the phrases of HTTP."""
+
+
+def encode_status(status: int, message: str) -> bytes:
+    """Return the body of an HTTP error; Karmada shows its message instead of a canned text.
+
+    >>> encode_status(404, "no such path")
+    b'{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"no such path","reason":"NotFound","code":404}'
+    """  # noqa: E501 - a body is one line
+    reason = _REASONS.get(status) or HTTPStatus(status).phrase.replace(" ", "")
+    answer = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+    return orjson.dumps(answer | {"message": message, "reason": reason, "code": status})
