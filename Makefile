@@ -7,7 +7,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest
 # The doctests of a room are in its package.
 ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interpreter/$(ROOM)),$(error there is no room $(ROOM))))
 PAGE = if command -v npm >/dev/null; then $(MAKE) --no-print-directory console; else echo "without the page of the console: it needs npm"; fi
-SPHINX = $(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --doctree-dir build/doctrees
+SPHINX = $(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --conf-dir docs/tools --doctree-dir build/doctrees
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare audit conformance e2e reality reality-shared tools lock version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test dist package-test pip-audit image image-test sbom clean
@@ -31,11 +31,11 @@ help: ## Show what there is to do
 serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it)
 	$(BIN)/karta-interpreter serve --port $(PORT)
 
-test: .venv/dev.stamp ## Run the tests (ROOM=karta: those of one room only)
+test: .venv/dev.stamp ## Run the tests (ROOM=definitions/karta: those of one room only)
 	@$(BIN)/python -m compileall -q interpreter  # once, for the hundreds of processes that tests start
 	$(PYTEST) --numprocesses auto --dist worksteal $(ROOM_TESTS)
 
-coverage: .venv/dev.stamp ## Run the tests and show the lines and branches that none of them reaches (ROOM=karta, as for test)
+coverage: .venv/dev.stamp ## Run the tests and show the lines and branches that none of them reaches (ROOM=definitions/karta, as for test)
 	$(PYTEST) --numprocesses auto --dist worksteal --cov=karta_interpreter$(if $(wildcard interpreter/karta_interpreter/$(ROOM)/__init__.py),$(subst /,.,$(ROOM:%=/%))) --cov-report=term-missing $(ROOM_TESTS)
 
 check: .venv/dev.stamp ## Format, lint, types, layers, generated files
@@ -43,41 +43,41 @@ check: .venv/dev.stamp ## Format, lint, types, layers, generated files
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python -m docs.generate --check
+	$(BIN)/python -m docs.tools.generate --check
 
 format: .venv/dev.stamp ## Put every file into shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 generate: .venv/run.stamp ## Write what is generated: schemas, docs/catalogue, READMEs of the charts, kustomize (needs helm)
-	$(BIN)/python -m docs.generate
+	$(BIN)/python -m docs.tools.generate
 
 catalogue-diff: .venv/run.stamp ## Write into the CHANGELOG what the catalogue answers differently (FROM=v0.1.0: since then)
-	$(BIN)/python -m docs.catalogue_diff "$(FROM)"
+	$(BIN)/python -m docs.tools.catalogue_diff "$(FROM)"
 
 bench: .venv/bench.stamp ## Measure the server next to Karmada's own and write docs/performance.md (needs Go)
-	$(BIN)/python -m tests.benchmarks
+	$(BIN)/python -m tests.proofs.benchmarks
 
 bench-compare: .venv/dev.stamp ## Measure again and fail when a ratio has fallen by more than a fifth (needs Go)
-	$(BIN)/python -m tests.benchmarks --compare
+	$(BIN)/python -m tests.proofs.benchmarks --compare
 
 audit: .venv/dev.stamp ## Attack the server next to an idle one, and fail when others notice (about ten minutes)
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m tests.audit
-	KARTA_INTERPRETER_TEST_EXAMPLES=40 $(PYTEST) tests/console/workload_types/test_openapi.py -k describes
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m tests.proofs.audit
+	KARTA_INTERPRETER_TEST_EXAMPLES=40 $(PYTEST) tests/web/types_api/test_openapi.py -k describes
 
 conformance: .venv/dev.stamp ## Compare with Karmada's own Lua, with gojq and with GitOps tools (needs Go)
 	@command -v go >/dev/null || { echo "make conformance is skipped: it needs Go to fetch and build Karmada's interpreter, gojq and GitOps tools"; exit 0; }; \
-	$(BIN)/python -m tests.conformance
+	$(BIN)/python -m tests.proofs.conformance
 
 e2e: .venv/dev.stamp ## Prove the image on a real Karmada control plane (needs Go; builds it once)
 	@command -v go >/dev/null || { echo "make e2e is skipped: it needs Go to build a Karmada control plane"; exit 0; }; \
-	$(BIN)/python -m tests.e2e
+	$(BIN)/python -m tests.proofs.e2e
 
 reality: .venv/dev.stamp ## Compare our answers with what real workload controllers do (needs Go; builds them once)
-	@$(BIN)/python -m tests.reality
+	@$(BIN)/python -m tests.proofs.reality
 
 reality-shared: .venv/dev.stamp ## The same with the controllers that take little to build next to those of e2e
-	@$(BIN)/python -m tests.reality --shared
+	@$(BIN)/python -m tests.proofs.reality --shared
 
 tools: ## Build helm and kustomize for the tests of deploy/ (needs Go)
 	deploy/tools.sh
@@ -87,11 +87,11 @@ console: ## Build the page of the console into the package (needs npm)
 	cd interpreter/console && npm ci --silent && npm run --silent check && npm run --silent build
 
 console-test: .venv/dev.stamp ## Try the API by generated requests, and the console in a headless Chromium (needs npm and chromium)
-	KARTA_INTERPRETER_TEST_EXAMPLES=2 $(PYTEST) tests/console/workload_types/test_openapi.py -k describes
+	KARTA_INTERPRETER_TEST_EXAMPLES=2 $(PYTEST) tests/web/types_api/test_openapi.py -k describes
 	@command -v npm >/dev/null && command -v chromium >/dev/null || { echo "make console-test is skipped: the console needs npm and chromium"; exit 0; }; \
 	$(MAKE) --no-print-directory console && \
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/browser.txt && \
-	CONSOLE_TEST=1 $(PYTEST) -n 0 tests/console/browser
+	CONSOLE_TEST=1 $(PYTEST) -n 0 tests/web/console/browser
 
 dist: .venv/run.stamp ## Build the sdist, and the wheel from it, into dist/ (with the page of the console, where npm is there)
 	@$(PAGE)
@@ -100,14 +100,14 @@ dist: .venv/run.stamp ## Build the sdist, and the wheel from it, into dist/ (wit
 	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --no-index --wheel-dir dist dist/karta_interpreter-*.tar.gz
 
 package-test: .venv/dev.stamp ## Test the wheel, and the package in new environments (needs a package index)
-	$(BIN)/python -m tests.packages -rs
+	$(BIN)/python -m tests.proofs.packages -rs
 
 image: ## Build the image with podman, docker or buildah (BASE=debian: without a registry)
 	@$(PAGE)
 	deploy/image.sh
 
 image-test: .venv/dev.stamp ## Build the image of the last commit and test it (needs root, buildah, crun and mmdebstrap)
-	$(BIN)/python -m tests.image
+	$(BIN)/python -m tests.proofs.image
 
 sbom: .venv/sbom.stamp ## Write the CycloneDX SBOM of what the image installs into dist/
 	mkdir -p dist
@@ -118,7 +118,7 @@ sbom: .venv/sbom.stamp ## Write the CycloneDX SBOM of what the image installs in
 
 version: .venv/run.stamp ## Set the version in all places and date its changes (VERSION=x.y.z)
 	$(BIN)/python -m deploy.release version "$(VERSION)"
-	$(BIN)/python -m docs.generate
+	$(BIN)/python -m docs.tools.generate
 
 release-dry-run: .venv/run.stamp ## Build and verify every file of a release into dist/release; publish nothing
 	$(BIN)/python -m deploy.release build
@@ -135,7 +135,7 @@ release-push-charts release-page: .venv/run.stamp
 docs: .venv/docs.stamp ## Build the documentation site into build/docs; a warning or a broken link fails it
 	rm -rf build/docs
 	$(SPHINX) --builder html docs build/docs
-	$(BIN)/python -m docs.check_site build/docs
+	$(BIN)/python -m docs.tools.check_site build/docs
 	@mkdir -p build/docs/schema/main && cp docs/karta.schema.json build/docs/schema/main
 	@for tag in $$(git tag --list 'v[0-9]*' 2>/dev/null); do \
 	  mkdir -p build/docs/schema/$$tag && git show $$tag:docs/karta.schema.json > build/docs/schema/$$tag/karta.schema.json || exit 1; \

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, settings
 
 from karta_interpreter.languages.jq import bounded
 from karta_interpreter.languages.lua.machine import worker
-from tests.examples import EXAMPLES
-from tests.forking import forking, write_program
-from tests.waiting import Clock
+from tests.support.examples import EXAMPLES
+from tests.support.forking import forking, write_program
+from tests.support.waiting import Clock
 
 # A busy machine takes long for some example, and a run may begin with many that a law is not about. A profile of
 # Hypothesis' own, as for CI, stays what it is otherwise.

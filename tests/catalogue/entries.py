@@ -15,7 +15,7 @@ from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.suites.suite import Case, find_suites, load_suite
 from tests.catalogue.knowledge import remember
 from tests.catalogue.shape import made
-from tests.examples import EXAMPLES
+from tests.support.examples import EXAMPLES
 
 _MADE = EXAMPLES * 2 // 3
 _KARTAS = Path(__file__).parents[2] / "kartas"

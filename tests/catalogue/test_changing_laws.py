@@ -16,7 +16,7 @@ from karta_interpreter.engine.operations import Call, Operation, StatusItem, int
 from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, is_queued
 from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
-from tests.examples import EXAMPLES
+from tests.support.examples import EXAMPLES
 
 _PAIRS = EXAMPLES * 3 // 2
 _ROUNDS = EXAMPLES

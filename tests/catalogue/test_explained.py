@@ -15,7 +15,7 @@ from karta_interpreter.engine.explain.reading import annotation_field
 from karta_interpreter.engine.operations import Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
 from karta_interpreter.languages.lua.reading import without_linting
-from tests.explain.laws import check_laws
+from tests.engine.explain.laws import check_laws
 
 _BOUNDED: Final = "it names the components with bounds, which may change without it"
 _NAMES_NOTHING: Final = "the container that it adds needs no other object"

@@ -11,7 +11,7 @@ from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.engine.suites.suite import Case
 from karta_interpreter.webhook.wire import Request, encode_results
-from tests.counting import calls
+from tests.support.counting import calls
 
 _SIZES = (8, 16, 48)
 _MOST = 4.4  # exactly 4 where the work is linear, 10 where it is quadratic

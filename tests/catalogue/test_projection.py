@@ -8,8 +8,8 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.engine.operations.dispatch import projection_of
 from karta_interpreter.engine.suites.suite import Case
-from tests.both_ways import compare_answers, projection_decoder
 from tests.catalogue.entries import Entry, applies
+from tests.support.both_ways import compare_answers, projection_decoder
 
 
 def _projected(definition: Definition) -> Iterator[Operation]:

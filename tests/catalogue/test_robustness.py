@@ -12,7 +12,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, interpret
 from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.knowledge import knowing
-from tests.examples import EXAMPLES
+from tests.support.examples import EXAMPLES
 
 JUNK = [
     None,

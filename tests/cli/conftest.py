@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from karta_interpreter.cli.program import program
-from tests.waiting import HANG
+from tests.support.waiting import HANG
 
 # As in tests/server: aiohttp reads the authorities of this machine in each process that imports it.
 os.environ["SSL_CERT_FILE"] = os.devnull

@@ -16,9 +16,19 @@ from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.cli import doctor
 from karta_interpreter.webhook.doctor import Level, connection
 from karta_interpreter.webhook.doctor.result import Result as Finding
-from tests.doctor.karmada import BREW, CONFIGURATIONS, KARTAS, Karmada, configuration, group, items, resources, rule
-from tests.server.process import Process, running
-from tests.waiting import HANG
+from tests.support.waiting import HANG
+from tests.webhook.doctor.karmada import (
+    BREW,
+    CONFIGURATIONS,
+    KARTAS,
+    Karmada,
+    configuration,
+    group,
+    items,
+    resources,
+    rule,
+)
+from tests.webhook.server.process import Process, running
 
 Run = Callable[..., Result]
 

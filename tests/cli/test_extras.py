@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.cli.program import COMMANDS, EXTRAS
-from tests.forking import ask, forking
-from tests.sources.scripted_api import write_kubeconfig
+from tests.definitions.sources.scripted_api import write_kubeconfig
+from tests.support.forking import ask, forking
 
 RunForked = Callable[..., tuple[int, str, str]]
 Without = Callable[..., list[tuple[int, str, str]]]

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.server.pairs import chain_pem, key_pem, new_key
+from tests.webhook.server.pairs import chain_pem, key_pem, new_key
 
 PROGRAM = """
 import asyncio, json, sys

@@ -20,8 +20,8 @@ from typing import IO, TextIO
 
 import pytest
 
-from tests.server.forked import forked
-from tests.waiting import HANG
+from tests.support.waiting import HANG
+from tests.webhook.server.forked import forked
 
 Stderr = AbstractContextManager[int]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from tests.registration.control_plane import CONFIGURATIONS, ControlPlane, running
+from tests.webhook.registration.control_plane import CONFIGURATIONS, ControlPlane, running
 
 Run = Callable[..., Result]
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from click.testing import Result
 
-from tests.registration.control_plane import CRDS, ControlPlane, running
+from tests.webhook.registration.control_plane import CRDS, ControlPlane, running
 
 Run = Callable[..., Result]
 

@@ -9,8 +9,8 @@ import pytest
 
 from karta_interpreter.webhook.server.tls import SelfSignedCertificates
 from tests.deploy.rendered import DEPLOY, ROOT
-from tests.server.process import Process, running
-from tests.waiting import HANG
+from tests.support.waiting import HANG
+from tests.webhook.server.process import Process, running
 
 PROGRAM = DEPLOY / "helm" / "karta-interpreter" / "files" / "answers.py"
 

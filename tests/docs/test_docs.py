@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from karta_interpreter.cli.program import program
-from tests.waiting import HANG
+from tests.support.waiting import HANG
 
 ROOT = Path(__file__).parents[2]
 PAGES = [

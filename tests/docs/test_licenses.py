@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from docs import write_licenses
+from docs.tools import write_licenses
 
 LOCK = (Path(__file__).parents[2] / "requirements" / "run.txt").read_text()
 

@@ -7,7 +7,7 @@ from posixpath import join, normpath
 
 import pytest
 
-from docs import check_site, navigation
+from docs.tools import check_site, navigation
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

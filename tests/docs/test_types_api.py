@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.web.types_api.models import STATUSES
-from tests.console.workload_types.types_server import TOKEN, running
-from tests.waiting import HANG
+from tests.support.waiting import HANG
+from tests.web.types_api.types_server import TOKEN, running
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "types-api.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
-from tests.conformance.customizations import Pair
+from tests.proofs.conformance.customizations import Pair
 
 _STATUS: Final = """
       statusDefinition:

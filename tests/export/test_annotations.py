@@ -21,7 +21,7 @@ from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.operation import SLOTS
 from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import entries
-from tests.conformance.customizations import Pair, Tally, compare_ours
+from tests.proofs.conformance.customizations import Pair, Tally, compare_ours
 
 EVERY: Final = pytest.mark.parametrize("record", [pytest.param(each, id=each.name) for each in ANNOTATIONS])
 

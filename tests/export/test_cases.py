@@ -13,8 +13,8 @@ from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.values import order_key
 from karta_interpreter.languages.lua.script import Script
 from tests.export.forms import FLEET
-from tests.jq.cases import CASES, Case
-from tests.scripts import answer
+from tests.languages.jq.cases import CASES, Case
+from tests.support.scripts import answer
 
 _RUN = """
 function ReflectStatus(obj)

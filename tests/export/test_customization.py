@@ -13,11 +13,11 @@ from karta_interpreter.engine.operations import Call, Operation, StatusItem, int
 from karta_interpreter.export.customization import customization, script_of
 from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import Entry, entries
-from tests.conformance import ours
-from tests.conformance.customizations import Pair, Tally, compare_ours, difference, exported
+from tests.definitions.openapi.draft.test_draft import INTEGER, RESOURCES, STRING, TEMPLATE, fields, items
 from tests.export import forms
-from tests.karta.scaffold.test_draft import INTEGER, RESOURCES, STRING, TEMPLATE, fields, items
-from tests.scripts import answer
+from tests.proofs.conformance import ours
+from tests.proofs.conformance.customizations import Pair, Tally, compare_ours, difference, exported
+from tests.support.scripts import answer
 
 KINDS = ("Job", "JobSet", "RayCluster", "PyTorchJob", "MPIJob", "CronJob", "StatefulSet", "SparkApplication")
 

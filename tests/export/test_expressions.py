@@ -9,7 +9,7 @@ from karta_interpreter.export.script import Script as Compiler
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import entries
-from tests.scripts import answer
+from tests.support.scripts import answer
 
 
 def _compiler() -> Compiler:

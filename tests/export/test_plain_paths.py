@@ -11,7 +11,7 @@ from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
-from tests.scripts import answer
+from tests.support.scripts import answer
 
 _RULES = r"""
 - .spec.policy.managedBy

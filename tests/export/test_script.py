@@ -15,7 +15,7 @@ from karta_interpreter.export.lua_text import negated
 from karta_interpreter.export.writer import flattened
 from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import entries
-from tests.scripts import answer
+from tests.support.scripts import answer
 
 TOY = """\
 # Written from the toy operator 1.0.

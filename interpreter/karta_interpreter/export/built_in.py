@@ -1,6 +1,7 @@
 """The kinds whose health a GitOps tool judges itself: a check for one of them replaces the tool's own.
 
-``make conformance`` compares this record with the sources of the tools (``tests/conformance/gitops/built_in.py``).
+``make conformance`` compares this record with the sources of the tools
+(``tests/proofs/conformance/gitops/built_in.py``).
 """
 
 from collections.abc import Mapping

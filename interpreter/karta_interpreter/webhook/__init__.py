@@ -1,1 +1,1 @@
-"""One process that answers Karmada, and what keeps it reachable."""
+"""The webhook: one process that answers Karmada, what registers it there, and what finds out why it is not asked."""

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from click.testing import Result
 
-from tests.registration.admission_rules import objections
+from tests.webhook.registration.admission_rules import objections
 
 Run = Callable[..., Result]
 

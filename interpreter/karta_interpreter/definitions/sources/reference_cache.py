@@ -25,9 +25,7 @@ _LARGE = 2**16  # bytes from which an object is kept as bytes
 
 
 class ReferenceCache:
-    """The `karta_interpreter.definitions.karta.reference_resolver.Reader` of a cluster, which holds the kinds that are
-    wanted.
-    """
+    """Objects of a cluster: a `reference_resolver.Reader` that holds the kinds that are wanted."""
 
     def __init__(self, api: ApiServer, pace: Pace) -> None:
         self._api = api

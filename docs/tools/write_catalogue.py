@@ -1,0 +1,181 @@
+"""The pages of docs/catalogue/: one for each definition of the catalogue, and a list of them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import yaml
+
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.cli.catalogue import children_text, component_facts, gate_text
+from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.webhook.registration.description import describe, summarize
+
+DOCS = Path(__file__).parents[1]
+FOLDER = DOCS / "catalogue"
+KARTA = DOCS / "karta-components.yaml"
+LONGEST = 160
+WRITTEN_BY = "<!-- written by docs/tools/write_catalogue.py -->"
+
+
+def pages() -> dict[Path, str]:
+    """Every page by its path."""
+    entries = sorted(load_catalogue().entries, key=lambda entry: entry.definition.gvk)
+    found = [describe(entry) for entry in entries]
+    written = {FOLDER / f"{description['definition']}.md": page(description) for description in found}
+    return {
+        FOLDER / "README.md": index(map(summarize, entries)),
+        FOLDER / "component-names.md": names(found),
+        **written,
+    }
+
+
+def index(summaries: Iterable[Object]) -> str:
+    """Return the list of all kinds."""
+    rows = [
+        [
+            f"[{each['kind']}]({each['definition']}.md)",
+            f"`{each['apiVersion']}`",
+            each["writtenFrom"],
+            ", ".join(each["components"]),
+            "yes" if each["suspend"] else "",
+            "yes" if each["gang"] else "",
+        ]
+        for each in summaries
+    ]
+    head = ["kind", "API version", "written from", "components with pods", "suspend", "gang"]
+    return f"""{WRITTEN_BY}
+# The catalogue
+
+These {len(rows)} kinds are interpreted as they come. Each definition was written from the API types, the defaults
+and the controller of the version that is named; it fits other versions as far as these are the same in them.
+`karta-interpreter catalogue list` prints this list, `catalogue show` what a page says, and `catalogue export` the
+Kartas themselves. How each of them was tested: the suites in `testdata` next to it. Where the components have other
+names than in Karta's own catalogue: [component-names.md](component-names.md).
+
+{table(head, rows)}"""
+
+
+def names(found: Sequence[Object]) -> str:
+    """Return the page of component names that differ from those of Karta's own catalogue."""
+    theirs = yaml.safe_load(KARTA.read_text(encoding="utf-8"))
+    ours = {f"{each['apiVersion']}/{each['kind']}": each for each in found}
+    if unknown := theirs.keys() - ours.keys():
+        raise SystemExit(f"{KARTA.name}: the catalogue has no {', '.join(sorted(unknown))}")
+    rows = [
+        [f"[{description['kind']}]({description['definition']}.md)", f"`{description['apiVersion']}`", *only]
+        for kind, description in ours.items()
+        if kind in theirs and any(only := differing([part["name"] for part in description["components"]], theirs[kind]))
+    ]
+    return f"""{WRITTEN_BY}
+# Component names compared with Karta's own catalogue
+
+A program that was written for the definitions of Karta's own catalogue finds components by their names.
+Karta's catalogue (as of September 2026) has {len(theirs)} of the {len(ours)} kinds here.
+{len(theirs) - len(rows)} of them have the same component names. The others:
+
+{table(["kind", "API version", "names only here", "names only in Karta's catalogue"], rows)}"""
+
+
+def differing(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, str]:
+    """Return the names that only one of two definitions has."""
+    return ", ".join(name for name in ours if name not in theirs), ", ".join(
+        name for name in theirs if name not in ours
+    )
+
+
+def page(description: Object) -> str:
+    """Return the page of one kind."""
+    kind, api_version = description["kind"], description["apiVersion"]
+    folder = api_version if "/" in api_version else f"core/{api_version}"
+    karta = f"../../kartas/{folder}/{kind}/karta.yaml"
+    source = f", written from {description['writtenFrom']}" if description["writtenFrom"] else ""
+    components = [[f"**{part['name']}**", *fact] for part in description["components"] for fact in component(part)]
+    statuses = [[each["status"], code(each["when"])] for each in description["statuses"]]
+    sections = [
+        f"{WRITTEN_BY}\n# {kind}\n\n`{api_version}`{source}: [the definition]({karta}).",
+        f"```mermaid\n{diagram(description)}```",
+        f"## Components\n{table(['component', 'what', 'where'], once(components))}",
+        f"## Operations\n{operations(description)}",
+        f"## Statuses\n{table(['status', 'when'], once(statuses))}\n{healthy(description)}",
+        f"## Other properties\n{table(['about', 'what'], besides(description))}",
+    ]
+    return "\n\n".join(section.strip() for section in sections) + "\n"
+
+
+def diagram(description: Object) -> str:
+    """Return the components as a Mermaid flowchart: boxes with a double side have pods, thick ones are elastic."""
+    lines = ["flowchart LR", "  classDef elastic stroke-width:3px"]
+    for number, part in enumerate(description["components"]):
+        left, right = ("[[", "]]") if "pods" in part else ("[", "]")
+        lines.append(f'  c{number}{left}"{label(part)}"{right}{":::elastic" if "elastic" in part else ""}')
+    numbers = {part["name"]: number for number, part in enumerate(description["components"])}
+    for part in description["components"]:
+        if "ownerRef" in part:
+            each = '|"one for each"| ' if "instances" in part else " "
+            lines.append(f"  c{numbers[part['ownerRef']]} -->{each}c{numbers[part['name']]}")
+    return "\n".join(lines) + "\n"
+
+
+def label(part: Object) -> str:
+    """Return the text in a component's box."""
+    kind, replicas = part.get("kind", ""), part.get("replicas", "")
+    count = f"{replicas} pod{'' if replicas == '1' else 's'}" if replicas.isdigit() else ""
+    return "<br/>".join(text for text in (part["name"], kind if kind.lower() != part["name"] else "", count) if text)
+
+
+def component(part: Object) -> Iterator[list[str]]:
+    """Yield the facts about a component."""
+    for name, value in component_facts(part):
+        yield [name, value if name in ("kind", "part of", "elastic") else code(value)]
+
+
+def operations(description: Object) -> str:
+    """Return the operations that are registered with Karmada."""
+    text = f"{', '.join(description['operations'])}."
+    if description["scripts"]:
+        text += f" A script answers {', '.join(description['scripts'])}."
+    if gate_text(description):
+        text += f" With Karmada's feature gate MultiplePodTemplatesScheduling {gate_text(description)}."
+    return text
+
+
+def healthy(description: Object) -> str:
+    """Return when InterpretHealth answers true."""
+    if "karta-interpreter.io/health" in description["annotations"]:
+        return f"Healthy by an expression: {code(*description['healthy'])}."
+    return f"[Healthy](../health.md) while {', '.join(description['healthy'])}."
+
+
+def besides(description: Object) -> Iterator[list[str]]:
+    """Yield further facts."""
+    if description["references"]:
+        yield ["looks up", ", ".join(map(code, description["references"]))]
+    yield ["suspend", "<br>".join(map(code, description["suspend"])) or "the CRD has no such thing"]
+    yield ["resume", "<br>".join(map(code, description["resume"])) or "likewise"]
+    yield ["gang", "<br>".join(map(code, description["gangScheduling"])) or "none"]
+    yield ["retains", "<br>".join(map(code, description["retain"])) or "counts only"]
+    if description["queueLabels"]:
+        yield ["queued by the label", ", ".join(map(code, description["queueLabels"]))]
+    yield ["dependencies", ", ".join(description["dependencies"]) or "what its pods name"]
+    yield ["creates", children_text(description) or "nothing else"]
+
+
+def once(rows: Iterable[list[str]]) -> Iterator[list[str]]:
+    """Yield the rows with what their first cell has in common said once."""
+    named = ""
+    for name, *cells in rows:
+        yield ["" if name == named else name, *cells]
+        named = name
+
+
+def code(text: str) -> str:
+    """Return an expression as Markdown, cut where it gets long."""
+    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return f"`{shown}`"
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a Markdown table."""
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)

@@ -1,0 +1,362 @@
+"""Processes for any number of threads, and for an event loop."""
+
+import asyncio
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from karta_interpreter.base.errors import SandboxError, StopCause
+from karta_interpreter.base.sandbox import Pool, Process, Program
+from karta_interpreter.base.sandbox.awaiting import AsyncPool
+from tests.support.waiting import turns
+
+ECHO = str(Path(__file__).parent / "echo.py")
+LONG = 60.0
+
+
+class Fake:
+    """A process without a process."""
+
+    _numbers = itertools.count(1)
+
+    def __init__(self) -> None:
+        self.pid = next(self._numbers)
+        self.is_alive = True
+        self.is_in_step = True
+        self.is_settling = False
+
+    def settle(self) -> bool:
+        return self.is_alive and self.is_in_step
+
+    def kill(self) -> None:
+        self.is_alive = False
+
+    def stop(self) -> None:
+        self.is_alive = False
+
+    def wait(self) -> None:
+        assert not self.is_alive
+
+
+def fake() -> Process:
+    return cast("Process", Fake())
+
+
+def echo() -> Process:
+    return Process(Program(ECHO, 2**30, packages=False))
+
+
+@pytest.fixture
+def pool() -> Pool:
+    return Pool(fake, size=2)
+
+
+@pytest.fixture
+def real() -> Iterator[Pool]:
+    pool = Pool(echo, size=2)
+    yield pool
+    pool.close()
+
+
+def test_a_process_is_used_again(pool: Pool) -> None:
+    with pool.process("a", 1) as (first, left):
+        assert 0 < left <= 1
+    with pool.process("a", 1) as (second, _):
+        assert second is first
+    assert pool.processes == {first.pid}
+
+
+@pytest.mark.parametrize(
+    ("change", "when"),
+    [
+        pytest.param("is_alive", "before", id="it died at work"),
+        pytest.param("is_alive", "after", id="it died while it was idle"),
+        pytest.param("is_in_step", "before", id="it is out of step"),
+    ],
+)
+def test_a_process_that_is_not_fit_is_replaced(pool: Pool, change: str, when: str) -> None:
+    with pool.process("a", 1) as (first, _):
+        if when == "before":
+            setattr(first, change, False)
+    if when == "after":
+        setattr(first, change, False)
+    with pool.process("a", 1) as (second, _):
+        assert second is not first
+    assert pool.processes == {second.pid}
+    assert not first.is_alive
+
+
+def test_there_are_never_more_than_its_size(pool: Pool) -> None:
+    with pool.process("a", 1), pool.process("b", 1):
+        with pytest.raises(SandboxError, match="every process is busy") as caught, pool.process("c", 0.05):
+            pytest.fail("a third process")
+        assert caught.value.cause is StopCause.BUSY
+    with pool.process("c", 0):
+        assert len(pool.processes) == 2
+
+
+def test_a_process_is_only_started_when_none_is_idle() -> None:
+    pool = Pool(fake, size=3)
+    assert pool.processes == frozenset()
+    for owner in ("a", "b", "c", "a"):
+        with pool.process(owner, 1):
+            assert len(pool.processes) == 1
+
+
+def test_a_freed_process_goes_to_the_owner_that_has_none() -> None:
+    pool, order = Pool(fake, size=1), list[str]()
+
+    def work(owner: str) -> None:
+        with pool.process(owner, LONG):
+            order.append(owner)
+
+    threads = []
+    with pool.process("a", 1):
+        for count, owner in enumerate(("b", "c"), start=1):
+            threads.append(threading.Thread(target=work, args=(owner,)))
+            threads[-1].start()
+            while len(pool.places._waiting) < count:  # noqa: SLF001 - the order of requests is what is tested
+                time.sleep(0.001)
+        assert order == []
+    for thread in threads:
+        thread.join()
+    assert order == ["b", "c"]
+
+
+def test_waiting_takes_from_the_seconds(pool: Pool) -> None:
+    with pool.process("a", LONG) as (_, left):
+        assert 0 < left <= LONG
+
+
+def test_a_failure_gives_the_place_back_and_stops_the_process(pool: Pool) -> None:
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError), pool.process("a", 1) as (process, _):
+            raise ZeroDivisionError
+        assert not process.is_alive
+
+    def fail() -> Process:
+        raise SandboxError("none", StopCause.NOT_STARTED)
+
+    broken = Pool(fail, size=1)
+    for _ in range(3):
+        with pytest.raises(SandboxError, match="none"), broken.process("a", 0.1):
+            pytest.fail("a process that did not start")
+
+
+def test_closing_stops_all_of_them(pool: Pool) -> None:
+    with pool.process("a", 1) as (first, _):
+        pool.close()
+        assert not first.is_alive
+    assert pool.processes == frozenset()
+    with pool.process("a", 1) as (second, _):
+        assert second.is_alive
+
+
+def test_closing_ends_a_request_at_work(real: Pool) -> None:
+    with real.process("a", 1) as (process, _):
+        process.send(b"s", b"", LONG)
+        closing = threading.Thread(target=real.close)
+        closing.start()
+        with pytest.raises(SandboxError):
+            process.receive()
+        closing.join()
+    assert not Path(f"/proc/{process.pid}").exists()
+
+
+def test_an_idle_process_ends_after_its_time() -> None:
+    pool = Pool(echo, size=1, idle_seconds=0.05)
+    with pool.process("a", 1) as (process, _):
+        pass
+    while pool.processes:
+        time.sleep(0.01)
+    process.wait()
+    with pool.process("a", 1) as (other, _):
+        assert other is not process
+    pool.close()
+
+
+def test_only_processes_that_are_idle_for_long_enough_expire(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("karta_interpreter.base.sandbox.pool.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("karta_interpreter.base.sandbox.pool.threading.Timer", Timer)
+    pool = Pool(fake, size=3, idle_seconds=30)
+    with pool.process("a", 1) as (first, _), pool.process("b", 1) as (second, _), pool.process("c", 1) as (third, _):
+        pass
+    assert Timer.last.seconds == 30
+    now[0] = 20
+    with pool.process("a", 1), pool.process("b", 1):
+        pass
+    with pool.process("a", 1):
+        now[0] = 30
+        Timer.last.fire()
+        assert [process.is_alive for process in (first, second, third)].count(True) == 2
+    assert Timer.last.seconds == 20, "the one that was used at 20"
+    now[0] = 50
+    Timer.last.fire()
+    assert len(pool.processes) == 1, "the one that was used at 30"
+    pool.close()
+
+
+class Timer:
+    """A timer whose time comes when a test says so."""
+
+    last: "Timer"
+
+    def __init__(self, seconds: float, function: Callable[[], None]) -> None:
+        self.seconds, self.fire = seconds, function
+        self.daemon = False
+        Timer.last = self
+
+    def start(self) -> None:
+        """Nothing runs."""
+
+    def cancel(self) -> None:
+        """Nothing runs."""
+
+
+def test_processes_start_with_their_first_request_and_end_with_this_process() -> None:
+    program = f"""
+from karta_interpreter.base.sandbox import Pool, Process, Program
+pool = Pool(lambda: Process(Program({ECHO!r}, {2**30})), 1)
+assert not pool.processes
+with pool.process("a", 9): pass
+print(*pool.processes)
+"""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True)
+    assert not Path(f"/proc/{int(done.stdout)}").exists()
+    assert done.stderr == ""
+
+
+async def say(pool: AsyncPool, owner: str, word: bytes, seconds: float = LONG) -> bytes:
+    async with pool.process(owner, seconds) as (process, left):
+        await process.send(b"?", word, left)
+        return (await process.receive())[1]
+
+
+async def sleep(pool: AsyncPool, owner: str, begun: list[str]) -> None:
+    async with pool.process(owner, LONG) as (process, left):
+        await process.send(b"s", b"", left)
+        begun.append(owner)  # a process that is still unused when its request is cancelled is kept
+        await process.receive()
+
+
+async def until(holds: Callable[[], object]) -> None:
+    while not holds():  # noqa: ASYNC110 - it happens in another process
+        await asyncio.sleep(0.01)
+
+
+async def test_the_event_loop_awaits_exchanges(real: Pool) -> None:
+    pool = AsyncPool(real)
+    words = [str(number).encode() * 100_000 for number in range(20)]
+    assert await asyncio.gather(*(say(pool, str(number), word) for number, word in enumerate(words))) == words
+    assert len(real.processes) <= 2
+
+
+async def test_the_event_loop_gets_the_error_of_an_exchange_and_its_process_ends(real: Pool) -> None:
+    pool, pids = AsyncPool(real), set[int]()
+
+    async def fail() -> None:
+        async with pool.process("a", LONG):
+            pids.update(real.processes)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+    [pid] = pids
+    await until(lambda: not Path(f"/proc/{pid}").exists())
+    assert await say(pool, "a", b"word") == b"word"
+
+
+async def test_an_exchange_that_is_cancelled_ends_its_process_and_nobody_waits(real: Pool) -> None:
+    pool, begun = AsyncPool(real), list[str]()
+    exchanges = [asyncio.create_task(sleep(pool, owner, begun)) for owner in ("a", "b")]
+    waiting = asyncio.create_task(say(pool, "c", b"word"))
+    await until(lambda: len(begun) == 2)
+    pids = real.processes
+    assert not waiting.done()
+    for task in exchanges:
+        task.cancel()
+    assert await waiting == b"word"
+    assert await asyncio.gather(*exchanges, return_exceptions=True)
+    await until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+
+
+async def test_an_exchange_that_is_cancelled_before_it_has_a_process_leaves_its_place(real: Pool) -> None:
+    pool, begun = AsyncPool(real), list[str]()
+    exchanges = [asyncio.create_task(sleep(pool, owner, begun)) for owner in ("a", "b")]
+    waiting = asyncio.create_task(say(pool, "c", b"never"))
+    await until(lambda: len(begun) == 2)
+    waiting.cancel()
+    exchanges[0].cancel()
+    assert await say(pool, "d", b"word") == b"word"
+    exchanges[1].cancel()
+    found = await asyncio.gather(waiting, *exchanges, return_exceptions=True)
+    assert [type(each) for each in found] == [asyncio.CancelledError] * 3
+
+
+async def test_starts_that_are_cancelled_leave_a_thread_to_end_the_process_they_wait_for(real: Pool) -> None:
+    pool = AsyncPool(real)
+    async with pool.process("a", LONG) as (process, left):
+        await process.send(b"w", b"word", left)
+        await process.receive()
+        [pid] = real.processes
+    # It has answered and is never ready again: who comes now waits for it in a thread.
+    cancelled = asyncio.create_task(say(pool, "b", b"never"))
+    await turns()
+    cancelled.cancel()
+    waiting = asyncio.create_task(say(pool, "c", b"word"))
+    await turns()
+    os.kill(pid, signal.SIGKILL)
+    assert await waiting == b"word"
+    await pool.close()
+
+
+async def test_an_exchange_that_fails_where_no_thread_can_be_started_leaves_its_place(
+    real: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    pool = AsyncPool(real)
+    for owner in "abc":
+        with real.process(owner, LONG):
+            pass  # a process that no thread of the asynchronous pool has started
+        with monkeypatch.context() as exhausted:
+            exhausted.setattr(threading.Thread, "start", fail)
+            with pytest.raises(ValueError, match="the client's"):
+                async with pool.process(owner, LONG):
+                    raise ValueError("the client's")
+    await pool.close()
+
+
+async def test_an_exchange_for_which_no_process_gets_free(real: Pool) -> None:
+    pool = AsyncPool(real)
+    with real.process("a", 1), real.process("b", 1), pytest.raises(SandboxError, match="every process is busy"):
+        await say(pool, "c", b"word", 0.05)
+    assert await say(pool, "c", b"word") == b"word"
+
+
+async def test_the_next_exchange_waits_for_a_process_that_is_not_ready_yet(real: Pool) -> None:
+    pool = AsyncPool(real)
+    for _ in range(20):
+        assert await say(pool, "a", b"word") == b"word"
+    assert len(real.processes) == 1
+
+
+async def test_closing_leaves_no_process_and_no_open_socket(real: Pool) -> None:
+    def files() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    pool, before = AsyncPool(real), files()
+    assert await say(pool, "a", b"word") == b"word"
+    await pool.close()  # while its process is not ready for another request yet
+    assert (real.processes, files()) == (frozenset(), before)

@@ -1,0 +1,172 @@
+"""Every record of an annotation is complete, and what is derived from the records agrees with the parsers."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from docs.tools.generate import AUTHORING, authoring
+from karta_interpreter import __version__
+from karta_interpreter.base.findings import Finding
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.definitions.karta import annotation_records
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, NAMES, Annotation
+from karta_interpreter.definitions.karta.annotations import PREFIX, Annotations
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
+from karta_interpreter.languages.jq import Query
+
+Raw = dict[str, Any]
+FindingsOf = Callable[[Raw], list[Finding]]
+EVERY = pytest.mark.parametrize("record", [pytest.param(each, id=each.name) for each in ANNOTATIONS])
+TYPES: dict[str, type] = {"object": dict, "array": list, "string": str}
+
+
+def workload_with(record: Annotation) -> Raw:
+    """A definition that every example fits: a worker that suspends, and ends for the reasons of a Job."""
+    failed = [{"byConditions": [{"type": name, "status": "True"}]} for name in ("Failed", "FailureTarget")]
+    return {
+        "metadata": {"annotations": {PREFIX + record.name: record.example}},
+        "spec": {
+            "structureDefinition": {
+                "rootComponent": {
+                    "name": "worker",
+                    "kind": {"group": "toys.example.com", "version": "v1", "kind": "Mill"},
+                    "specDefinition": {"podTemplateSpecPath": ".spec.template"},
+                    "scaleDefinition": {"replicasPath": ".spec.size"},
+                    "statusDefinition": {
+                        "conditionsDefinition": {"path": ".status.conditions"},
+                        "statusMappings": {"failed": failed},
+                    },
+                    "suspendDefinition": {
+                        "suspendActions": [{"path": ".spec.pause", "value": "true"}],
+                        "resumeActions": [{"path": ".spec.pause", "value": "false"}],
+                    },
+                }
+            }
+        },
+    }
+
+
+def value_of(record: Annotation) -> Any:
+    """The value that the schema of a record is about."""
+    return record.example if record.schema.get("type") == "string" else yaml.safe_load(record.example)
+
+
+def expressions(value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
+    """The strings of the format jq in a value; raises AssertionError where it does not fit the schema."""
+    if "anyOf" in schema:
+        yield from first_fit(value, schema["anyOf"])
+        return
+    assert value in schema.get("enum", [value])
+    assert isinstance(value, TYPES[schema.get("type", "string")])
+    assert re.search(schema.get("pattern", ""), str(value))
+    if isinstance(value, list):
+        for item in value:
+            yield from expressions(item, schema["items"])
+    elif isinstance(value, dict):
+        assert value.keys() >= set(schema.get("required", ()))
+        for name, item in value.items():
+            field = schema.get("properties", {}).get(name) or schema["additionalProperties"]
+            assert field, f"there is no field {name}"
+            yield from expressions(item, field)
+    elif schema.get("format") == "jq":
+        yield str(value)
+
+
+def first_fit(value: Any, schemas: list[Mapping[str, Any]]) -> list[str]:
+    for schema in schemas:
+        try:
+            return list(expressions(value, schema))
+        except AssertionError:
+            continue
+    raise AssertionError(f"{value} fits none of {schemas}")
+
+
+def queries(part: Any) -> Iterator[str]:
+    """The texts of the compiled expressions in a parsed annotation."""
+    if isinstance(part, Query):
+        yield part.text
+    elif isinstance(part, tuple):
+        for item in part:
+            yield from queries(item)
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from queries(getattr(part, field.name))
+
+
+def test_a_record_has_no_defaults() -> None:
+    """Else the type checker accepts a new annotation without its schema, description or example."""
+    assert [
+        field.name for field in fields(Annotation) if (field.default, field.default_factory) != (MISSING,) * 2
+    ] == []
+
+
+def test_every_field_has_one_record() -> None:
+    assert sorted(record.field for record in ANNOTATIONS) == sorted(field.name for field in fields(Annotations))
+    assert len(set(NAMES)) == len(ANNOTATIONS)
+
+
+@EVERY
+def test_an_example_has_no_findings_and_sets_its_field_alone(record: Annotation, findings_of: FindingsOf) -> None:
+    raw = workload_with(record)
+    found = load_definition(raw).annotations
+    assert findings_of(raw) == []
+    assert getattr(found, record.field) != getattr(Annotations(), record.field)
+    assert replace(found, **{record.field: getattr(Annotations(), record.field)}) == Annotations()
+
+
+@EVERY
+def test_the_schema_knows_the_expressions_that_the_parser_compiles(record: Annotation) -> None:
+    parsed = getattr(load_definition(workload_with(record)).annotations, record.field)
+    assert sorted(expressions(value_of(record), record.schema)) == sorted(queries(parsed))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        pytest.param("healthy-statuses", "Runing", id="a status that does not exist"),
+        pytest.param("healthy-statuses", " , ", id="no status"),
+        pytest.param("operations", "Retain Retain", id="no comma"),
+        pytest.param("dependencies", [{"apiVersion": "v1", "kind": "Secret"}], id="a dependency without a name"),
+        pytest.param("dependencies", {"pods": ".a"}, id="no list"),
+        pytest.param("aggregate", {".status.a": "summ"}, id="a rule that does not exist"),
+        pytest.param("lua", {"health": {"luaScript": "x"}}, id="no operation of Karmada"),
+        pytest.param("retain", [{"by": ".name"}], id="a rule without a place"),
+    ],
+)
+def test_a_schema_rejects_what_the_parser_rejects(name: str, value: Any) -> None:
+    with pytest.raises(AssertionError):
+        list(expressions(value, next(record.schema for record in ANNOTATIONS if record.name == name)))
+
+
+@EVERY
+def test_a_list_may_have_blanks_and_empty_items_as_the_parser_has_it(record: Annotation) -> None:
+    pattern = record.schema.get("pattern", "")
+    assert re.search(pattern, f" ,{record.example} , {record.example},,")
+
+
+@EVERY
+def test_schemas_and_documentation_have_every_annotation(record: Annotation) -> None:
+    at = ("properties", "metadata", "properties", "annotations", "properties", PREFIX + record.name)
+    exported = edit.get(json_schema(__version__), at)
+    assert exported["type"] == "string", "an annotation is text, whatever it holds"
+    assert exported["examples"] == [record.example]
+    assert exported["description"].endswith(".")
+    assert "](" not in exported["description"], "links are for the page alone"
+    version = custom_resource_definition()["spec"]["versions"][0]
+    assert f"- {PREFIX}{record.name}: {exported['description']}" in version["schema"]["openAPIV3Schema"]["description"]
+    assert f"| `{record.name}` | {record.form} | {record.description} |" in AUTHORING.read_text(encoding="utf-8")
+
+
+def test_a_new_record_makes_the_documentation_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+    new = replace(ANNOTATIONS[0], name="colour")
+    assert authoring() == {AUTHORING: AUTHORING.read_text(encoding="utf-8")}, "stale, run make generate"
+    monkeypatch.setattr("docs.tools.generate.ANNOTATIONS", (*annotation_records.ANNOTATIONS, new))
+    (page,) = authoring().values()
+    assert page.count("| `colour` |") == 1
+    assert page != Path(AUTHORING).read_text(encoding="utf-8")

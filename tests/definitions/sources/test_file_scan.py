@@ -1,0 +1,195 @@
+import asyncio
+import errno
+import os
+import sys
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from karta_interpreter.definitions.sources.file_scan import changes, list_files
+from tests.support.waiting import HANG
+
+
+def _touch(*paths: Path) -> None:
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+
+
+def _names(root: Path) -> list[str]:
+    return [str(path.relative_to(root)) for path in list_files(root).files]
+
+
+@pytest.mark.parametrize(
+    ("name", "listed"),
+    [
+        pytest.param("a.yaml", True, id="yaml"),
+        pytest.param("a.yml", True, id="yml"),
+        pytest.param("a.json", True, id="json"),
+        pytest.param("a.YAML", True, id="capital letters"),
+        pytest.param("deep/er/a.yaml", True, id="a folder in a folder"),
+        pytest.param("a.txt", False, id="another suffix"),
+        pytest.param("a.yaml~", False, id="an editor's backup"),
+        pytest.param(".a.yaml.swp", False, id="an editor's swap file"),
+        pytest.param(".a.yaml", False, id="a hidden file"),
+        pytest.param(".git/a.yaml", False, id="a hidden folder"),
+        pytest.param("..2026_01_01/a.yaml", False, id="the folder behind a mounted ConfigMap"),
+        pytest.param("x/testdata/a.yaml", False, id="a golden suite next to a definition"),
+    ],
+)
+def test_which_files_are_listed(tmp_path: Path, name: str, listed: bool) -> None:
+    _touch(tmp_path / name)
+
+    assert _names(tmp_path) == ([name] if listed else [])
+
+
+def test_a_named_file_is_listed_whatever_it_is_called(tmp_path: Path) -> None:
+    file = tmp_path / ".hidden.txt"
+    _touch(file)
+
+    assert list_files(file).files == (file,)
+
+
+def test_files_come_sorted_by_path_and_folders_are_named(tmp_path: Path) -> None:
+    _touch(tmp_path / "b.yaml", tmp_path / "a" / "z.yaml", tmp_path / "c.yaml")
+
+    assert _names(tmp_path) == ["a/z.yaml", "b.yaml", "c.yaml"]
+    assert list_files(tmp_path).folders == (tmp_path, tmp_path / "a")
+
+
+def test_a_mounted_config_map_is_read_once(tmp_path: Path) -> None:
+    _touch(tmp_path / "..v1" / "a.yaml", tmp_path / "..v1" / "sub" / "b.yaml")
+    (tmp_path / "..data").symlink_to("..v1")
+    (tmp_path / "a.yaml").symlink_to("..data/a.yaml")
+    (tmp_path / "sub").symlink_to("..data/sub")
+
+    assert _names(tmp_path) == ["a.yaml", "sub/b.yaml"]
+
+
+@pytest.mark.parametrize("end", ["1.karta", "0/x.txt"])
+def test_a_link_to_a_file_that_is_left_out_itself_is_read(tmp_path: Path, end: str) -> None:
+    _touch(tmp_path / end)
+    (tmp_path / "job.yaml").symlink_to(end)
+    assert _names(tmp_path) == ["job.yaml"]
+
+
+def test_links_in_circles_and_twice_to_the_same_end_once(tmp_path: Path) -> None:
+    _touch(tmp_path / "a" / "x.yaml")
+    (tmp_path / "a" / "up").symlink_to(tmp_path)
+    (tmp_path / "again.yaml").symlink_to("a/x.yaml")
+    (tmp_path / "b").symlink_to("a")
+
+    assert _names(tmp_path) == ["a/x.yaml"]
+
+
+def test_what_cannot_be_read_as_a_file_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "dangling.txt").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "pipe.yaml")
+
+    listing = list_files(tmp_path)
+    assert (listing.files, listing.unreadable) == ((), ())
+
+
+def test_a_tree_may_be_deeper_than_python_can_recurse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(1200):
+        os.mkdir("d")  # noqa: PTH102 - a path of that length would be too long for pathlib
+        os.chdir("d")
+    Path("x.yaml").touch()
+
+    assert [path.name for path in list_files(tmp_path).files] == ["x.yaml"]
+    while Path.cwd() != tmp_path:  # pytest's own clean-up recurses
+        Path("x.yaml").unlink(missing_ok=True)
+        os.chdir("..")
+        Path("d").rmdir()
+
+
+def test_a_root_that_is_missing_is_reported(tmp_path: Path) -> None:
+    assert list_files(tmp_path / "no").unreadable == ((tmp_path / "no", "No such file or directory"),)
+
+
+@pytest.mark.parametrize("name", [pytest.param("a.yaml", id="a file"), pytest.param("team", id="a folder")])
+def test_a_link_that_leads_nowhere_is_reported(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).symlink_to("nowhere")
+    assert list_files(tmp_path).unreadable == ((tmp_path / name, "the link leads to nowhere, which does not exist"),)
+
+
+def test_a_link_that_is_deleted_while_it_is_looked_at_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As kubelet deletes the links of keys that are no longer in a ConfigMap."""
+    link = tmp_path / "a.yaml"
+    link.symlink_to("nowhere")
+    read = Path.readlink
+
+    def delete_first(path: Path) -> Path:
+        path.unlink()
+        return read(path)
+
+    monkeypatch.setattr(Path, "readlink", delete_first)
+    assert list_files(tmp_path).unreadable == ()
+
+
+async def test_a_place_that_may_not_be_searched_does_not_end_the_watch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed, stat = tmp_path / "closed", os.stat
+    (closed / "kartas").mkdir(parents=True)
+
+    def refuse(path: Any, *arguments: Any, **options: Any) -> os.stat_result:
+        if str(path).startswith(str(closed)):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return stat(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    async with asyncio.timeout(HANG), aclosing(changes([closed / "kartas"], rescan=0.01)) as turns:
+        for _ in range(3):
+            await anext(turns)
+
+
+async def test_a_root_below_a_folder_that_may_not_be_listed_is_watched(tmp_path: Path) -> None:
+    above = tmp_path / "above"
+    root = above / "kartas"
+    root.mkdir(parents=True)
+    above.chmod(0o311)
+    try:
+        if os.access(above, os.R_OK):
+            pytest.skip("this user may list every folder")
+        async with asyncio.timeout(HANG), aclosing(changes([root], rescan=2 * HANG)) as turns:
+            await anext(turns)
+            _touch(root / "a.yaml")
+            await anext(turns)
+    finally:
+        above.chmod(0o755)
+
+
+async def _waits_after_the_first_turn(root: Path) -> None:
+    async with aclosing(changes([root], rescan=HANG)) as turns:
+        await anext(turns)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(turns), 0.2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
+async def test_a_folder_with_a_name_that_is_not_text_has_turns_at_rescans_alone(tmp_path: Path) -> None:
+    os.mkdir(os.fsencode(tmp_path) + b"/caf\xe9")  # noqa: PTH102 - its name is bytes
+    await _waits_after_the_first_turn(tmp_path)
+
+
+async def test_without_a_thread_for_the_watch_there_are_turns_at_rescans_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("anyio.to_thread.run_sync", refuse)
+    await _waits_after_the_first_turn(tmp_path)
+
+
+def test_a_link_to_itself_is_reported(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.yaml"
+    loop.symlink_to("loop.yaml")
+
+    ((place, reason),) = list_files(tmp_path).unreadable
+    assert place == loop
+    assert "symbolic links" in reason

@@ -1,0 +1,160 @@
+"""The objects that definitions refer to, in step with an API server."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from karta_interpreter.base.errors import QueryReferenceError
+from karta_interpreter.base.k8s.gvk import GVK
+from tests.definitions.sources.running import FAST, RunningCluster, running_cluster
+from tests.definitions.sources.scripted_api import ScriptedApi, status
+from tests.support.waiting import HANG
+
+HALL = GVK("toys.example.com", "v1", "Hall")
+HALLS = "/apis/toys.example.com/v1/hall"
+
+KARTA = """
+apiVersion: run.ai/v1alpha1
+kind: Karta
+metadata: {name: orchestra}
+spec:
+  structureDefinition:
+    references:
+      - name: hall
+        gvk: {group: toys.example.com, version: v1, kind: Hall}
+        lookup: {nameExpression: .spec.hall}
+    rootComponent:
+      name: orchestra
+      kind: {group: toys.example.com, version: v1, kind: Orchestra}
+      statusDefinition:
+        phaseDefinition: {path: $hall.phase}
+        statusMappings: {}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "kartas"
+    path.mkdir()
+    (path / "orchestra.yaml").write_text(KARTA)
+    return path
+
+
+def _api(*names: str, **metadata: str) -> ScriptedApi:
+    api = ScriptedApi(kinds={"toys.example.com/v1": ["Hall", "Orchestra"]})
+    api.collections[HALLS] = {}
+    for name in names:
+        api.put(HALLS, name, {"of": name}, **metadata)
+    return api
+
+
+async def _until(running: RunningCluster, holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(HANG):
+        while not _holds(holds):  # noqa: ASYNC110 - nothing tells of it
+            await asyncio.sleep(FAST.first)
+    assert running.store.reader is running.cluster.referenced
+
+
+def _problem(running: RunningCluster) -> str:
+    return running.cluster.referenced.problem(HALL)
+
+
+def _holds(holds: Callable[[], bool]) -> bool:
+    try:
+        return holds()
+    except QueryReferenceError:
+        return False
+
+
+async def test_objects_are_followed(tmp_path: Path, folder: Path) -> None:
+    async with running_cluster(tmp_path, _api("great"), folders=(folder,)) as running:
+        reader = running.cluster.referenced
+        await _until(running, lambda: reader.get(HALL, "town", "great") is not None)
+        found = reader.get(HALL, "town", "great")
+        assert found is not None
+        assert found["spec"] == {"of": "great"}
+        assert reader.get(HALL, "town", "small") is None, "all of them are known"
+        running.api.put(HALLS, "small", {"of": "small"})
+        await _until(running, lambda: len(reader.list(HALL, None)) == 2)
+        running.api.delete(HALLS, "great")
+        await _until(running, lambda: reader.get(HALL, "town", "great") is None)
+
+
+async def test_large_object_is_kept_as_bytes(tmp_path: Path, folder: Path) -> None:
+    api = _api("opera", namespace="a")
+    deep: list[object] = []
+    for _ in range(400):
+        deep = [deep]
+    spec = {"of": "large", "boxes": [{}] * 40_000, "deep": deep}
+    api.put(HALLS, "large", spec, namespace="a")
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        await _until(running, lambda: not _problem(running))
+        reader = running.cluster.referenced
+        large, small = reader.get(HALL, "a", "large"), reader.get(HALL, "a", "opera")
+        assert (large and large["spec"], small and small["spec"]) == (spec, {"of": "opera"})
+        assert [obj["spec"]["of"] for obj in reader.list(HALL, "a")] == ["opera", "large"]
+        kept = reader._collections[HALL].objects  # noqa: SLF001 - what it holds shows nowhere else
+        assert {name: type(value) for name, value in kept.items()} == {"a/opera": dict, "a/large": bytes}
+
+
+async def test_objects_are_told_apart_by_their_namespaces(tmp_path: Path, folder: Path) -> None:
+    async with running_cluster(tmp_path, _api("great", namespace="town"), folders=(folder,)) as running:
+        reader = running.cluster.referenced
+        await _until(running, lambda: reader.get(HALL, "town", "great") is not None)
+        assert reader.get(HALL, "village", "great") is None
+        assert reader.get(HALL, "village", "town/great") is None, "a name is no way into another namespace"
+        assert (len(reader.list(HALL, "town")), len(reader.list(HALL, "village"))) == (1, 0)
+
+
+async def test_a_kind_that_comes_later_is_found(tmp_path: Path, folder: Path) -> None:
+    api = ScriptedApi()
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        reader = running.cluster.referenced
+        await api.was_asked("get", "/apis/toys.example.com/v1", times=2)
+        with pytest.raises(QueryReferenceError, match="Kind=Hall cannot be looked up"):
+            reader.get(HALL, "town", "great")
+        api.collections[HALLS] = {}
+        api.kinds["toys.example.com/v1"] = ["Orchestra"]
+        await _until(running, lambda: "the API server has no toys.example.com/v1, Kind=Hall" in _problem(running))
+        api.kinds["toys.example.com/v1"] = ["Hall", "Orchestra"]
+        await _until(running, lambda: reader.list(HALL, None) == [])
+
+
+async def test_what_no_workload_of_the_server_refers_to_is_not_read(tmp_path: Path, folder: Path) -> None:
+    api = _api("great")
+    api.kinds["toys.example.com/v1"] = ["Hall"]
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        await api.was_asked("get", "/apis/toys.example.com/v1", times=3)
+        assert "the API server has no toys.example.com/v1, Kind=Orchestra" in _problem(running)
+        assert not api.requests("get", HALLS)
+        api.kinds["toys.example.com/v1"] = ["Hall", "Orchestra"]
+        await _until(running, lambda: len(running.cluster.referenced.list(HALL, None)) == 1)
+
+
+async def test_what_may_not_be_read_is_said(tmp_path: Path, folder: Path) -> None:
+    api = _api("great")
+    api.on("get", HALLS, status(403, "Forbidden", "no halls for you"), times=1000)
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        await api.was_asked("get", HALLS, times=2)
+        with pytest.raises(QueryReferenceError, match=r"cannot be looked up: .*no halls for you"):
+            running.cluster.referenced.get(HALL, "town", "great")
+
+
+async def test_what_nobody_refers_to_any_more_is_forgotten(tmp_path: Path, folder: Path) -> None:
+    async with running_cluster(tmp_path, _api("great"), folders=(folder,)) as running:
+        reader = running.cluster.referenced
+        await _until(running, lambda: len(reader.list(HALL, None)) == 1)
+        reader.want([])
+        await _until(running, lambda: HALL not in reader._collections)  # noqa: SLF001 - nothing else tells of it
+        with pytest.raises(QueryReferenceError, match="has not been listed yet"):
+            reader.list(HALL, None)
+
+
+async def test_without_references_nothing_is_asked(tmp_path: Path) -> None:
+    api = _api("great")
+    async with running_cluster(tmp_path, api) as running:
+        await running.is_synced()
+        assert not api.requests("get", HALLS)
+        assert not api.requests("get", "/apis/toys.example.com/v1")

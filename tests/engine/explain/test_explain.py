@@ -1,0 +1,350 @@
+"""The function itself: errors, scripts, expressions in other processes, references; and the forms of its values."""
+
+import json
+from typing import Any
+
+import pytest
+
+from karta_interpreter import Explanation, Karta, WorkloadError
+from karta_interpreter.engine.explain import Place, explain, outline
+from karta_interpreter.engine.operations import Call, Operation, StatusItem
+from tests.engine.explain.conftest import Define, pods, train
+from tests.engine.explain.laws import check_laws
+
+HOT = {"name": "hot", "replicas": 2, "template": pods(resources={"requests": {"cpu": "1"}})}
+SCRIPT = """\
+healthInterpretation:
+  luaScript: |
+    function InterpretHealth(obj)
+      return true
+    end
+"""
+
+
+def rules(found: Explanation) -> list[str]:
+    return [fact.rule for fact in found.facts]
+
+
+def test_an_error_keeps_the_facts_before_it(define: Define) -> None:
+    found = explain(define(), Call(Operation.INTERPRET_REPLICA, train(HOT, {**HOT, "name": "odd", "replicas": "x"})))
+
+    assert found.results is None
+    assert found.error.endswith("gives a string, which is not a whole number")
+    assert found.facts[-1].note == f"the chain ends here: {found.error}"
+
+
+def test_a_number_that_cannot_be_reached_names_what_can_change(define: Define) -> None:
+    fixed = define(scaleDefinition={"replicasPath": ".spec.groups[] | 2"})
+    found = explain(fixed, Call(Operation.REVISE_REPLICA, train(HOT), replicas=3))
+
+    assert (found.results, rules(found)) == (None, ["fixed"])
+    assert found.facts[0].note == "hot has 2 pods: it is the only pod set, but its count is not a field to write"
+
+
+def test_a_field_of_a_status_is_a_step_of_its_pointer(define: Define) -> None:
+    found = explain(define(), Call(Operation.INTERPRET_STATUS, train(HOT, **{"cars/ready": 2})))
+
+    assert [fact.answer for fact in found.facts if fact.value == 2] == ["/status/cars~1ready"]
+
+
+@pytest.mark.parametrize("status", ["text", [1], 3, True])
+def test_a_status_that_is_no_object_stays_as_long_as_no_cluster_reports(define: Define, status: Any) -> None:
+    obj = {**train(HOT), "status": status}
+    explanation = explain(define(), Call(Operation.AGGREGATE_STATUS, obj))
+    assert explanation.results == {"aggregatedStatus": obj}
+
+
+@pytest.mark.parametrize(
+    "reported",
+    [
+        pytest.param([[None, {"type": "Moving", "status": "True"}]], id="a null next to a condition"),
+        pytest.param([[{"type": "Moving", "status": "True"}], 3], id="a number in another cluster"),
+    ],
+)
+def test_conditions_are_explained_beside_what_are_none(define: Define, reported: list[Any]) -> None:
+    items = [StatusItem(f"member{index}", {"signals": each}) for index, each in enumerate(reported)]
+    before = {**train(HOT), "status": {"signals": [{"type": "Moving", "status": "True"}]}}
+    explanation = explain(define(), Call(Operation.AGGREGATE_STATUS, before, items=tuple(items)))
+    assert "aggregated" in rules(explanation)
+
+
+def test_a_condition_that_the_template_keeps_is_explained_beside_one_without_a_status() -> None:
+    kept = {"type": "FailureTarget", "status": "True"}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "status": {"conditions": [kept]}}
+    items = [{"clusterName": "member1", "status": {"active": 1, "conditions": [{"type": "FailureTarget"}]}}]
+    explanation = Karta.for_object(job).explain("AggregateStatus", job, statuses=items)
+    assert any("member1 has no status" in fact.note for fact in explanation.facts)
+
+
+def test_what_a_script_reads_is_not_traced(define: Define) -> None:
+    found = explain(define(annotations={"lua": SCRIPT}), Call(Operation.INTERPRET_HEALTH, train(HOT, phase="Ready")))
+
+    assert found.results == {"healthy": True}
+    assert rules(found) == ["script"]
+    assert [layer.name for layer in found.layers if layer.answers] == ["script"]
+
+
+def test_an_operation_that_the_definition_leaves_out(define: Define) -> None:
+    definition = define(annotations={"operations": "InterpretHealth"})
+
+    found = explain(definition, Call(Operation.INTERPRET_REPLICA, train(HOT)))
+
+    assert found.facts == ()
+    assert not any(layer.answers for layer in found.layers)
+    assert "does not answer InterpretReplica" in found.error
+
+
+@pytest.mark.parametrize(
+    ("count", "source", "writes"),
+    [
+        pytest.param(".spec.groups[].replicas", "spec.groups[0].replicas", True, id="a field"),
+        pytest.param("[.spec.groups[].replicas] | add | [.] | .[]", "computed; no field to write another count to",
+                     False, id="a computation"),
+        pytest.param(
+            ".spec.groups[] | .replicas | tojson | fromjson",
+            "computed in another process, which is not traced; no field to write another count to",
+            False,
+            id="an expression that runs in another process",
+        ),
+        pytest.param("2", "a constant of the definition; no field to write another count to", False, id="a constant"),
+    ],
+)  # fmt: skip
+def test_where_a_count_comes_from(define: Define, count: str, source: str, writes: bool) -> None:
+    found = check_laws(define(scaleDefinition={"replicasPath": count}), Call(Operation.INTERPRET_REPLICA, train(HOT)))
+
+    (fact,) = [fact for fact in found.facts if fact.rule == "count"]
+    assert fact.note == f"hot: {source}"
+    assert bool(fact.writes) is writes
+
+
+def test_minimum_and_no_count(define: Define) -> None:
+    group = {"name": "hot", "template": pods(), "min": 3}
+    bounded = define(scaleDefinition={"replicasPath": ".spec.groups[].n", "minReplicasPath": ".spec.groups[].min"})
+    unscaled = define(scaleDefinition={})
+
+    notes = [
+        next(
+            fact
+            for fact in check_laws(each, Call(Operation.INTERPRET_REPLICA, train(group))).facts
+            if fact.rule == "count"
+        )
+        for each in (bounded, unscaled)
+    ]
+
+    assert [fact.note for fact in notes] == [
+        "hot: spec.groups[0].min",
+        "hot: the definition has no count for it, which means 1",
+    ]
+    assert [place.pointer for place in notes[0].places] == ["/spec/groups/0/n", "/spec/groups/0/min"]
+
+
+def test_the_layers_are_in_the_order_in_which_karmada_asks(define: Define) -> None:
+    definition = define()
+
+    layers = explain(definition, Call(Operation.INTERPRET_HEALTH, train(HOT)), origin="cluster").layers
+
+    assert [(layer.name, layer.answers) for layer in layers] == [
+        ("customization", False),
+        ("karta", True),
+        ("karmada", False),
+    ]
+    assert layers[1].note == "Karta train (cluster)"
+    assert layers[2].note == "no answer: every object counts as healthy"
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation", "note"),
+    [
+        pytest.param("apps/v1 Deployment", "InterpretHealth", "its own code", id="native code"),
+        pytest.param(
+            "ray.io/v1 RayCluster", "InterpretHealth", "the script that it carries for the kind", id="a script"
+        ),
+        pytest.param(
+            "ray.io/v1 RayCluster", "Retain", "no answer: the template replaces the member's object", id="nothing"
+        ),
+    ],
+)
+def test_what_karmada_takes_without_an_answer(kind: str, operation: str, note: str) -> None:
+    api_version, name = kind.split()
+    obj = {"apiVersion": api_version, "kind": name, "metadata": {"name": "x"}}
+
+    found = Karta.for_object(obj).explain(operation, obj, observed=obj)
+
+    assert found.layers[-1].note == note
+
+
+def test_the_json_has_what_a_view_needs(define: Define) -> None:
+    document = json.loads(json.dumps(explain(define(), Call(Operation.INTERPRET_REPLICA, train(HOT))).to_json()))
+
+    (count,) = [fact for fact in document["facts"] if fact["rule"] == "count"]
+    assert count == {
+        "rule": "count",
+        "note": "hot: spec.groups[0].replicas",
+        "value": 2,
+        "answer": "/replica",
+        "component": "group",
+        "instance": "hot",
+        "field": "spec.structureDefinition.childComponents[0].scaleDefinition.replicasPath",
+        "expression": ".spec.groups[] | .replicas // 1",
+        "places": [{"source": "object", "pointer": "/spec/groups/0/replicas", "exists": True, "value": 2}],
+        "writes": ["/spec/groups/0/replicas"],
+    }
+    assert document["results"]["replica"] == 2
+
+
+def test_a_long_value_is_left_out_of_the_json() -> None:
+    assert "value" not in Place(("spec",), "x" * 1000).to_json()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        pytest.param(("InterpretRepica", {}), "did you mean InterpretReplica?", id="an unknown operation"),
+        pytest.param(("InterpretReplica", "x"), "an object is a dict of JSON values, not str", id="no object"),
+        pytest.param(("InterpretReplica", {"a": {1}}), "which JSON does not have", id="no JSON"),
+    ],
+)
+def test_the_library_refuses_what_is_no_call(arguments: tuple[str, Any], reason: str) -> None:
+    karta = Karta.for_object({"apiVersion": "batch/v1", "kind": "Job"})
+
+    with pytest.raises(WorkloadError, match=reason.replace("?", r"\?")):
+        karta.explain(*arguments)
+
+
+def test_the_library_answers_with_an_error_where_karmada_would_get_one() -> None:
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}}
+
+    assert Karta.for_object(job).explain("Retain", job).error == "Retain needs the observed object"
+
+
+def test_what_is_not_elastic_is_explained(define: Define) -> None:
+    definition = define(annotations={"elastic": "none"})
+
+    facts = explain(definition, Call(Operation.REVISE_REPLICA, train(HOT), replicas=7)).facts
+
+    notes = [fact.note for fact in facts if fact.rule == "fixed"]
+    assert notes
+    assert not any(fact.writes for fact in facts)
+    assert all(
+        note.endswith('metadata.annotations["karta-interpreter.io/elastic"] is none, so it stays') for note in notes
+    )
+
+
+def test_an_outline_has_each_expression_and_annotation_that_an_operation_reads(define: Define) -> None:
+    definition = define(annotations={"elastic": "group"})
+
+    read = {operation: [fact.expression for fact in outline(definition, operation).facts] for operation in Operation}
+
+    assert read[Operation.REVISE_REPLICA] == [".spec.groups[] | .replicas // 1", ".spec.groups[].name", "group"]
+    assert read[Operation.INTERPRET_STATUS] == []
+    assert [fact.note for fact in outline(definition, Operation.INTERPRET_HEALTH).facts][2:] == [
+        'Running: phase "ready"',
+        "Running: condition Ready=True",
+        'Degraded: phase "Stalled"',
+        "healthy: Completed, Running, Suspended",
+    ]
+
+
+OMITTED = {"aggregate": ".status.observedGeneration: omit"}
+
+
+def of_annotations(found: Explanation) -> list[tuple[str, str]]:
+    return [
+        (fact.field.rpartition("/")[2].removesuffix('"]'), fact.note)
+        for fact in found.facts
+        if fact.rule == "annotation"
+    ]
+
+
+def test_an_annotation_that_decides_is_named_with_what_there_would_be_without_it(define: Define) -> None:
+    late = {**train(HOT, phase="ready", observedGeneration=2), "metadata": {"name": "x", "generation": 3}}
+
+    found = check_laws(define(annotations=OMITTED), Call(Operation.INTERPRET_HEALTH, late))
+
+    assert found.results == {"healthy": True}
+    assert of_annotations(found) == [("aggregate", "aggregate: without it healthy would be false")]
+
+
+def test_an_annotation_that_does_not_decide_is_not_named(define: Define) -> None:
+    current = {**train(HOT, phase="ready", observedGeneration=3), "metadata": {"name": "x", "generation": 3}}
+
+    found = check_laws(define(annotations=OMITTED), Call(Operation.INTERPRET_HEALTH, current))
+
+    assert of_annotations(found) == []
+
+
+def test_what_an_annotation_leaves_out_would_be_there_without_it(define: Define) -> None:
+    items = (StatusItem("north", {"phase": "Ready", "seed": 7}),)
+
+    found = check_laws(
+        define(annotations={"aggregate": ".status.seed: omit"}),
+        Call(Operation.AGGREGATE_STATUS, train(HOT), items=items),
+    )
+
+    assert of_annotations(found) == [("aggregate", "aggregate: without it aggregatedStatus.status.seed would be 7")]
+
+
+def test_an_error_by_an_annotation_names_it(define: Define) -> None:
+    found = explain(
+        define(annotations={"health": ".status.phase"}), Call(Operation.INTERPRET_HEALTH, train(HOT, phase="Ready"))
+    )
+
+    assert found.results is None
+    assert "annotation health" in found.error
+    assert any(fact.field.endswith('/health"]') for fact in found.facts)
+
+
+def test_a_script_is_explained_by_its_annotation(define: Define) -> None:
+    definition = define(annotations={"lua": SCRIPT, "healthy-statuses": "Running"})
+
+    (fact,) = explain(definition, Call(Operation.INTERPRET_HEALTH, train(HOT))).facts
+    (read,) = outline(definition, Operation.INTERPRET_HEALTH).facts
+
+    assert fact.field == read.field == 'metadata.annotations["karta-interpreter.io/lua"]'
+
+
+def test_an_outline_has_what_a_script_asks_of_the_karta(define: Define) -> None:
+    asks = SCRIPT.replace("return true", 'return require("karta").interpretHealth(obj)')
+
+    fields = [
+        fact.note
+        for fact in outline(
+            define(annotations={"lua": asks, "healthy-statuses": "Running"}), Operation.INTERPRET_HEALTH
+        ).facts
+    ]
+
+    assert {"annotation lua", "annotation healthy-statuses"} <= set(fields)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "expected"),
+    [
+        pytest.param(
+            ".status.observedGeneration: omit",
+            ["InterpretStatus", "InterpretHealth"],
+            id="generations are not compared",
+        ),
+        pytest.param(".status.seed: first", [], id="no other operation asks"),
+    ],
+)
+def test_an_outline_names_the_aggregation_where_it_matters(define: Define, aggregate: str, expected: list[str]) -> None:
+    definition = define(annotations={"aggregate": aggregate})
+
+    named = [
+        str(operation)
+        for operation in Operation
+        if any(fact.note == "annotation aggregate" for fact in outline(definition, operation).facts)
+    ]
+
+    assert named == ["AggregateStatus", *expected]
+
+
+def test_a_status_that_cannot_be_read_is_left_out_by_no_annotation(define: Define) -> None:
+    obj = {
+        **train(HOT, observedGeneration=2),
+        "metadata": {"name": "x", "annotations": {"resourcetemplate.karmada.io/generation": "two"}},
+    }
+
+    found = explain(define(), Call(Operation.INTERPRET_STATUS, obj))
+
+    assert (found.results, found.facts) == (None, ())

@@ -1,0 +1,169 @@
+"""Warnings: what was looked for and not found; and where nothing is wrong, none."""
+
+from typing import Any
+
+import pytest
+
+from karta_interpreter.base.findings import Severity
+from karta_interpreter.engine.explain import explain, warnings_about
+from karta_interpreter.engine.operations import Call, Operation
+from tests.engine.explain.conftest import Define, pods, train
+
+HOT = {"name": "hot", "replicas": 2, "template": pods()}
+
+
+@pytest.mark.parametrize(
+    ("group", "obj", "notes"),
+    [
+        pytest.param({}, train(HOT), [], id="all is there"),
+        pytest.param({}, train({"name": "hot", "template": pods()}), [], id="an optional count has its default"),
+        pytest.param({}, train(HOT, {"name": "off", "replicas": 0}), [], id="a group of none needs no template"),
+        pytest.param(
+            {},
+            train(HOT, {"name": "ml", "replicas": 2}),
+            ["count 2, but no podTemplate; add // {spec: {}} if the operator makes pods"],
+            id="a count and no template",
+        ),
+        pytest.param(
+            {"specDefinition": {"podTemplateSpecPath": ".spec.groups[].templte"}},
+            train({"name": "hot", "template": pods()}),
+            ["group: no pods at spec.groups[0].templte; did you mean spec.groups[0].template?"],
+            id="a typo in the last step of a template",
+        ),
+        pytest.param(
+            {
+                "instanceIdPath": ".spec.group[].name",
+                "specDefinition": {"podTemplateSpecPath": ".spec.group[].template"},
+            },
+            train(HOT),
+            ["group: no pods at spec.group; did you mean spec.groups?"],
+            id="a typo in the list, of which no element is found",
+        ),
+        pytest.param(
+            {"specDefinition": {"podTemplateSpecPath": ".spec.groups[].pods"}},
+            train({"name": "hot", "template": pods()}),
+            ["group: no pods at spec.groups[0].pods"],
+            id="an instance that has no field like it",
+        ),
+        pytest.param(
+            {},
+            train(),
+            ["no component has pods in this object (group: spec.groups)"],
+            id="an object without any pods",
+        ),
+        pytest.param(
+            {},
+            train({"name": "hot", "template": {"containers": [{"name": "main"}]}}),
+            [
+                "group: spec.groups[0].template has no spec, so it is not a pod template; there are containers",
+                "group: no pods at spec.groups[0].template",
+            ],
+            id="a pod spec in the place of a template",
+        ),
+        pytest.param(
+            {},
+            train({"name": "hot", "template": {"spec": {"image": "main"}}}),
+            ["group: spec.groups[0].template has no containers"],
+            id="a template whose spec is none of a pod",
+        ),
+        pytest.param(
+            {"scaleDefinition": {"replicasPath": ".spec.groups[] | .replcias // 1"}},
+            train(HOT),
+            [
+                (
+                    "group: no count at spec.groups[0].replcias, so a default makes it 1; "
+                    "did you mean spec.groups[0].replicas?"
+                )
+            ],
+            id="a typo in a count, hidden by its default",
+        ),
+        pytest.param(
+            {"scaleDefinition": {"replicasPath": ".spec.groups[] | .replicas // 1"}},
+            train({"name": "hot", "count": 3, "template": pods()}),
+            [
+                (
+                    "group: no count at spec.groups[0].replicas, so a default makes it 1; "
+                    "is it spec.groups[0].count, which is 3?"
+                )
+            ],
+            id="a count by another name",
+        ),
+        pytest.param(
+            {"scaleDefinition": {"replicasPath": ".spec.groups[].number"}},
+            train({"name": "hot", "template": pods()}),
+            ["group: no count at spec.groups[0].number, which means 1"],
+            id="a count without a default that is nowhere",
+        ),
+        pytest.param(
+            {"scaleDefinition": {"replicasPath": ".spec.groups[].number"}},
+            train({"name": "hot", "template": pods()}, {"name": "cold", "number": 2, "template": pods()}),
+            [],
+            id="a count that one of the instances has",
+        ),
+    ],
+)
+def test_warnings_about_pods(define: Define, group: dict[str, Any], obj: dict[str, Any], notes: list[str]) -> None:
+    found = warnings_about(define(**group), obj)
+
+    assert [fact.note for fact in found] == notes
+    assert all(fact.severity is Severity.WARNING and fact.field and fact.expression for fact in found)
+
+
+@pytest.mark.parametrize(
+    ("status", "notes"),
+    [
+        pytest.param({"phase": "ready"}, [], id="a phase that is mapped"),
+        pytest.param({}, [], id="no status yet"),
+        pytest.param(
+            {"phase": "Ready"},
+            ['phase "Ready" from .status.phase fits no mapping; there are ready, Stalled'],
+            id="a phase in other letters",
+        ),
+        pytest.param(
+            {"phase": "Hibernating"},
+            ['phase "Hibernating" from .status.phase fits no mapping; there are ready, Stalled'],
+            id="a phase of another release",
+        ),
+        pytest.param(
+            {"phase": "Hibernating", "conditions": [{"type": "Ready", "status": "True"}]},
+            [],
+            id="a phase that nothing depends on, as a condition matches",
+        ),
+        pytest.param(
+            {"conditions": [{"type": "Readyy", "status": "True"}]},
+            ["condition Ready is not there; did you mean Readyy?"],
+            id="a condition that is spelled in another way",
+        ),
+        pytest.param(
+            {"phas": "ready"},
+            ["nothing at status.phase; did you mean status.phas?"],
+            id="a phase in another field",
+        ),
+    ],
+)
+def test_warnings_about_the_status(define: Define, status: dict[str, Any], notes: list[str]) -> None:
+    assert [fact.note for fact in warnings_about(define(), train(HOT, **status))] == notes
+
+
+def test_an_operation_has_the_warnings_that_matter_for_it(define: Define) -> None:
+    obj = train({"name": "ml", "replicas": 2}, HOT, phase="Ready")
+
+    rules = {
+        operation: [fact.rule for fact in explain(define(), Call(operation, obj, obj, 4)).warnings]
+        for operation in Operation
+    }
+
+    assert {operation: found for operation, found in rules.items() if found} == {
+        Operation.INTERPRET_REPLICA: ["count-without-pods"],
+        Operation.INTERPRET_COMPONENT: ["count-without-pods"],
+        Operation.REVISE_REPLICA: ["count-without-pods"],
+        Operation.INTERPRET_DEPENDENCY: ["count-without-pods"],
+        Operation.INTERPRET_HEALTH: ["phase-unmapped"],
+    }
+
+
+def test_what_cannot_be_read_ends_the_warnings_of_its_kind(define: Define) -> None:
+    obj = train({"name": "", "template": pods()}, HOT, phase="Ready")
+    broken = define(scaleDefinition={"replicasPath": '.spec.groups[] | error("no")'})
+
+    assert [fact.rule for fact in warnings_about(broken, obj)] == ["phase-unmapped"]

@@ -1,0 +1,125 @@
+"""InterpretHealth: of workloads that serve, of those that run to completion, and what annotations change."""
+
+from typing import Any
+
+import pytest
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, Operation
+from tests.engine.operations.conftest import Define
+from tests.support.both_ways import ask
+
+_SERVICE = {
+    "running": [{"byPhase": "Up"}, {"byPhase": "Flaky"}],
+    "degraded": [{"byPhase": "Flaky"}],
+    "suspended": [{"byPhase": "Paused"}],
+    "suspending": [{"byPhase": "Pausing"}],
+    "resuming": [{"byPhase": "Waking"}],
+    "initializing": [{"byPhase": "Starting"}, {"byPhase": "Stuck"}],
+    "failed": [{"byPhase": "Broken"}, {"byPhase": "Stuck"}],
+}
+_JOB = {**_SERVICE, "completed": [{"byPhase": "Done"}]}
+
+
+def _obj(phase: str | None, generation: int = 4, observed: Any = None) -> dict[str, Any]:
+    obj = {"apiVersion": "example.io/v1", "kind": "Train", "metadata": {"name": "t", "generation": generation}}
+    status = {"phase": phase} if observed is None else {"phase": phase, "observedGeneration": observed}
+    return obj if phase is None else {**obj, "status": status}
+
+
+def _is_healthy(definition: Definition, obj: dict[str, Any]) -> bool:
+    answer = ask(definition, Call(Operation.INTERPRET_HEALTH, obj))
+    healthy = answer["healthy"]
+    assert isinstance(healthy, bool)
+    return healthy
+
+
+@pytest.mark.parametrize(
+    ("phase", "service", "job"),
+    [
+        pytest.param("Up", True, True, id="running"),
+        pytest.param("Done", False, True, id="completed; a phase without a meaning for a service"),
+        pytest.param("Paused", True, True, id="suspended on purpose"),
+        pytest.param("Starting", False, True, id="a job may wait for room, a service serves nobody"),
+        pytest.param("Pausing", False, True, id="a job that is to wait"),
+        pytest.param("Waking", False, True, id="a job that waits no longer"),
+        pytest.param("Flaky", False, False, id="running, but degraded"),
+        pytest.param("Broken", False, False, id="failed"),
+        pytest.param("Stuck", False, False, id="starting, and failed: the failure prevails"),
+        pytest.param("Strange", False, False, id="undefined"),
+        pytest.param(None, False, False, id="no status: no controller works on it, so nothing is lost by a move"),
+    ],
+)
+def test_health(define: Define, phase: str | None, service: bool, job: bool) -> None:
+    assert _is_healthy(define(mappings=_SERVICE), _obj(phase)) is service
+    assert _is_healthy(define(mappings=_JOB), _obj(phase)) is job
+
+
+@pytest.mark.parametrize(
+    ("observed", "stale"),
+    [
+        pytest.param(3, True, id="the last change has not been seen"),
+        pytest.param(4, False, id="it has"),
+        pytest.param("3", True, id="a generation written as text is one, too"),
+        pytest.param("4", False, id="the present one as text"),
+        pytest.param("3d9f4c", False, id="a hash tells nothing"),
+        pytest.param("9" * 5000, False, id="no generation has so many digits"),
+    ],
+)
+def test_a_service_whose_status_is_older_than_its_spec_is_not_healthy(
+    define: Define, observed: int | str, stale: bool
+) -> None:
+    assert _is_healthy(define(mappings=_SERVICE), _obj("Up", observed=observed)) is not stale
+
+
+@pytest.mark.parametrize(
+    ("phase", "expected"),
+    [
+        pytest.param("Up", True, id="it runs, and waits for its controller to look at the change"),
+        pytest.param("Starting", True, id="it waits in any case"),
+        pytest.param("Strange", True, id="whatever it was, the controller has yet to look"),
+        pytest.param("Broken", False, id="a failure remains one"),
+        pytest.param("Flaky", False, id="so does trouble"),
+    ],
+)
+def test_a_job_whose_status_is_older_than_its_spec_waits(define: Define, phase: str, expected: bool) -> None:
+    assert _is_healthy(define(mappings=_JOB), _obj(phase, observed=3)) is expected
+
+
+@pytest.mark.parametrize(
+    ("statuses", "phase", "expected"),
+    [
+        pytest.param("Running, Initializing", "Starting", True, id="a service that may wait"),
+        pytest.param("Running, Initializing", "Paused", False, id="what is not named does not count"),
+        pytest.param("Running, Undefined", "Strange", True, id="what no mapping knows"),
+        pytest.param("Running, Undefined", None, True, id="no status yet"),
+        pytest.param("Running", "Flaky", False, id="trouble prevails"),
+        pytest.param("Running, Degraded", "Flaky", True, id="unless it is named"),
+        pytest.param("Completed, Failed", "Broken", True, id="a failed job that is to stay where it is"),
+        pytest.param("Running, Failed", "Flaky", False, id="one kind of trouble is not the other"),
+    ],
+)
+def test_the_annotation_names_what_counts(define: Define, statuses: str, phase: str | None, expected: bool) -> None:
+    definition = define(mappings=_JOB, **{"healthy-statuses": statuses})
+    assert _is_healthy(definition, _obj(phase)) is expected
+
+
+@pytest.mark.parametrize(("statuses", "expected"), [("Running", False), ("Running, Initializing", True)])
+def test_a_stale_status_counts_as_initializing(define: Define, statuses: str, expected: bool) -> None:
+    definition = define(mappings=_SERVICE, **{"healthy-statuses": statuses})
+    assert _is_healthy(definition, _obj("Up", observed=3)) is expected
+
+
+def test_the_health_annotation_decides(define: Define) -> None:
+    definition = define(mappings=_JOB, health='.status.phase == "Starting"')
+    assert _is_healthy(definition, _obj("Starting")) is True
+    assert _is_healthy(definition, _obj("Up")) is False
+    assert _is_healthy(definition, _obj("Starting", observed=3)) is False, (
+        "it was asked for, and may not be so any more"
+    )
+
+
+def test_health_must_be_true_or_false(define: Define) -> None:
+    with pytest.raises(InterpretationError, match="must yield true or false"):
+        _is_healthy(define(health=".status.phase"), _obj("Up"))

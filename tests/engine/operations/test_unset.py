@@ -1,0 +1,145 @@
+"""What the annotation ``retain`` keeps of a member where the template has no value."""
+
+from typing import Any
+
+import pytest
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, Operation
+from tests.engine.operations.conftest import Define, component, template
+from tests.support.both_ways import ask
+
+ROOT = component("train", ".spec.template", ".spec.replicas // 1")
+
+
+def obj(**spec: Any) -> dict[str, Any]:
+    spec = {"replicas": 1, "template": template(), **spec}
+    return {"apiVersion": "example.io/v1", "kind": "Train", "metadata": {"name": "t"}, "spec": spec}
+
+
+def retain(definition: Definition, ours: dict[str, Any], theirs: dict[str, Any]) -> Any:
+    """Return what is kept of the spec beside its pods."""
+    desired, observed = obj(**ours), obj(**theirs)
+    retained = ask(definition, Call(Operation.RETAIN, desired, observed=observed))["retained"]
+    again = ask(definition, Call(Operation.RETAIN, retained, observed=observed))["retained"]
+    assert again == retained, "retaining is idempotent"
+    return {field: value for field, value in retained["spec"].items() if field not in ("replicas", "template")}
+
+
+@pytest.mark.parametrize(
+    ("rule", "ours", "theirs", "kept"),
+    [
+        pytest.param("unset: .spec.mode", {}, {"mode": "a"}, {"mode": "a"}, id="absent"),
+        pytest.param("unset: .spec.mode", {"mode": None}, {"mode": "a"}, {"mode": "a"}, id="null"),
+        pytest.param("unset: .spec.mode", {"mode": ""}, {"mode": "a"}, {"mode": "a"}, id="an empty text"),
+        pytest.param("unset: .spec.on", {"on": False}, {"on": True}, {"on": False}, id="false is a value"),
+        pytest.param("unset: .spec.n", {"n": 0}, {"n": 3}, {"n": 0}, id="and so is 0"),
+        pytest.param("unset: .spec.mode", {"mode": "b"}, {}, {"mode": "b"}, id="the member has none"),
+        pytest.param(
+            "unset: .spec.a", {"a": {"b": 1, "c": {"d": 2}}}, {"a": {"b": 5, "c": {"d": 6, "e": [7]}, "f": 8}},
+            {"a": {"b": 1, "c": {"d": 2, "e": [7]}, "f": 8}}, id="objects field by field, however deep",
+        ),
+        pytest.param("unset: .spec.a", {"a": [1]}, {"a": [2]}, {"a": [1]}, id="a list is one value"),
+        pytest.param(
+            "unset: .spec.tasks[].policy", {"tasks": [{"name": "b"}, {"name": "new"}]},
+            {"tasks": [{"name": "gone", "policy": 1}, {"name": "b", "policy": 2}]},
+            {"tasks": [{"name": "b", "policy": 2}, {"name": "new"}]}, id="elements are matched by name",
+        ),
+        pytest.param(
+            "unset: .spec.tasks[] | .name, .policy", {"tasks": [{"cpu": 1}, {"name": "z"}]},
+            {"tasks": [{"name": "x", "policy": 1}, {"name": "y", "policy": 2}]},
+            {"tasks": [{"cpu": 1, "name": "x", "policy": 1}, {"name": "z"}]},
+            id="or by place, where the member has named them",
+        ),
+        pytest.param("unset: .spec.n\nif: . == 1", {}, {"n": 1}, {"n": 1}, id="a default"),
+        pytest.param("unset: .spec.n\nif: . == 1", {}, {"n": 2}, {}, id="no default: the template said so once"),
+        pytest.param("unset: .spec.n\nif: .", {}, {"n": 0}, {"n": 0}, id="0 is true in jq"),
+        pytest.param(
+            "unset: .spec.least\nvalue: '[.tasks[].n] | add'", {"tasks": [{"n": 2}, {"n": 3}]}, {"least": 4},
+            {"tasks": [{"n": 2}, {"n": 3}], "least": 5}, id="a value of the template's own",
+        ),
+        pytest.param(
+            "unset: .spec.least\nvalue: .n", {"n": 2}, {"n": 2}, {"n": 2}, id="only where the member has one"
+        ),
+        pytest.param(
+            "unset: .spec.least\nvalue: .n", {"n": 2, "least": 1}, {"least": 4}, {"n": 2, "least": 1},
+            id="and the template none",
+        ),
+    ],
+)  # fmt: skip
+def test_what_the_template_leaves_unset(
+    define: Define, rule: str, ours: dict[str, Any], theirs: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    text = "- " + rule.replace("\n", "\n  ")
+    assert retain(define(root=ROOT, retain=text), ours, theirs) == kept
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "kept"),
+    [
+        pytest.param(None, [{"name": "a"}], [{"name": "a"}], id="no list"),
+        pytest.param(
+            [{"name": "new"}, {"name": "a", "n": 1}], [{"name": "added"}, {"name": "a", "n": 2, "m": 3}],
+            [{"name": "added"}, {"name": "a", "n": 1, "m": 3}, {"name": "new"}], id="the member's order",
+        ),
+        pytest.param([{"name": "a"}, {"name": "a"}], [{"name": "a"}], [{"name": "a"}, {"name": "a"}], id="twice"),
+        pytest.param([{"name": "a"}], None, [{"name": "a"}], id="nothing in the member"),
+        pytest.param("text", [{"name": "a"}], "text", id="no list in the template"),
+    ],
+)  # fmt: skip
+def test_lists_are_united_by_a_key(define: Define, ours: Any, theirs: Any, kept: Any) -> None:
+    definition = define(root=ROOT, retain="- {unset: .spec.parts, by: .name}")
+    assert retain(definition, {"parts": ours}, {"parts": theirs}) == {"parts": kept}
+
+
+def test_only_some_elements_of_the_member_are_kept(define: Define) -> None:
+    definition = define(root=ROOT, retain="- {unset: .spec.parts, by: .by, if: '.by == \"queue\"'}")
+    theirs = [{"by": "gone"}, {"by": "us", "n": 1}, {"by": "queue", "n": 2}]
+    assert retain(definition, {"parts": [{"by": "us"}]}, {"parts": theirs}) == {
+        "parts": [{"by": "us"}, {"by": "queue", "n": 2}]
+    }
+    assert retain(definition, {}, {"parts": theirs[:2]}) == {}, "no list of nothing"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "kept"),
+    [
+        pytest.param({"cpu": 1}, {"cpu": "1"}, {"cpu": "1"}, id="a number as text"),
+        pytest.param({"cpu": "0.5"}, {"cpu": "500m"}, {"cpu": "500m"}, id="another unit"),
+        pytest.param({"cpu": 2}, {"cpu": "1"}, {"cpu": 2}, id="another amount is the template's"),
+        pytest.param({"cpu": 1}, {"memory": "1Gi"}, {"cpu": 1}, id="nothing comes along"),
+        pytest.param({"cpu": True}, {"cpu": "1"}, {"cpu": True}, id="a boolean is not an amount"),
+        pytest.param({"cpu": "one"}, {"cpu": "1"}, {"cpu": "one"}, id="and a word is none"),
+        pytest.param({"cpu": None}, {"cpu": "1"}, {"cpu": None}, id="nor is null"),
+        pytest.param([{"cpu": 1}, 2, "a"], [{"cpu": "1"}, "2"], [{"cpu": "1"}, "2", "a"], id="inside of a list"),
+        pytest.param([1], [1, 2], [1], id="no element comes along"),
+        pytest.param({"0": 1}, ["1"], {"0": 1}, id="an object is not a list"),
+    ],
+)
+def test_equal_quantities_are_spelled_as_the_member_does(
+    define: Define, ours: dict[str, Any], theirs: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    definition = define(root=ROOT, retain="- quantities: .spec.resources")
+    wanted = {"resources": {"requests": kept}}
+    assert retain(definition, {"resources": {"requests": ours}}, {"resources": {"requests": theirs}}) == wanted
+
+
+def test_what_the_member_does_not_have_the_template_loses(define: Define) -> None:
+    definition = define(root=ROOT, retain=".spec.gates // empty")
+    assert retain(definition, {"gates": ["a"]}, {}) == {}
+    assert retain(definition, {"gates": ["a", "b"]}, {"gates": ["b"]}) == {"gates": ["b"]}
+    assert retain(definition, {}, {}) == {}
+
+
+def test_rules_follow_one_another_and_counts_follow_them(define: Define) -> None:
+    parts = component("part", '.spec | if .mode == "many" then .part.template else null end', ".spec.part.size")
+    definition = define(parts, root={}, retain='- unset: .spec.mode\n- unset: .spec | select(.mode == "many") | .n')
+    theirs = {"mode": "many", "n": 1, "part": {"size": 7, "template": template()}}
+    assert retain(definition, {"part": {"template": template()}}, theirs) == theirs
+
+
+def test_a_condition_that_fails_is_named(define: Define) -> None:
+    definition = define(root=ROOT, retain="- {unset: .spec.mode, if: . + 1 == 2}")
+    with pytest.raises(InterpretationError, match=r"definition train: \. \+ 1 == 2: .*add"):
+        retain(definition, {}, {"mode": "a"})

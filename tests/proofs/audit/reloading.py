@@ -1,0 +1,54 @@
+"""Traffic while the definitions change every second: the memory must not grow."""
+
+import asyncio
+import json
+import time
+from itertools import cycle
+from pathlib import Path
+from statistics import median
+
+from tests.proofs.audit.attack import Attack, Target
+from tests.proofs.audit.definitions import definition
+from tests.proofs.audit.found import Found
+from tests.webhook.server.client import post
+from tests.webhook.server.conversations import suite_cases
+
+_CLIENTS, _EVERY, _FIRST, _AROUND = 4, 1.0, 60.0, 5.0
+
+
+def _prepare(folder: Path) -> tuple[str | Path, ...]:
+    _write(folder, 0)
+    return "--kartas", folder
+
+
+def _write(folder: Path, number: int) -> None:
+    """Write another version of a definition in one piece."""
+    made = folder.parent / f"{folder.name}.new"
+    made.write_text(json.dumps(definition(0, f".spec.n[{number}] // 1")))
+    made.rename(folder / "changing.yaml")
+
+
+async def _reloads(target: Target) -> Found:
+    """Ask all cases of the catalogue in turns; compare the memory with that after the first minute."""
+    cases = await asyncio.to_thread(suite_cases)
+    seconds = target.effort.reloading
+    asking = asyncio.create_task(target.flood((post(case.body) for case in cycle(cases)), _CLIENTS, seconds))
+    begun, samples = time.monotonic(), list[tuple[float, float]]()
+    while (passed := time.monotonic() - begun) < seconds:
+        target.answers["reload"] += 1
+        _write(target.folder, target.answers["reload"])
+        await asyncio.sleep(_EVERY)
+        samples.append((passed, _resident(target.server.pid)))
+    await asking
+    first = min(_FIRST, seconds / 2)
+    early = median(memory for passed, memory in samples if abs(passed - first) <= _AROUND)
+    late = median(memory for passed, memory in samples if passed >= seconds - 2 * _AROUND)
+    return target.found(memory_growth=late / early)
+
+
+def _resident(pid: int) -> float:
+    """Return the resident pages of the server's own process: its children come and go."""
+    return float(Path(f"/proc/{pid}/statm").read_text().split()[1])
+
+
+RELOADS = Attack(_reloads, _prepare, all_cases=True)

@@ -1,0 +1,184 @@
+"""Where attacks happen: one server that is attacked, an idle control of the same build, and a prober that asks both."""
+
+import asyncio
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.proofs.audit.attack import ENDED_EARLY, Attack, Door, Effort, Target
+from tests.proofs.audit.bounds import AFTER
+from tests.proofs.audit.container import MEMORY, container
+from tests.proofs.audit.found import Found, Waits
+from tests.proofs.audit.prober import ATTACKED, CONTROL, Probe, Prober, trusting_anybody
+from tests.proofs.benchmarks.program import MeasurementError
+from tests.proofs.benchmarks.servers import Bay, Server, cores, serving
+from tests.proofs.e2e.rig.processes import free_port
+from tests.webhook.server.client import get, post, question, trusting
+from tests.webhook.server.conversations import suite_cases
+
+INNOCENT: Final = Path(__file__).parent / "kartas"
+_CALLS_EVERY, _HEALTH_EVERY, _PAUSE = 0.05, 0.25, 0.1
+# As the chart's liveness probe has it.
+_HEALTH_TIMEOUT = 5.0
+_EVERY_CASE, _BOUNDED, _CLIENTS = 6, 2, 64
+_SETTLING = 40.0
+"""Seconds in which a server ends its child processes that nobody asks, and gives their memory back."""
+_TOKEN: Final = "a-token-of-the-audit-0123456789"  # noqa: S105 - of this run
+
+
+@dataclass
+class Trial:
+    """One attack that has ended, whose server settles; ``ending`` stops it."""
+
+    title: str
+    name: str
+    found: Found
+    waits: Mapping[str, tuple[Waits, Waits]]
+    peak: float
+    server: Server
+    before: float
+    until: float
+    ending: ExitStack
+
+    def settle(self) -> bool:
+        """Return whether the server has settled, or has had its time; then it is stopped, and `found` is complete."""
+        ratio = self.server.memory() / self.before
+        if ratio > AFTER and time.monotonic() < self.until:
+            return False
+        self.found = self.found.with_figures({"memory after": ratio})
+        self.ending.close()
+        return True
+
+
+class Stage:
+    """Starts servers; the control runs for as long as the stage is there."""
+
+    def __init__(self, folder: Path, effort: Effort, health_option: str) -> None:
+        self._folder = folder
+        self._effort = effort
+        self._health_option = health_option
+        self._bay = Bay(folder)
+        self._number = 0
+
+    @contextmanager
+    def server(
+        self, name: str, *options: str | Path, begin: Sequence[str] = (), self_signed: bool = False
+    ) -> Iterator[tuple[Server, int]]:
+        """Run a server with the innocent definitions and more options; gives it, and the port of its health.
+
+        ``begin`` is the start of its command line.
+        """
+        port = free_port() if self._health_option else 0
+        health = (self._health_option, str(port)) if port else ()
+        files = () if self_signed else self._bay.files
+        given = (*files, "--kartas", INNOCENT, *options, *health)
+        with serving(name, (*begin, sys.executable), *given, on=cores()) as server:
+            yield server, port or server.port
+
+    def measure(self, title: str, name: str, attack: Attack, control: tuple[Server, int]) -> Trial:
+        """Attack a new server; the result has all but what is known when the server has settled."""
+        self._number += 1
+        folder = self._folder / f"{self._number}-{name}" / "given"
+        folder.mkdir(parents=True)
+        types = Door(free_port(), token=_TOKEN) if attack.types else None
+        console = free_port() if attack.console else None
+        with ExitStack() as ending:
+            cgroup = ending.enter_context(container(str(self._number))) if attack.contained else None
+            begin = (*(cgroup.entered if cgroup else ()), *(attack.begin(folder) if attack.begin else ()))
+            options = (*attack.prepare(folder), *_doors(attack, folder, types, console))
+            starting = self.server(name, *options, begin=begin, self_signed=attack.self_signed)
+            attacked = ending.enter_context(starting)
+            server = attacked[0]
+            trust = trusting_anybody() if attack.self_signed else trusting(self._bay.authority)
+            doors = {"webhook": Door(server.port, trust)}
+            if types:
+                doors["types"] = types
+            if console:
+                doors["console"] = Door(console, token=_token(server.log))
+            target = Target(server, control[0], doors, folder, self._effort)
+            asyncio.run(_warm_up(attack, target))
+            with Prober(self._probes(attack, attacked, control)) as prober:
+                before = server.memory()
+                found = asyncio.run(_run(attack, target))
+            figures = _figures(prober.waits, target)
+            if attack.contained:
+                figures["killed"] = float(cgroup.kills() if cgroup else target.peak > MEMORY)
+            found, until = found.with_figures(figures), time.monotonic() + _SETTLING
+            return Trial(title, name, found, prober.waits, target.peak, server, before, until, ending.pop_all())
+
+    def _probes(self, attack: Attack, attacked: tuple[Server, int], control: tuple[Server, int]) -> list[Probe]:
+        ports = {ATTACKED: attacked[0].port, CONTROL: control[0].port}
+        health = {ATTACKED: attacked[1], CONTROL: control[1]}
+        call, bounded = (post(question(kind)).decode() for kind in ("GrainMill", "Sieve"))
+        good = '"successful":true'
+        probes = [
+            Probe("call", ports, call, good, _CALLS_EVERY),
+            Probe(
+                "health",
+                health,
+                get("/healthz").decode(),
+                "200 ok",
+                _HEALTH_EVERY,
+                fresh=True,
+                tls=not self._health_option,
+                timeout=_HEALTH_TIMEOUT,
+            ),
+        ]
+        return [*probes, Probe("bounded", ports, bounded, good, _CALLS_EVERY)] if attack.probes_bounded else probes
+
+
+def _doors(attack: Attack, folder: Path, types: Door | None, console: int | None) -> Iterator[str | Path]:
+    """Yield the options that open the workload types API and the console."""
+    if types and attack.types:
+        stored, tokens = folder.with_name("types"), folder.with_name("tokens")
+        stored.mkdir()
+        attack.types(stored)
+        tokens.write_text(f"{types.token} audit\n")
+        yield from ("--types-api", f"127.0.0.1:{types.port}", "--types-folder", stored, "--types-token-file", tokens)
+        yield from ("--types-rate", str(attack.types_rate))
+    if console:
+        yield from ("--console-port", str(console))
+
+
+def _token(log: Path) -> str:
+    """Return the token of the console, which the log tells."""
+    until = time.monotonic() + _SETTLING
+    while not (found := re.search(r"#token=([\w-]+)", log.read_text())):
+        if time.monotonic() > until:
+            raise MeasurementError("the log has no address of the console")
+        time.sleep(_PAUSE)
+    return found[1]
+
+
+async def _warm_up(attack: Attack, target: Target) -> None:
+    """Ask what a server gets that has run for a while, so that its memory is that of such a server."""
+    cases = suite_cases()[:: 1 if attack.all_cases else _EVERY_CASE]
+    calls = [post(case.body) for case in cases] + [post(question("Sieve"))] * _BOUNDED
+    await target.flood(calls, _CLIENTS, _SETTLING)
+    target.answers.clear()
+
+
+async def _run(attack: Attack, target: Target) -> Found:
+    """Run an attack; one whose server does not answer any more ends early, which is a figure."""
+    async with target.sampled():
+        try:
+            return await attack.run(target)
+        except* (OSError, EOFError):
+            target.answers[ENDED_EARLY] += 1
+    return target.found()
+
+
+def _figures(waits: Mapping[str, tuple[Waits, Waits]], target: Target) -> dict[str, float]:
+    """Return the figures that every attack has: `NAME wait` and `NAME lost` for each probe, and `memory`."""
+    figures = {"memory": target.peak / target.control.memory(), "killed": 0.0}
+    for kind in ("code 500", "HTTP 500", ENDED_EARLY):
+        figures[kind] = float(target.answers[kind])
+    for name, (attacked, control) in waits.items():
+        figures[f"{name} wait"] = attacked.over(control)
+        figures[f"{name} lost"] = float(attacked.lost)
+    return figures

@@ -1,0 +1,51 @@
+"""The load generator: a program that asks one server at a time."""
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tests.proofs.benchmarks.figures import Figures
+from tests.proofs.benchmarks.program import Program
+from tests.proofs.benchmarks.servers import Server
+
+
+class Load(Program):
+    """The running program; a context manager that ends it."""
+
+    def run(
+        self,
+        server: Server,
+        bodies: Sequence[Path],
+        seconds: float,
+        *,
+        connections: int = 8,
+        requests: int = 0,
+        fresh: bool = False,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> Figures:
+        """Ask for some seconds, and until there were so many requests; opening connections is not measured.
+
+        The bodies take turns. ``fresh`` makes a new connection for each request, which then is measured. ``meanwhile``
+        is done after a third of the time. Raises MeasurementError when an answer is missing or says no.
+        """
+        names = [str(body) for body in bodies]
+        self.ask(address=server.address, path=server.path, bodies=names, connections=connections, fresh=fresh)
+        self.ask(requests=2 * connections)  # those that come first pay for caches
+        timer = threading.Timer(seconds / 3, meanwhile) if meanwhile else None
+        before = server.cpu()
+        self.tell(seconds=seconds, requests=requests)
+        if timer:
+            timer.start()
+        found = self.hear()
+        cpu = server.cpu() - before
+        if timer:
+            timer.join()
+        return Figures(
+            count=found["count"],
+            cpu=1e6 * cpu / found["count"],
+            rate=found["count"] / found["seconds"],
+            p50=found["p50"],
+            p99=found["p99"],
+            longest=found["longest"],
+            busy=found["busy"],
+        )

@@ -1,0 +1,80 @@
+from pathlib import Path
+
+import pytest
+
+from tests.proofs.benchmarks.report import PageError, Part, Plot, fill, number, table
+from tests.proofs.benchmarks.run import SECTIONS
+
+PAGE = Path(__file__).parents[3] / "docs" / "performance.md"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "reason"),
+    [
+        (0.0, "0", "nothing"),
+        (0.00456, "0.00456", "small numbers have three digits, too"),
+        (0.5, "0.500", "and so have round ones"),
+        (9.999, "10.00", "a number that becomes longer by rounding keeps its digits"),
+        (21.44, "21.4", "three digits"),
+        (158.6, "159", "three digits, and no fraction"),
+        (12_345.0, "12,300", "thousands are set apart, and not told to the last one"),
+        (1_234_567.0, "1,230,000", "so are millions"),
+    ],
+)
+def test_numbers_have_three_digits_that_count(value: float, expected: str, reason: str) -> None:
+    assert number(value) == expected, reason
+
+
+def test_tables_have_words_left_and_numbers_right() -> None:
+    rows = [("5 KB", "21.4", "this"), ("1 MB", "-", "that")]
+    assert table(("size", "µs", "server"), rows).splitlines() == [
+        "| size | µs | server |",
+        "|---|--:|---|",
+        "| 5 KB | 21.4 | this |",
+        "| 1 MB | - | that |",
+    ]
+
+
+def test_a_page_is_filled_and_otherwise_left_as_it_is() -> None:
+    page = (
+        "# Title\n<!-- bench: cpu -->\nold\n<!-- bench: end -->\ntext\n<!-- bench: p-nn -->\n<!-- bench: end -->\nend\n"
+    )
+    assert fill(page, {"cpu": "new \\1\n", "p-nn": "| 1 |\n"}) == (
+        "# Title\n<!-- bench: cpu -->\nnew \\1\n<!-- bench: end -->\n"
+        "text\n<!-- bench: p-nn -->\n| 1 |\n<!-- bench: end -->\nend\n"
+    )
+
+
+def test_places_without_a_text_stay() -> None:
+    page = "<!-- bench: cpu -->\nold\n<!-- bench: end -->\n"
+    assert fill(page, {}) == page
+
+
+def test_filling_twice_is_filling_once() -> None:
+    page = "<!-- bench: cpu -->\n<!-- bench: end -->\n"
+    once = fill(page, {"cpu": "text\n"})
+    assert fill(once, {"cpu": "text\n"}) == once
+
+
+def test_a_text_without_a_place_is_an_error() -> None:
+    with pytest.raises(PageError, match="memory, start"):
+        fill("<!-- bench: cpu -->\n<!-- bench: end -->\n", {"start": "", "cpu": "", "memory": ""})
+
+
+def test_plots_stand_below_the_first_text() -> None:
+    plot = Plot("cpu", "CPU per request", "", "µs", ("5 KB",), {"this server": (1.0,)})
+    part = Part({"summary": "| 1 |\n", "kinds": "| 2 |\n"}, plots=[plot])
+    assert part.blocks == {"summary": "| 1 |\n\n![CPU per request](performance/cpu.png)\n", "kinds": "| 2 |\n"}
+
+
+def test_bars_compare_names_and_lines_follow_numbers() -> None:
+    series = {"this server": (1.0,)}
+    assert Plot("a", "", "", "", ("5 KB",), series).is_bars
+    assert not Plot("a", "", "", "", (5.0,), series).is_bars
+
+
+def test_the_page_has_a_place_for_everything_and_nothing_else() -> None:
+    page = PAGE.read_text()
+    places = ["setting", "ratios", *(place for section in SECTIONS.values() for place in section.places)]
+    fill(page, dict.fromkeys(places, ""))
+    assert page.count("<!-- bench: end -->") == len(places)

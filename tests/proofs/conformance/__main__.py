@@ -1,0 +1,212 @@
+"""``python -m tests.proofs.conformance``: our Lua engine, library and statuses, each with its oracle.
+
+``--mutants N`` says how many changed copies are made of each case's object. ``--bench`` measures instead, and writes
+the tables into docs/conformance.md.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+from karta_interpreter.languages.lua.machine import worker
+from tests.export.forms import pairs
+from tests.proofs.conformance import customizations, ours
+from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
+from tests.proofs.conformance.bundle import Bundled, load_bundle
+from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complaints, describe, read_reasons
+from tests.proofs.conformance.crds import sources, validity
+from tests.proofs.conformance.differential import compare, generated_questions
+from tests.proofs.conformance.environment import environment_questions
+from tests.proofs.conformance.flux import health as flux_health
+from tests.proofs.conformance.gitops import built_in, law, tables
+from tests.proofs.conformance.gitops import health as argocd_health
+from tests.proofs.conformance.gojq import parity
+from tests.proofs.conformance.known import stale
+from tests.proofs.conformance.peer import Peer
+from tests.proofs.conformance.report import show_failures
+from tests.proofs.conformance.suite import failures, judge, table
+from tests.proofs.conformance.toolchain import (
+    ToolchainError,
+    argocd_source,
+    build_crds,
+    build_flux,
+    build_gitops,
+    build_gojq,
+    build_program,
+    engine_source,
+    has_go,
+    karmada_source,
+    kstatus_source,
+)
+from tests.proofs.e2e.rig.toolchain import BuildError
+
+_MUTANTS = 24
+_MUTANTS_OF_WORKLOADS = 1 / 8
+"""How many of them are made where each object has many questions."""
+_MUTANTS_OF_STATUSES = 1 / 3
+"""How many where there are many objects."""
+_SCRIPT_SECONDS = 5.0
+"""On a busy machine, a process may wait for longer than the second for which a script may run."""
+
+
+def main() -> int:
+    """Run everything and return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.proofs.conformance", description="Our Lua engine compared with Karmada's."
+    )
+    parser.add_argument(
+        "--bench",
+        action="store_true",
+        help="measure instead of comparing, and write the tables into docs/conformance.md",
+    )
+    parser.add_argument("--mutants", type=int, default=_MUTANTS, help="changed copies per case (%(default)s)")
+    options = parser.parse_args()
+    if not has_go():
+        _say("make conformance is skipped: it needs Go to build Karmada's Lua VM")
+        return 0
+    begun = time.monotonic()
+    worker.SECONDS = _SCRIPT_SECONDS  # type: ignore[misc]
+    try:
+        version, folder = karmada_source()
+        program, gojq, gitops, flux = build_program(), build_gojq(), build_gitops(), build_flux()
+        argocd, (_, engine), kstatus = argocd_source(), engine_source(), kstatus_source()
+        validator, crds = build_crds(), list(sources.files())
+    except (ToolchainError, BuildError) as error:
+        _say(str(error))
+        return 1
+    bundle = load_bundle(folder)
+    with Peer(program) as peer:
+        if options.bench:
+            for measure, place in ((benchmark, "bench"), (benchmark_exported, "bench-exported")):
+                measured = measure(peer, bundle)
+                _say(measured)
+                write(measured, PAGE, place)
+            return 0
+        found = list(_all(peer, bundle, version, options.mutants))
+    found += _shown(_gojq(gojq, round(options.mutants * _MUTANTS_OF_WORKLOADS)))
+    found += _shown(_gitops(gitops))
+    found += _shown(_argocd(gitops, options.mutants))
+    found += _shown(_tables(gitops, argocd[1], engine))
+    found += _shown(built_in.compare(gitops, argocd, engine, kstatus))
+    found += _shown(_flux(flux, options.mutants))
+    found += _shown(_crds(validator, crds, bundle, round(options.mutants * _MUTANTS_OF_STATUSES)))
+    _say(f"\n{len(found)} failures, {time.monotonic() - begun:.0f} s")
+    return 1 if found else 0
+
+
+def _all(peer: Peer, bundle: list[Bundled], version: str, mutants: int) -> Iterator[str]:
+    """Run the parts and give every failure, which has been shown by then."""
+    yield from _shown(_suite(peer, bundle, version))
+    yield from _shown(_small_scripts(peer))
+    yield from _shown(_generated(peer, bundle, mutants))
+    yield from _shown(_catalogue(peer, bundle))
+    yield from _shown(_customizations(peer, round(mutants * _MUTANTS_OF_WORKLOADS)))
+
+
+def _suite(peer: Peer, bundle: list[Bundled], version: str) -> Iterator[str]:
+    cases = [case for bundled in bundle for case in bundled.cases]
+    scripts = sum(len(list(bundled.scripts)) for bundled in bundle)
+    _title(f"Karmada {version}: {len(bundle)} kinds, {scripts} scripts, {len(cases)} cases")
+    # Karmada itself has to pass: otherwise this reads or compares the cases in another way than upstream does.
+    yield from (
+        f"Karmada fails its own case {problem}"
+        for problem in failures(judge(cases, peer.ask(case.question for case in cases)))
+    )
+    judged = judge(cases, [ours.ask(case.question) for case in cases])
+    _say(table(bundle, judged))
+    yield from failures(judged)
+
+
+def _small_scripts(peer: Peer) -> Iterator[str]:
+    _title("Beside Karmada's Lua VM: small scripts")
+    tally = compare(peer, environment_questions())
+    _say(str(tally))
+    yield from show_failures(peer, tally)
+    for script in stale(chain.from_iterable(tally.excused.values())):
+        yield f"{script}\nis answered as Karmada does: remove its reason from known.yaml"
+
+
+def _generated(peer: Peer, bundle: list[Bundled], mutants: int) -> Iterator[str]:
+    _title("Beside Karmada's Lua VM: bundled scripts on generated objects")
+    tally = compare(peer, generated_questions(bundle, mutants))
+    _say(str(tally))
+    yield from show_failures(peer, tally)
+
+
+def _catalogue(peer: Peer, bundle: list[Bundled]) -> Iterator[str]:
+    _title("Kartas and bundled scripts")
+    pairs, reasons = compare_catalogue(peer, bundle), read_reasons(PAGE.read_text())
+    for line in describe(pairs, reasons):
+        _say(line)
+    yield from complaints(pairs, reasons)
+
+
+def _customizations(peer: Peer, copies: int) -> Iterator[str]:
+    _title("Exported customizations: Karta, our Lua engine, Karmada's Lua VM")
+    tally = customizations.compare(peer, copies, pairs())
+    _say(str(tally))
+    yield from tally.failures()
+
+
+def _gojq(program: Path, mutants: int) -> Iterator[str]:
+    _title("Next to gojq: expressions, and what Karta's library makes of them")
+    found = parity.compare(program, mutants)
+    _say(str(found))
+    yield from found.failures()
+
+
+def _gitops(program: Path) -> Iterator[str]:
+    _title("To GitOps: verdicts on aggregated statuses compared with those on the members'")
+    tally = law.compare(program)
+    _say(str(tally))
+    yield from tally.failures()
+
+
+def _argocd(program: Path, mutants: int) -> Iterator[str]:
+    _title("To Argo CD: exported health checks compared with the statuses of Kartas")
+    tally = argocd_health.compare(program, mutants)
+    _say(str(tally))
+    yield from tally.failures()
+
+
+def _tables(program: Path, argocd: Path, engine: Path) -> Iterator[str]:
+    _title("To Argo CD: exported health checks compared with its own tables")
+    tally = tables.compare(program, argocd, engine)
+    _say(str(tally))
+    yield from tally.failures()
+
+
+def _flux(program: Path, mutants: int) -> Iterator[str]:
+    _title("To Flux: exported health checks compared with the statuses of Kartas")
+    tally = flux_health.compare(program, mutants)
+    _say(str(tally))
+    yield from tally.failures()
+
+
+def _crds(program: Path, crds: list[Path], bundle: list[Bundled], mutants: int) -> Iterator[str]:
+    _title("To API servers: aggregated statuses, validated against the CRDs of their kinds")
+    tally = validity.compare(program, crds, bundle, mutants)
+    _say(str(tally))
+    yield from tally.failures()
+
+
+def _shown(problems: Iterable[str]) -> Iterator[str]:
+    for problem in problems:
+        _say(f"\nFAILED {problem}")
+        yield problem
+
+
+def _title(text: str) -> None:
+    _say(f"\n{text}\n{'=' * len(text)}")
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""The CRDs of the catalogue's kinds, from the modules of their controllers, and the kinds whose CRD cannot be had."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tests.proofs.e2e.rig.toolchain import module_folder
+from tests.proofs.reality import programs
+from tests.proofs.reality.programs import Program
+
+
+class _Module(NamedTuple):
+    """A Go module with CRDs that no controller is built from."""
+
+    module: str
+    version: str
+
+    def source(self) -> Path:
+        return module_folder(self.module, self.version)
+
+
+_MODULES: Final[Mapping[str, Program | _Module]] = {
+    "k8s/crds/agents.*.yaml": programs.AGENT_SANDBOX,
+    "config/crd/bases/workload.*.yaml": programs.APPWRAPPER,
+    "manifests/crds/rollout-crd.yaml": programs.ARGO_ROLLOUTS,
+    "config/components/crd/bases/*.yaml": programs.JOBSET,
+    "config/core/300-resources/service.yaml": _Module("knative.dev/serving", "v0.51.0"),
+    "config/crd/full/**/serving.kserve.io_*inferenceservices.yaml": programs.KSERVE,
+    "config/crd/bases/ray.io_*.yaml": programs.KUBERAY,
+    "config/crd/bases/apps.kruise.io_*.yaml": programs.KRUISE,
+    "config/crd/bases/leaderworkerset.*.yaml": programs.LWS,
+    "manifests/base/kubeflow.org_*.yaml": programs.MPI_OPERATOR,
+    "config/crd/bases/sparkoperator.*.yaml": _Module("github.com/kubeflow/spark-operator/v2", "v2.5.0"),
+    "manifests/base/crds/kubeflow.org_*.yaml": programs.TRAINING_OPERATOR,
+    "manifests/base/crds/trainer.*_trainjobs.yaml": programs.TRAINER,
+    "config/crd/volcano/bases/batch.*.yaml": programs.VOLCANO,
+}
+"""The module of each pattern of files."""
+
+_NO_MODULE: Final = "no release of it could be had from the Go module proxy"
+WITHOUT: Final[Mapping[str, str]] = {
+    "apps.kruise.io/v1beta1 AdvancedCronJob": "new in OpenKruise 1.9, whose module has no checksum",
+    "apps.kruise.io/v1beta1 BroadcastJob": "new in OpenKruise 1.9, whose module has no checksum",
+    "apps.kruise.io/v1beta1 DaemonSet": "new in OpenKruise 1.9, whose module has no checksum",
+    "apps.nvidia.com/v1alpha1 NIMCache": _NO_MODULE,
+    "apps.nvidia.com/v1alpha1 NIMService": _NO_MODULE,
+    "flink.apache.org/v1beta1 FlinkDeployment": "the operator is not written in Go",
+    "grove.io/v1alpha1 PodCliqueSet": _NO_MODULE,
+    "kubeflow.org/v1 Notebook": _NO_MODULE,
+    "machinelearning.seldon.io/v1 SeldonDeployment": _NO_MODULE,
+    "milvus.io/v1beta1 Milvus": _NO_MODULE,
+    "nvidia.com/v1alpha1 DynamoGraphDeployment": _NO_MODULE,
+    "nvidia.com/v1beta1 DynamoGraphDeployment": _NO_MODULE,
+}
+"""Why a kind is not checked, unless the caller has its CRD."""
+
+BUILT_IN: Final = ("apps/", "batch/v1 ", "v1 ")
+"""How the names of the kinds begin that have no CRD."""
+
+
+def files() -> Iterator[Path]:
+    """Yield the files of CRDs; raises BuildError when a module cannot be had."""
+    for pattern, module in _MODULES.items():
+        found = sorted(module.source().glob(pattern))
+        assert found, f"{module} has no {pattern}"
+        yield from found

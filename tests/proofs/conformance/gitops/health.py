@@ -1,0 +1,114 @@
+"""Argo CD judges objects by the exported scripts as the Karta does: on the suites' objects, and on changed ones."""
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from karta_interpreter.base.errors import ExportError, InterpretationError
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.evaluation.status import Status, match_status
+from karta_interpreter.engine.operations.interpret_health import interpret_health, is_stale
+from karta_interpreter.export.argocd_health import argocd_health
+from tests.proofs.conformance.health_checks import Tally, kinds, objects_of
+
+_TROUBLE = {Status.FAILED, Status.DEGRADED}
+_SUSPENDED = {Status.SUSPENDED, Status.SUSPENDING}
+_AT_WORK = {Status.RUNNING, Status.COMPLETED}
+_LARGE = 10**14
+_LATE = "context deadline exceeded"
+_TRIES = 3
+
+
+def compare(program: Path, mutants: int) -> Tally:
+    """Ask Argo CD about every object that a definition has a case for, and about changed copies of it."""
+    tally = Tally(("Healthy", "Progressing", "Degraded", "Suspended"))
+    asked: list[tuple[Definition, Object]] = []
+    lines: list[str] = []
+    for versions in kinds():
+        try:
+            check = argocd_health(*(definition for definition, _ in versions))
+        except ExportError as error:
+            tally.rejected |= {str(definition.gvk): str(error) for definition, _ in versions}
+            continue
+        tally.kinds += 1
+        for definition, entry in versions:
+            for obj, _ in objects_of(entry, mutants, _is_ambiguous):
+                asked.append((definition, obj))
+                lines.append(json.dumps({"data": check.data, "object": obj}) + "\n")
+    for (definition, obj), answer in zip(asked, ask(program, lines), strict=True):
+        verdict = answer.get("status", "error")
+        tally.verdicts[verdict] += 1
+        if problem := _problem(definition, obj, verdict, answer.get("message") or answer.get("error", "")):
+            tally.differences.append(f"{definition.gvk}: {problem}\n{json.dumps(obj)[:600]}")
+    return tally
+
+
+def ask(program: Path, lines: Sequence[str]) -> list[Object]:
+    """Return what Argo CD makes of objects with the data of its ConfigMap.
+
+    It gives a script one second. On a busy machine that may be too short, so what took longer is asked again.
+    """
+    answers = _answers(program, lines)
+    for _ in range(_TRIES):
+        late = [number for number, answer in enumerate(answers) if _LATE in answer.get("error", "")]
+        for number, answer in zip(late, _answers(program, [lines[number] for number in late]), strict=True):
+            answers[number] = answer
+    return answers
+
+
+def _answers(program: Path, lines: Sequence[str]) -> list[Object]:
+    done = subprocess.run([program, "scripts"], input="".join(lines), capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def _problem(definition: Definition, obj: Object, verdict: str, message: str) -> str:
+    """Return what is wrong with an answer; nothing for a right one."""
+    expected = _expected(definition, obj)
+    if verdict != expected:
+        return f"{expected} -> {verdict} {message}"
+    if verdict == "error":
+        return ""
+    names = ", ".join(match_status(definition, obj).matched)
+    if is_stale(definition, obj):
+        names += " in an older generation"
+    if message != names and not message.startswith(f"{names}: "):
+        return f"the message is {message}, and the statuses are {names}"
+    if verdict in ("Healthy", "Degraded") and interpret_health(definition, obj) is not (verdict == "Healthy"):
+        return f"{verdict}, and not so to Karmada"
+    return ""
+
+
+def _is_ambiguous(value: JSON) -> bool:
+    """Return whether a status has something that no controller writes, and that Argo CD hands over otherwise.
+
+    In its Lua an empty object is an empty list, a null inside a list is not there, and large fractions are written in
+    another way.
+    """
+    if isinstance(value, dict):
+        return all(part is None for part in value.values()) or any(map(_is_ambiguous, value.values()))
+    if isinstance(value, list):
+        return not value or None in value or any(map(_is_ambiguous, value))
+    return isinstance(value, float) and abs(value) >= _LARGE
+
+
+def _expected(definition: Definition, obj: Object) -> str:
+    """Return the verdict that Argo CD has to come to, by the statuses of the object."""
+    try:
+        matched = set(match_status(definition, obj).matched)
+        named = definition.annotations.healthy_statuses
+        is_in_trouble = bool(matched & (_TROUBLE - (named or set())))
+        if is_stale(definition, obj):
+            return "Degraded" if is_in_trouble else "Progressing"
+        is_healthy = bool(matched & (_AT_WORK if named is None else named))
+        if definition.annotations.health is not None:
+            is_healthy = interpret_health(definition, obj)
+            is_in_trouble = is_in_trouble and not is_healthy
+    except InterpretationError:
+        return "error"
+    if is_in_trouble:
+        return "Degraded"
+    if matched & _SUSPENDED:
+        return "Suspended"
+    return "Healthy" if is_healthy else "Progressing"

@@ -1,0 +1,65 @@
+from pathlib import Path
+
+from tests.proofs.conformance.gitops.built_in import argocd_kinds, kstatus_kinds
+from tests.proofs.conformance.gitops.tables import Tally, reasons
+
+_ENGINE = """
+func GetHealthCheckFunc(gvk schema.GroupVersionKind) func(obj *unstructured.Unstructured) (*HealthStatus, error) {
+\tswitch gvk.Group {
+\tcase "apps":
+\t\tswitch gvk.Kind {
+\t\tcase kube.DeploymentKind:
+\t\t\treturn getDeploymentHealth
+\t\t}
+\tcase "argoproj.io":
+\t\tif gvk.Kind == "Workflow" {
+\t\t\treturn getArgoWorkflowHealth
+\t\t}
+\tcase "":
+\t\tswitch gvk.Kind {
+\t\tcase kube.PodKind:
+\t\t\treturn getPodHealth
+\t\t}
+\t}
+\treturn nil
+}
+"""
+
+
+def test_kinds_of_argocd_are_those_of_its_scripts_and_of_its_engine(tmp_path: Path) -> None:
+    for kind in ("apps.kruise.io/CloneSet", "_.crossplane.io/_"):
+        (tmp_path / "resource_customizations" / kind).mkdir(parents=True)
+        (tmp_path / "resource_customizations" / kind / "health.lua").touch()
+    (tmp_path / "resource_customizations" / "apps" / "ReplicaSet" / "actions").mkdir(parents=True)
+    (tmp_path / "pkg" / "health").mkdir(parents=True)
+    (tmp_path / "pkg" / "health" / "health.go").write_text(_ENGINE)
+
+    assert argocd_kinds(tmp_path, tmp_path) == {
+        ("apps.kruise.io", "CloneSet"),
+        ("*.crossplane.io", "*"),
+        ("apps", "Deployment"),
+        ("argoproj.io", "Workflow"),
+        ("", "Pod"),
+    }
+
+
+def test_kinds_of_kstatus_are_those_that_it_has_a_function_for(tmp_path: Path) -> None:
+    source = tmp_path / "pkg" / "kstatus" / "status" / "core.go"
+    source.parent.mkdir(parents=True)
+    source.write_text(
+        'var legacyTypes = map[string]F{\n\t"Pod":       podConditions,\n\t"batch/Job": jobConditions,\n}\n'
+    )
+
+    assert kstatus_kinds(tmp_path) == {("", "Pod"), ("batch", "Job")}
+
+
+def test_a_difference_needs_a_reason_and_a_reason_a_difference() -> None:
+    known, *others = reasons()
+    tally = Tally()
+    tally.rows["apps Deployment"] = 1
+    tally.differences = {known: "", "gitops-engine/new.yaml: Degraded -> Healthy": "Running"}
+
+    first, *stale = tally.failures()
+
+    assert first == "gitops-engine/new.yaml: Degraded -> Healthy, Running"
+    assert stale == [f"{about}: is not so any more, remove its reason from tables.yaml" for about in sorted(others)]

@@ -1,0 +1,88 @@
+import pytest
+
+from karta_interpreter.engine.operations import Call, Operation, StatusItem
+from tests.proofs.conformance.catalogue import PAGE, Pair, complaints, read_reasons
+from tests.proofs.conformance.environment import environment_questions
+from tests.proofs.conformance.export_reasons import Reason
+from tests.proofs.conformance.export_reasons import reasons as export_reasons
+from tests.proofs.conformance.known import reasons
+
+HEALTH = ("ray.io/v1 RayCluster", "InterpretHealth")
+REASONS = {HEALTH: "because"}
+
+
+def test_a_difference_with_a_reason_is_no_complaint() -> None:
+    assert not list(complaints([Pair(*HEALTH, asked=2, different=["x"])], REASONS))
+
+
+def test_a_difference_needs_a_reason() -> None:
+    (complaint,) = complaints([Pair(*HEALTH, asked=2, different=["x"])], {})
+    assert "gives no reason" in complaint
+
+
+def test_a_reason_needs_a_difference() -> None:
+    (complaint,) = complaints([Pair(*HEALTH, asked=2)], REASONS)
+    assert "does not differ any more" in complaint
+
+
+def test_the_page_has_its_reasons_in_the_form_that_is_read() -> None:
+    kinds = "".join(line.split("|")[1] for line in PAGE.read_text().splitlines() if line.startswith("| "))
+    assert len(read_reasons(PAGE.read_text())) == kinds.count("/v") > 0
+
+
+def test_a_row_may_name_several_kinds() -> None:
+    page = "| apps.kruise.io/v1alpha1 CloneSet, apps.kruise.io/v1beta1 StatefulSet | Retain | because |"
+    assert read_reasons(page) == {
+        ("apps.kruise.io/v1alpha1 CloneSet", "Retain"): "because",
+        ("apps.kruise.io/v1beta1 StatefulSet", "Retain"): "because",
+    }
+
+
+def test_every_known_difference_is_about_a_script_that_is_there() -> None:
+    sources = {question.scripts[0].source for question in environment_questions()}
+    assert reasons().keys() <= sources
+
+
+ASKED = Call(
+    Operation.AGGREGATE_STATUS,
+    {"kind": "Job", "spec": {"note": None, "list": []}},
+    items=(StatusItem("north", {"active": 2**53}),),
+)
+
+
+@pytest.mark.parametrize(
+    ("causes", "differs_with", "is_reason"),
+    [
+        pytest.param(["nulls"], '"note": None', True, id="the difference goes with the nulls"),
+        pytest.param(["nulls"], '"list": []', False, id="the difference stays"),
+        pytest.param(["empty values"], '"list": []', True, id="empty values of the object"),
+        pytest.param(["large numbers"], "9007199254740992", True, id="large numbers of a member's status"),
+        pytest.param(["large numbers"], '"active"', False, id="the field stays, and so does the difference"),
+        pytest.param(["nulls", "empty values"], '"list": []', True, id="several causes"),
+    ],
+)
+def test_a_reason_is_what_the_difference_goes_with(causes: list[str], differs_with: str, *, is_reason: bool) -> None:
+    def differs(call: Call) -> str:
+        seen = f"{call.object} {call.items}".replace("'", '"')
+        return "they differ" if differs_with in seen else ""
+
+    assert differs(ASKED)
+    assert Reason("because", frozenset(Operation), causes).excuses(ASKED.operation, ASKED, "", differs) is is_reason
+
+
+def test_values_that_are_not_there_are_no_reason() -> None:
+    plain = Call(Operation.INTERPRET_HEALTH, {"kind": "Job"})
+
+    assert not Reason("because", frozenset(Operation), ["nulls"]).excuses(plain.operation, plain, "", lambda _: "")
+
+
+def test_a_pattern_is_looked_for_in_the_difference_of_its_operations() -> None:
+    reason = Reason("because", frozenset({Operation.RETAIN}), pattern="no number")
+
+    assert reason.excuses(Operation.RETAIN, ASKED, "-> no number", str)
+    assert not reason.excuses(Operation.RETAIN, ASKED, "-> another", str)
+    assert not reason.excuses(Operation.INTERPRET_HEALTH, ASKED, "-> no number", str)
+
+
+def test_each_reason_of_exported_scripts_has_causes_or_a_pattern() -> None:
+    assert all(bool(each.causes) != bool(each.pattern) and each.text for each in export_reasons())

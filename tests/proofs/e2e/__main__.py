@@ -1,0 +1,71 @@
+"""``python -m tests.proofs.e2e``: run the end-to-end tests; arguments go to pytest, such as ``-k RayCluster``.
+
+Without arguments they run with the newest Karmada, and then a few of them with the oldest. ``KARMADA=v1.18.1`` chooses
+one version. The server is that of the image where one can be built, else that of this checkout; ``--from-checkout``
+chooses this checkout.
+"""
+
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from tests.proofs.e2e.rig.binaries import OLDEST
+from tests.proofs.e2e.rig.unpacked import write_program
+from tests.proofs.image.building import ROOT, BuildError, built, missing
+
+_CORE = "core"
+_OF_CORE = (
+    "(test_divided or test_components_are_scheduled_together) and (RayCluster or JobSet)"
+    " or test_an_invalid_karta_is_refused or test_a_deleted_karta"
+    " or test_doctor_finds_nothing_wrong or test_export_prints or test_unregister"
+)
+_FROM_CHECKOUT = "--from-checkout"
+
+
+def _run(*arguments: str) -> int:
+    os.environ.setdefault("RUN_E2E", "all")
+    # Everything is on loopback.
+    os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
+    options = ["-p", "no:cacheprovider", "--capture=no", "--tb=short"]
+    return pytest.main([*options, *arguments, str(Path(__file__).parent)])
+
+
+def _run_from_image(*arguments: str) -> int:
+    if reason := missing():
+        _say(f"The server is that of this checkout: that of the image {reason}")
+        return _run(*arguments)
+    _say("The server is that of the image, which is built first")
+    with ExitStack() as stack:
+        program = Path(stack.enter_context(TemporaryDirectory()), "karta-interpreter")
+        try:
+            image = stack.enter_context(built(ROOT))
+        except BuildError as error:
+            sys.exit(str(error))
+        write_program(program, image)
+        os.environ["E2E_PROGRAM"] = str(program)
+        os.environ.pop("PYTHONPATH", None)  # only what a test sets is for the program
+        failed = _run(*arguments)
+    del os.environ["E2E_PROGRAM"]
+    return failed
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+wanted = [argument for argument in sys.argv[1:] if argument != _FROM_CHECKOUT]
+run = _run if _FROM_CHECKOUT in sys.argv else _run_from_image
+if os.environ.get("RUN_E2E") == _CORE:
+    sys.exit(run("-k", _OF_CORE))
+failed = run(*wanted)
+if failed or wanted or os.environ.get("KARMADA"):
+    sys.exit(failed)
+_say(f"\nThe core of the tests, with Karmada {OLDEST.karmada} and Kubernetes {OLDEST.kubernetes}")
+# The same process, so that whatever stops the one run stops the other.
+os.environ.update(RUN_E2E=_CORE, KARMADA=OLDEST.karmada)
+os.execv(sys.executable, [sys.executable, "-m", "tests.proofs.e2e", _FROM_CHECKOUT])  # noqa: S606 - this very program

@@ -1,0 +1,95 @@
+"""The control plane that all end-to-end tests share; they run with ``make e2e`` only."""
+
+import os
+import signal
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.proofs.e2e.flow import say
+from tests.proofs.e2e.installed import SERVICE, Installed
+from tests.proofs.e2e.kinds import FLINK_DEPLOYMENT, KINDS, Kind
+from tests.proofs.e2e.rig.api import until
+from tests.proofs.e2e.rig.binaries import build, build_core, chosen
+from tests.proofs.e2e.rig.installation import install, kartas
+from tests.proofs.e2e.rig.interpreter import Interpreter
+from tests.proofs.e2e.rig.karmada import serves
+from tests.proofs.e2e.rig.kubeconfig import kubeconfig
+from tests.proofs.e2e.rig.ledger import Ledger
+from tests.proofs.e2e.rig.nodes import add_node
+from tests.proofs.e2e.rig.plane import ControlPlane
+from tests.proofs.e2e.rig.toolchain import BuildError
+
+_HERE = Path(__file__).parent
+
+if not os.environ.get("RUN_E2E"):
+    collect_ignore_glob = ["*"]
+
+
+@pytest.fixture(scope="session")
+def plane(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A Karmada with two members that have nodes and know the kinds."""
+    # Both end the run in order: pytest stops at a KeyboardInterrupt.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        make = build_core if os.environ["RUN_E2E"] == "core" else build
+        binaries = make(say, chosen())
+    except BuildError as error:
+        pytest.skip(str(error))
+    failures = 1
+    plane = ControlPlane.create(tmp_path_factory.mktemp("e2e"), binaries)
+    try:
+        plane.start(say)
+        teach(plane)
+        yield plane
+        failures = request.session.testsfailed
+    finally:
+        if failures:
+            say(f"\n{plane.processes.tails()}\nall of it is in {plane.processes.folder}")
+        plane.stop()
+
+
+def teach(plane: ControlPlane) -> None:
+    """Install the CRDs of the kinds everywhere, and give the members nodes."""
+    for api in (plane.karmada, *plane.members.values()):
+        for file in sorted((_HERE / "crds").glob("*.yaml")):
+            api.apply(yaml.safe_load(file.read_text(encoding="utf-8")))
+    for name, api in plane.members.items():
+        add_node(api, f"{name}-node")
+        for kind in (*KINDS, FLINK_DEPLOYMENT):
+            until(f"{name} serves {kind.name}", partial(serves, plane.karmada, name, kind.name))
+
+
+@pytest.fixture(scope="session")
+def installed(plane: ControlPlane) -> Iterator[Installed]:
+    """Our manifests and Kartas on the control plane; a table of all calls at the end."""
+    token = install(plane.karmada)
+    for karta in kartas():
+        plane.karmada.apply(karta)
+    config = plane.folder / "interpreter.config"
+    config.write_text(kubeconfig(plane.karmada.port, plane.authority, {"token": token}), encoding="utf-8")
+    installed = Installed(plane, config, Ledger())
+    yield installed
+    say(f"\n{installed.ledger.table()}\n")
+    for host in (installed.host, SERVICE):
+        say(f"karmada-controller-manager got from {host}: {dict(plane.requests_seen(host))}")
+    say(f"slower than 500 ms by its own traces: {plane.slow_calls()}")
+
+
+@pytest.fixture(scope="module")
+def interpreter(installed: Installed) -> Iterator[Interpreter]:
+    """Our server, which takes its Kartas from the control plane and registers itself there."""
+    server = installed.serve()
+    installed.registered({"url": server.url})
+    yield server
+    installed.stop(server)
+
+
+@pytest.fixture(params=KINDS, ids=[kind.name for kind in KINDS])
+def kind(request: pytest.FixtureRequest) -> Kind:
+    """Each kind in turn."""
+    param: Kind = request.param
+    return param

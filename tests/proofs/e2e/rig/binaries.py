@@ -1,0 +1,184 @@
+"""The programs of a Karmada control plane, built from the Go module proxy once and kept in the user's cache.
+
+One module requires Karmada, Kubernetes and etcd together, so that what they share is compiled once; metrics-server
+requires other libraries than they do, and so do API servers of another release than that of Karmada's libraries. Run as
+a program it builds what the tests need, and prints the time of each build.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tests.proofs.e2e.rig.toolchain import (
+    BuildError,
+    build_package,
+    go,
+    kubernetes_replaces,
+    locked,
+    module_folder,
+    require_go,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The versions of one control plane."""
+
+    karmada: str
+    kubernetes: str
+    """Release of the API servers."""
+    libraries: str
+    """Release of Kubernetes whose libraries Karmada is built with."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the binaries."""
+        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        versions = f"karmada-{self.karmada}-kubernetes-{self.kubernetes}-etcd-{ETCD}"
+        return Path(home) / "karta-interpreter" / "e2e" / versions
+
+
+ETCD = "v3.6.7"
+METRICS_SERVER = "v0.9.0"
+NEWEST = Versions("v1.18.2", "v1.35.3", "v1.35.3")
+OLDEST = Versions("v1.17.1", "v1.30.14", "v1.35.3")
+KARMADA, KUBERNETES = NEWEST.karmada, NEWEST.kubernetes
+
+_KARMADA = "github.com/karmada-io/karmada"
+_PACKAGES = {
+    "etcd": "go.etcd.io/etcd/server/v3",
+    "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
+    "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
+    "karmada-aggregated-apiserver": f"{_KARMADA}/cmd/aggregated-apiserver",
+    "karmada-webhook": f"{_KARMADA}/cmd/webhook",
+    "karmada-controller-manager": f"{_KARMADA}/cmd/controller-manager",
+    "karmada-scheduler": f"{_KARMADA}/cmd/scheduler",
+    "karmada-agent": f"{_KARMADA}/cmd/agent",
+    "karmadactl": f"{_KARMADA}/cmd/karmadactl",
+}
+_METRICS_SERVER = f"metrics-server-{METRICS_SERVER}"
+_CALLER = Path(__file__).with_name("caller.go")
+_KUBERNETES = "k8s.io/kubernetes/"
+_OPTIONAL = {"kube-controller-manager", "karmadactl", "karmada-agent"}
+_MANIFESTS = {"crds": "charts/karmada/_crds/bases", "deploy": "artifacts/deploy"}
+
+
+def chosen() -> Versions:
+    """Return the versions for the Karmada that the variable KARMADA names; by default the newest."""
+    name = os.environ.get("KARMADA") or NEWEST.karmada
+    return next((known for known in (NEWEST, OLDEST) if known.karmada == name), replace(NEWEST, karmada=name))
+
+
+def build(say: Callable[[str], None] = print, versions: Versions = NEWEST) -> Path:
+    """Return the folder of the binaries, and of Karmada's manifests in ``crds`` and ``deploy``; build what is missing.
+
+    Raises BuildError where there is no Go, or when Go fails.
+    """
+    folder = build_some(_PACKAGES, say, versions)
+    with locked(folder / "lock"):
+        if not (folder / _METRICS_SERVER).exists():
+            _make_metrics_server(folder, say)
+        _make_caller(folder)
+    return folder
+
+
+def build_core(say: Callable[[str], None], versions: Versions) -> Path:
+    """Return the folder of the binaries as `build` does; it has the control plane and its API servers only."""
+    return build_some(_PACKAGES.keys() - _OPTIONAL, say, versions)
+
+
+def build_some(names: Iterable[str], say: Callable[[str], None], versions: Versions = NEWEST) -> Path:
+    """Return the folder of the binaries as `build` does; it has these programs only."""
+    folder = versions.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / "lock"):
+        missing = [name for name in sorted(names) if not (folder / name).exists()]
+        if missing or not all((folder / name).exists() for name in _MANIFESTS):
+            _make(versions, missing, say)
+    return folder
+
+
+def metrics_server(folder: Path) -> Path:
+    """Return where metrics-server is."""
+    return folder / _METRICS_SERVER
+
+
+def caller(folder: Path) -> Path:
+    """Return where the program is that calls as Karmada does."""
+    return folder / _CALLER.stem
+
+
+def _make(versions: Versions, missing: Iterable[str], say: Callable[[str], None]) -> None:
+    require_go()
+    for name, source in _MANIFESTS.items():
+        _copy(module_folder(_KARMADA, versions.karmada) / source, versions.folder / name)
+    for name in missing:
+        package = _PACKAGES[name]
+        own = package.startswith(_KUBERNETES) and versions.kubernetes != versions.libraries
+        lines = kubernetes_mod(versions.kubernetes) if own else go_mod(versions)
+        release = versions.kubernetes if own else versions.libraries
+        # Members report the version of their API server, and a development version is none that Karmada can compare.
+        link = f"-s -w -X k8s.io/component-base/version.gitVersion={release}"
+        module = _module(versions.folder / ("kubernetes" if own else "module"), lines)
+        build_package(package, versions.folder / name, module, link, say)
+
+
+def _module(folder: Path, lines: Iterable[str]) -> Path:
+    folder.mkdir(exist_ok=True)
+    if not (folder / "go.mod").exists():
+        (folder / "go.mod").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return folder
+
+
+def _make_metrics_server(folder: Path, say: Callable[[str], None]) -> None:
+    require_go()
+    begun = time.monotonic()
+    package = f"sigs.k8s.io/metrics-server/cmd/metrics-server@{METRICS_SERVER}"
+    # -mod is for a module of one's own.
+    released = {"GOFLAGS": "-trimpath -buildvcs=false", "GOBIN": str(folder)}
+    go("install", "-ldflags", "-s -w", package, within=folder, **released)
+    (folder / "metrics-server").rename(folder / _METRICS_SERVER)
+    say(f"built {_METRICS_SERVER:<28} {time.monotonic() - begun:6.0f} s")
+
+
+def _make_caller(folder: Path) -> None:
+    target = folder / _CALLER.stem
+    if target.exists() and target.stat().st_mtime > _CALLER.stat().st_mtime:
+        return
+    require_go()
+    go("build", "-ldflags", "-s -w", "-o", str(target), str(_CALLER), within=folder / "module")
+
+
+def _copy(source: Path, target: Path) -> None:
+    for file in source.rglob("*.yaml"):
+        copy = target / file.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(file.read_bytes())
+
+
+def go_mod(versions: Versions = NEWEST) -> list[str]:
+    """Return the lines of the go.mod that all programs but metrics-server are built with."""
+    return [
+        "module karta-interpreter.io/e2e",
+        "go 1.25.0",
+        f"require {_KARMADA} {versions.karmada}",
+        f"require k8s.io/kubernetes {versions.libraries}",
+        f"require go.etcd.io/etcd/server/v3 {ETCD}",
+        *kubernetes_replaces(versions.libraries),
+    ]
+
+
+def kubernetes_mod(release: str) -> list[str]:
+    """Return the lines of the go.mod of Kubernetes alone."""
+    required = f"require k8s.io/kubernetes {release}"
+    return ["module karta-interpreter.io/kubernetes", "go 1.25.0", required, *kubernetes_replaces(release)]
+
+
+if __name__ == "__main__":
+    try:
+        sys.stdout.write(f"{build()}\n{build_core(print, OLDEST)}\n")
+    except BuildError as error:
+        sys.exit(str(error))

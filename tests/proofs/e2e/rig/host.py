@@ -1,0 +1,197 @@
+"""The cluster that the server runs in, with what decides there how many pods it has.
+
+A member plays it: its API server gets those of Kubernetes' controllers that see to this, metrics-server, and a node.
+"""
+
+import base64
+import http.client
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.proofs.e2e.rig import commands
+from tests.proofs.e2e.rig.api import Api, ApiError, Object, until
+from tests.proofs.e2e.rig.kubeconfig import administrator, certified, kubeconfig
+from tests.proofs.e2e.rig.kubelet import Kubelet, Pod
+from tests.proofs.e2e.rig.plane import ControlPlane
+from tests.proofs.e2e.rig.processes import free_port
+from tests.proofs.e2e.rig.service import Service
+
+NAMESPACE, NAME = "karmada-system", "karta-interpreter"
+_KUSTOMIZE = Path(__file__).parents[4] / "deploy" / "kustomize"
+_SETTINGS = "/etc/karta-interpreter"
+_SLICES = f"/apis/discovery.k8s.io/v1/namespaces/{NAMESPACE}/endpointslices"
+_USED = f"/apis/metrics.k8s.io/v1beta1/namespaces/{NAMESPACE}/pods"
+_METRICS: Object = {"namespace": "kube-system", "name": "metrics-server"}
+SECRET: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": NAMESPACE, "name": f"{NAME}-tls"}}
+_GLANCE = 0.1
+
+Things = dict[str, Object]
+
+
+def manifests() -> Things:
+    """Return, by kind, what the chart installs there with the autoscaler turned on."""
+    files = [*(_KUSTOMIZE / "base").glob("*.yaml"), *(_KUSTOMIZE / "components" / "hpa").glob("*.yaml")]
+    found = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in files if file.name != "kustomization.yaml"]
+    things: Things = {thing["kind"]: thing for thing in found if thing["kind"] not in {"Kustomization", "Component"}}
+    # As the component does: the number is the autoscaler's.
+    del things["Deployment"]["spec"]["replicas"]
+    return things
+
+
+@dataclass
+class Host:
+    """The cluster, at work."""
+
+    plane: ControlPlane
+    api: Api
+    kubelet: Kubelet
+    front: Service
+
+    @property
+    def pods(self) -> list[Pod]:
+        """The pods that run, be it to their end."""
+        return list(self.kubelet.running.values())
+
+    def install(self, things: Things) -> None:
+        """Install what `manifests` returned."""
+        for thing in things.values():
+            self.api.apply(thing)
+
+    def remove(self, things: Things) -> None:
+        """Take away what was installed, and what the server made itself."""
+        self.api.delete(things["HorizontalPodAutoscaler"])
+        # There is no garbage collector that would see to the pods.
+        self.api.merge(things["Deployment"], {"spec": {"replicas": 0}})
+        until("no pod is left", lambda: not self.kubelet.running)
+        for thing in (*things.values(), SECRET):
+            self.api.delete(thing)
+
+    def authority(self) -> bytes:
+        """Whom callers of the server have to trust."""
+        return base64.b64decode((self.api.find(SECRET) or {})["data"]["ca.crt"])
+
+    def is_ready(self, pods: int) -> bool:
+        """Whether there are so many pods, all of them ready."""
+        return len(self.pods) == pods and all(pod.ready for pod in self.pods)
+
+
+@contextmanager
+def hosting(
+    plane: ControlPlane,
+    api: Api,
+    config: Path,
+    front: Service,
+    *,
+    controllers: Iterable[str] = commands.AUTOSCALING,
+    images: Mapping[str, Mapping[str, str]] | None = None,
+) -> Iterator[Host]:
+    """Have the cluster work until the end of the block; ``config`` is in the Secret with the kubeconfig for Karmada.
+
+    ``images`` has the variables of containers by their image.
+    """
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    own = administrators(plane)
+    own.write_text(kubeconfig(api.port, plane.authority, administrator(plane.authority)), encoding="utf-8")
+    folder = plane.folder / "pod"
+    (folder / "karmada").mkdir(parents=True, exist_ok=True)
+    (folder / "karmada" / "kubeconfig").write_bytes(config.read_bytes())
+    # In a pod it would be the service account.
+    environment = {"KUBECONFIG": str(_account(plane, api))}
+    folders = {_SETTINGS: str(folder)}
+    kubelet = Kubelet(api, NAMESPACE, plane.processes, folders, environment, images or {})
+    host = Host(plane, api, kubelet, front)
+    with ExitStack() as stack:
+        stack.enter_context(host.kubelet.at_work(plane.authority))
+        stack.enter_context(_routing(host))
+        if controllers is commands.AUTOSCALING:
+            stack.enter_context(_metering(plane, api, own))
+            until("the metrics API is served", lambda: api.get(_USED) is not None)
+        command = commands.kube_controller_manager(plane.layout, own, controllers)
+        plane.processes.start("kube-controller-manager", *command)
+        stack.callback(plane.processes.stop, "kube-controller-manager")
+        yield host
+
+
+def administrators(plane: ControlPlane) -> Path:
+    """Return the kubeconfig of the host cluster for an administrator."""
+    return plane.folder / "host.config"
+
+
+def _account(plane: ControlPlane, api: Api) -> Path:
+    """Write the kubeconfig of the pods' service account, which need not be there yet."""
+    pair = plane.authority.client("account", f"system:serviceaccount:{NAMESPACE}:{NAME}", "system:serviceaccounts")
+    file = plane.folder / "account.config"
+    file.write_text(kubeconfig(api.port, plane.authority, certified(*pair)), encoding="utf-8")
+    return file
+
+
+@contextmanager
+def _metering(plane: ControlPlane, api: Api, config: Path) -> Iterator[None]:
+    """Have metrics-server behind the API server."""
+    port = free_port()
+    plane.authority.server("metrics-server", "metrics-server.kube-system.svc")
+    plane.processes.start("metrics-server", *commands.metrics_server(plane.layout, config, port))
+    things = _metrics_api(port, base64.b64encode(plane.authority.bundle).decode())
+    for thing in things:
+        api.apply(thing)
+    try:
+        yield
+    finally:
+        # What is registered and does not answer makes all discovery incomplete.
+        for thing in things:
+            api.delete(thing)
+        plane.processes.stop("metrics-server")
+
+
+def _metrics_api(port: int, authority: str) -> list[Object]:
+    service: dict[str, Any] = {"type": "ExternalName", "externalName": "localhost"}
+    registered = {
+        "service": _METRICS | {"port": port},
+        "group": "metrics.k8s.io",
+        "version": "v1beta1",
+        "caBundle": authority,
+        "groupPriorityMinimum": 100,
+        "versionPriority": 100,
+    }
+    name = {"name": "v1beta1.metrics.k8s.io"}
+    return [
+        {"apiVersion": "v1", "kind": "Service", "metadata": _METRICS, "spec": service},
+        {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": name, "spec": registered},
+    ]
+
+
+@contextmanager
+def _routing(host: Host) -> Iterator[None]:
+    """Have the Service lead where its EndpointSlices say, as kube-proxy does."""
+    ended = threading.Event()
+    thread = threading.Thread(target=_route, args=(host, ended))
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _route(host: Host, ended: threading.Event) -> None:
+    known: set[int] = set()
+    while not ended.wait(_GLANCE):
+        with suppress(ApiError, OSError, http.client.HTTPException):
+            ports = set(_endpoints(host))
+            if ports != known:
+                host.front.replace(ports)
+                known = ports
+
+
+def _endpoints(host: Host) -> Iterator[int]:
+    ports = {pod.address: pod.server.port for pod in host.pods}
+    for piece in host.api.request("GET", _SLICES)["items"]:
+        for endpoint in piece["endpoints"] or ():
+            if endpoint["conditions"]["ready"]:
+                yield from (ports[address] for address in endpoint["addresses"] if address in ports)

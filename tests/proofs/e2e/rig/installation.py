@@ -1,0 +1,61 @@
+"""What a user installs on karmada-apiserver: our manifests and the Kartas of the catalogue."""
+
+from pathlib import Path
+
+import yaml
+
+from tests.proofs.e2e.kinds import KINDS, Kind
+from tests.proofs.e2e.rig.api import Api, Object
+
+_PROJECT = Path(__file__).parents[4]
+_CONTROL_PLANE = _PROJECT / "deploy" / "kustomize" / "control-plane"
+_NAMESPACE = "karmada-system"
+
+
+def install(api: Api) -> str:
+    """Install the manifests; return a token of the service account that the server runs as."""
+    for thing in _manifests(_CONTROL_PLANE / "base"):
+        if thing["kind"] == "Service":
+            thing["spec"]["externalName"] = "localhost"
+        api.apply(thing)
+    account = f"/api/v1/namespaces/{_NAMESPACE}/serviceaccounts/karta-interpreter/token"
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 86400}}
+    token: str = api.request("POST", account, request)["status"]["token"]
+    return token
+
+
+def kartas() -> list[Object]:
+    """Return the Kartas of the catalogue for the kinds under test."""
+    return [_read(file) for file in karta_files()]
+
+
+def karta_of(kind: Kind) -> Object:
+    """Return the Karta of a kind."""
+    return _read(_karta_file(kind))
+
+
+def karta_files() -> list[Path]:
+    """Return the files that they are in."""
+    return sorted(map(_karta_file, KINDS))
+
+
+def _karta_file(kind: Kind) -> Path:
+    return _PROJECT / "kartas" / kind.api_version / kind.name / "karta.yaml"
+
+
+def admission(port: int) -> list[Object]:
+    """Return what installs admission by a server behind the Service, at a port."""
+    manifests = _manifests(_CONTROL_PLANE / "components" / "admission")
+    for manifest in manifests:
+        for webhook in manifest.get("webhooks", ()):
+            webhook["clientConfig"]["service"]["port"] = port
+    return manifests
+
+
+def _manifests(folder: Path) -> list[Object]:
+    return [_read(file) for file in sorted(folder.glob("*.yaml")) if file.name != "kustomization.yaml"]
+
+
+def _read(file: Path) -> Object:
+    content: Object = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return content

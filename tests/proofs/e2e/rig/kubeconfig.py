@@ -1,0 +1,38 @@
+"""The files that programs and people use to reach an API server."""
+
+import base64
+from pathlib import Path
+
+import yaml
+
+from tests.proofs.e2e.rig.api import Object
+from tests.proofs.e2e.rig.authority import Authority
+
+
+def administrator(authority: Authority) -> Object:
+    """Return the user that may do everything, by the authority's certificate ``admin``."""
+    return certified(authority.folder / "admin.crt", authority.folder / "admin.key")
+
+
+def certified(certificate: Path, key: Path) -> Object:
+    """Return the user of a client certificate."""
+    return {"client-certificate-data": _base64(certificate), "client-key-data": _base64(key)}
+
+
+def kubeconfig(port: int, authority: Authority, user: Object) -> str:
+    """Return a kubeconfig for an API server on loopback."""
+    cluster = {"server": f"https://127.0.0.1:{port}", "certificate-authority-data": _base64(authority.file)}
+    return yaml.safe_dump(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "karmada", "cluster": cluster}],
+            "users": [{"name": "user", "user": user}],
+            "contexts": [{"name": "karmada", "context": {"cluster": "karmada", "user": "user"}}],
+            "current-context": "karmada",
+        }
+    )
+
+
+def _base64(file: Path) -> str:
+    return base64.b64encode(file.read_bytes()).decode()

@@ -1,0 +1,38 @@
+"""A member in Pull mode: its karmada-agent fetches what Karmada pushes to the others, and reports by itself."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+from tests.proofs.e2e.rig import commands, karmada
+from tests.proofs.e2e.rig.api import until
+from tests.proofs.e2e.rig.kubeconfig import administrator, kubeconfig
+from tests.proofs.e2e.rig.layout import PULLED
+from tests.proofs.e2e.rig.ledger import requests_seen
+from tests.proofs.e2e.rig.plane import ControlPlane, fetch
+
+
+@contextmanager
+def pulling(plane: ControlPlane) -> Iterator[ControlPlane]:
+    """Have such a member until the end of the block; yield the control plane with it alone for a member."""
+    api = plane.layout.api(PULLED)
+    plane.start_api_server(PULLED)
+    until("the member in Pull mode is ready", api.ready)
+    config = plane.folder / f"{PULLED}.config"
+    text = kubeconfig(api.port, plane.authority, administrator(plane.authority))
+    config.write_text(text, encoding="utf-8")
+    plane.processes.start("karmada-agent", *commands.agent(plane.layout, config))
+    until("the member in Pull mode is Ready", partial(karmada.is_ready, plane.karmada, PULLED))
+    try:
+        yield replace(plane, members={PULLED: api})
+    finally:
+        karmada.leave(plane.karmada, PULLED)
+        plane.processes.stop("karmada-agent", f"{PULLED}-apiserver")
+
+
+def calls_of_the_agent(plane: ControlPlane, host: str) -> int:
+    """Return how many answers karmada-agent got from a host."""
+    seen = requests_seen(fetch(f"http://{plane.layout.local('agent')}/metrics"), host)
+    assert set(seen) <= {"200"}, seen
+    return seen["200"]

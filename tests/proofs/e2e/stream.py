@@ -1,0 +1,53 @@
+"""A stream of workload changes: templates are scaled up and down, and members report."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from tests.proofs.e2e.flow import Flow
+from tests.proofs.e2e.rig.api import ApiError
+
+_PAUSE = 0.05
+
+
+@dataclass
+class Stream:
+    """Changes made without a pause, by a thread of its own."""
+
+    flows: list[Flow]
+    changes: int = 0
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def run(self) -> None:
+        """Change the workloads until it is ended."""
+        turn = 0
+        while not self.ended.is_set():
+            turn += 1
+            for flow in self.flows:
+                stage = flow.kind.stages[1 + turn % 2]
+                flow.apply(flow.kind.scaled(flow.template, stage.template))
+                self.changes += 1
+                self._report(flow)
+
+    def _report(self, flow: Flow) -> None:
+        for member in flow.plane.members:
+            try:
+                flow.report(**{member: "running"})
+                self.changes += 1
+            except (LookupError, ApiError):
+                pass  # the object is not there yet, or changes at this moment
+        self.ended.wait(_PAUSE)
+
+
+@contextmanager
+def streaming(*flows: Flow) -> Iterator[Stream]:
+    """Keep the workloads changing until the end of the block."""
+    stream = Stream(list(flows))
+    thread = threading.Thread(target=stream.run)
+    thread.start()
+    try:
+        yield stream
+    finally:
+        stream.ended.set()
+        thread.join()

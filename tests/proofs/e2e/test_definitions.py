@@ -1,0 +1,140 @@
+"""Kartas change while the server answers: it follows, and what becomes of broken ones."""
+
+import base64
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.proofs.e2e.flow import say, shows
+from tests.proofs.e2e.installed import Installed
+from tests.proofs.e2e.kinds import KINDS, kind_of, put
+from tests.proofs.e2e.rig.api import ApiError, Object, until
+from tests.proofs.e2e.rig.installation import admission, kartas
+from tests.proofs.e2e.rig.interpreter import Interpreter
+from tests.proofs.e2e.rig.plane import ControlPlane
+
+_JOBSET = kind_of("JobSet")
+_CHILD = ("spec", "structureDefinition", "childComponents", 0)
+_COUNT = (*_CHILD, "scaleDefinition", "replicasPath")
+_TEMPLATE = (*_CHILD, "specDefinition", "podTemplateSpecPath")
+
+
+@pytest.fixture
+def karta(plane: ControlPlane) -> Iterator[Object]:
+    """The Karta of JobSet, put back afterwards."""
+    (karta,) = (karta for karta in kartas() if "jobset" in karta["metadata"]["name"])
+    yield karta
+    plane.karmada.apply(karta)
+
+
+@contextmanager
+def _admission(plane: ControlPlane, server: Interpreter) -> Iterator[None]:
+    manifests = admission(server.port)
+    for manifest in manifests:
+        plane.karmada.apply(manifest)
+    authority = base64.b64encode(plane.authority.bundle).decode()
+    until("the server has filled in its authority", lambda: _trusted(plane, manifests) == {authority})
+    yield
+    for manifest in manifests:
+        plane.karmada.delete(manifest)
+
+
+def _trusted(plane: ControlPlane, manifests: list[Object]) -> set[str]:
+    """Return what the webhooks among some objects trust on karmada-apiserver, base64."""
+    found = (plane.karmada.find(manifest) or {} for manifest in manifests)
+    return {webhook["clientConfig"].get("caBundle", "") for each in found for webhook in each.get("webhooks", ())}
+
+
+def _counted(server: Interpreter, expected: int) -> float:
+    """Wait until the server counts that many pods, and return the seconds."""
+    begun = time.monotonic()
+    until(f"{expected} pods", lambda: server.ask("InterpretReplica", _JOBSET.workload("x")).get("replicas") == expected)
+    return time.monotonic() - begun
+
+
+def test_a_changed_karta_answers_without_a_restart(
+    plane: ControlPlane, interpreter: Interpreter, karta: Object
+) -> None:
+    _counted(interpreter, 9)
+    plane.karmada.apply(put(karta, _COUNT, ".spec.replicatedJobs[] | (.replicas // 1) * 2"))
+    changed = _counted(interpreter, 18)
+    plane.karmada.apply(karta)
+    back = _counted(interpreter, 9)
+    say(f"  changed after {changed:.1f} s, back after {back:.1f} s")
+
+
+def test_a_deleted_karta_is_registered_no_longer(
+    plane: ControlPlane, installed: Installed, interpreter: Interpreter, karta: Object
+) -> None:
+    begun = time.monotonic()
+    plane.karmada.delete(karta)
+    until("one kind less is registered", lambda: len(installed.registration()["webhooks"]) == len(KINDS) - 1)
+    gone = time.monotonic() - begun
+    assert interpreter.ask("InterpretReplica", _JOBSET.workload("x"))["status"]["code"] == 404
+    plane.karmada.apply(karta)
+    until("all kinds are registered", lambda: len(installed.registration()["webhooks"]) == len(KINDS))
+    say(f"  its webhook is gone after {gone:.1f} s")
+
+
+def test_a_broken_karta_is_quarantined(plane: ControlPlane, interpreter: Interpreter, karta: Object) -> None:
+    plane.karmada.apply(put(karta, _COUNT, ".spec.replicatedJobs[ | 1"))
+    expected = {"conditions": [{"type": "Validated", "status": "False"}]}
+    status = until("the Karta is not validated", lambda: _status(plane, karta, expected))
+    say("\n".join(f"  {one['type']}={one['status']}: {one.get('message', '')}" for one in status["conditions"]))
+    assert interpreter.ask("InterpretReplica", _JOBSET.workload("x"))["replicas"] == 9, "the last good version answers"
+    plane.karmada.apply(karta)
+    expected = {"conditions": [{"type": name, "status": "True"} for name in ("Validated", "CRDExists", "Ready")]}
+    until("the Karta is ready again", lambda: _status(plane, karta, expected))
+
+
+def test_an_invalid_karta_is_refused_with_all_findings(
+    plane: ControlPlane, interpreter: Interpreter, karta: Object
+) -> None:
+    broken = put(put(karta, _COUNT, ".spec.replicatedJobs[ | 1"), _TEMPLATE, "input_filename")
+    with _admission(plane, interpreter):
+        refusal = until("the Karta is refused", lambda: _refusal(plane, broken))
+        say(f"  {refusal}")
+        assert "replicasPath" in refusal
+        assert "podTemplateSpecPath" in refusal
+        assert (plane.karmada.find(karta) or {})["spec"] == karta["spec"]
+
+
+def test_a_second_karta_for_a_kind_is_refused(plane: ControlPlane, interpreter: Interpreter, karta: Object) -> None:
+    second = put(karta, ("metadata", "name"), "another-jobset")
+    with _admission(plane, interpreter):
+        refusal = until("the Karta is refused", lambda: _refusal(plane, second))
+        say(f"  {refusal}")
+        assert karta["metadata"]["name"] in refusal
+
+
+def test_a_new_karta_is_labelled(plane: ControlPlane, interpreter: Interpreter, karta: Object) -> None:
+    with _admission(plane, interpreter):
+        plane.karmada.delete(karta)
+        until("the Karta is gone from the server", lambda: not _answers(interpreter))
+        plane.karmada.apply(karta)
+        labels = (plane.karmada.find(karta) or {})["metadata"]["labels"]
+        say(f"  {labels}")
+        assert labels["run.ai/karta-group"] == "jobset.x-k8s.io"
+        assert labels["run.ai/karta-version"] == "v1alpha2"
+        assert labels["run.ai/karta-kind"] == "JobSet"
+
+
+def _status(plane: ControlPlane, karta: Object, expected: Object) -> Object | None:
+    status: Object = (plane.karmada.find(karta) or {}).get("status", {})
+    return status if shows(status, expected) else None
+
+
+def _refusal(plane: ControlPlane, karta: Object) -> str:
+    """Return why the API server does not take it; empty when it does, which is tried without storing it."""
+    path = f"{plane.karmada.path(karta)}?fieldManager=e2e&force=true&dryRun=All"
+    try:
+        plane.karmada.request("PATCH", path, karta, "application/apply-patch+yaml")
+    except ApiError as error:
+        return error.message
+    return ""
+
+
+def _answers(server: Interpreter) -> bool:
+    return bool(server.ask("InterpretReplica", _JOBSET.workload("x"))["successful"])

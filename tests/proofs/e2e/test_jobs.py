@@ -1,0 +1,106 @@
+"""What karmada-apiserver demands of the status of a Job, which it knows and therefore checks."""
+
+import pytest
+
+from tests.proofs.e2e import controllers
+from tests.proofs.e2e.flow import flowing
+from tests.proofs.e2e.kinds import kind_of, put
+from tests.proofs.e2e.rig.api import Object, until
+from tests.proofs.e2e.rig.installation import kartas
+from tests.proofs.e2e.rig.interpreter import Interpreter
+from tests.proofs.e2e.rig.layout import MEMBERS
+from tests.proofs.e2e.rig.plane import ControlPlane
+from tests.proofs.e2e.rig.policy import DUPLICATED, duplicated, weighted
+
+_JOB = kind_of("Job")
+
+pytestmark = pytest.mark.usefixtures("interpreter")
+
+
+def test_a_job_has_failed_when_its_last_pod_has_ended(plane: ControlPlane) -> None:
+    with flowing(plane, _JOB, _JOB.workload("fails-late"), weighted(2, 1)) as flow:
+        flow.members(_JOB.stages[0].members)
+        flow.report(member1="running", member2="failed")
+        flow.aggregated({"conditions": [{"type": "FailureTarget", "status": "True"}], "active": 4})
+        flow.report(member1="failed")
+        flow.aggregated({"conditions": [{"type": "Failed", "status": "True"}], "failed": 14})
+
+
+def test_a_failure_is_remembered_when_its_cluster_goes(plane: ControlPlane) -> None:
+    # Duplicated: what a member is to complete cannot change, as it would with its share.
+    with flowing(plane, _JOB, _JOB.workload("evicted"), DUPLICATED) as flow:
+        flow.scheduled(dict.fromkeys(MEMBERS, 6))
+        flow.members(dict.fromkeys(MEMBERS, (6,)))
+        flow.report(member1="running", member2="failed")
+        flow.aggregated({"conditions": [{"type": "FailureTarget", "status": "True"}], "failed": 7})
+        flow.place(duplicated("member1"))
+        flow.scheduled({"member1": 6})
+        flow.report(member1="starting")
+        flow.aggregated({"conditions": [{"type": "FailureTarget", "status": "True"}], "failed": 7, "active": 6})
+        flow.report(member1="completed")
+        status = flow.aggregated({"conditions": [{"type": "Failed", "status": "True"}], "failed": 7})
+        assert "completionTime" not in status
+
+
+def test_a_job_that_one_member_completes_and_the_other_fails_has_failed(plane: ControlPlane) -> None:
+    with flowing(plane, _JOB, _JOB.workload("half-done"), weighted(2, 1)) as flow:
+        flow.members(_JOB.stages[0].members)
+        flow.report(member1="completed", member2="failed")
+        flow.aggregated({"conditions": [{"type": "Failed", "status": "True"}]})
+        flow.health(member1="Healthy", member2="Unhealthy")
+
+
+def test_members_that_start_one_after_the_other(plane: ControlPlane) -> None:
+    with flowing(plane, _JOB, _JOB.workload("staggered"), weighted(2, 1)) as flow:
+        flow.members(_JOB.stages[0].members)
+        flow.report(member1="running")
+        flow.aggregated({"active": 4})
+        earlier = controllers.Job.running(flow.member("member2")) | {"startTime": "2025-01-01T09:00:00Z"}
+        plane.members["member2"].put_status(flow.template, earlier)
+        flow.aggregated({"active": 6})
+
+
+def test_a_job_is_suspended_when_it_runs(plane: ControlPlane) -> None:
+    with flowing(plane, _JOB, _JOB.workload("paused"), weighted(2, 1)) as flow:
+        flow.members(_JOB.stages[0].members)
+        flow.report(**dict.fromkeys(MEMBERS, "running"))
+        flow.aggregated({"active": 6})
+        flow.apply(_JOB.switched(flow.template, suspended=True))
+        flow.switched(suspended=True)
+        flow.report(**dict.fromkeys(MEMBERS, "suspended"))
+        status: Object = flow.aggregated(_JOB.condition("suspended"))
+        assert "startTime" not in status
+        flow.apply(_JOB.switched(flow.template, suspended=False))
+        flow.switched(suspended=False)
+        flow.report(**dict.fromkeys(MEMBERS, "resumed"))
+        flow.aggregated({"active": 6})
+
+
+def test_the_switch_of_a_job_is_the_templates(plane: ControlPlane) -> None:
+    # karmada-apiserver knows the kind, and fills in that the template does not suspend.
+    with flowing(plane, _JOB, _JOB.workload("admitted"), DUPLICATED) as flow:
+        flow.members(dict.fromkeys(MEMBERS, (6,)))
+        plane.members["member2"].put(flow.template, lambda now: _JOB.switched(now, suspended=True))
+        flow.saw("member2's queue suspends the Job")
+        flow.edited("once")
+        flow.switched(suspended=False)
+
+
+def test_the_switch_of_a_job_is_the_members_when_a_karta_says_so(plane: ControlPlane, interpreter: Interpreter) -> None:
+    (karta,) = (karta for karta in kartas() if karta["metadata"]["name"] == "batch-job-v1")
+    retain = ("metadata", "annotations", "karta-interpreter.io/retain")
+    places = f"{karta['metadata']['annotations']['karta-interpreter.io/retain']}- .spec.suspend\n"
+    template = _JOB.workload("queued")
+    said, member = (_JOB.switched(template, suspended=suspended) for suspended in (False, True))
+    plane.karmada.apply(put(karta, retain, places))
+    try:
+        until("the Karta is used", lambda: interpreter.ask("Retain", said, observedObject=member).get("patch"))
+        with flowing(plane, _JOB, template, DUPLICATED) as flow:
+            flow.members(dict.fromkeys(MEMBERS, (6,)))
+            plane.members["member2"].put(template, lambda now: _JOB.switched(now, suspended=True))
+            flow.saw("member2's queue suspends the Job")
+            flow.edited("once")
+            assert flow.suspended("member2") is True
+            assert flow.suspended("member1") is False
+    finally:
+        plane.karmada.apply(karta)

@@ -1,0 +1,121 @@
+"""Types are registered over HTTP, and are Kartas on karmada-apiserver, whose RBAC decides who may."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from tests.proofs.e2e.flow import say
+from tests.proofs.e2e.installed import Installed
+from tests.proofs.e2e.rig.api import Object, until
+from tests.proofs.e2e.rig.interpreter import Interpreter
+from tests.proofs.e2e.rig.plane import ControlPlane
+from tests.proofs.e2e.rig.processes import free_port
+from tests.web.types_api.types_server import TYPES, TypesClient, karta, workload, workload_type
+
+_RBAC = "rbac.authorization.k8s.io"
+_KARTAS = "/apis/run.ai/v1alpha1/kartas"
+_SERVER = {"kind": "ServiceAccount", "namespace": "karmada-system", "name": "karta-interpreter"}
+_KARTA_RULE = {"apiGroups": ["run.ai"], "resources": ["kartas"]}
+_WRITE = _KARTA_RULE | {"verbs": ["create", "update", "delete"]}
+_READ = _KARTA_RULE | {"verbs": ["get", "list"]}
+_REVIEWS = [
+    {"apiGroups": ["authentication.k8s.io"], "resources": ["tokenreviews"], "verbs": ["create"]},
+    {"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"]},
+]
+
+
+def _role(name: str, subject: Object, *rules: Object) -> list[Object]:
+    meta = {"apiVersion": f"{_RBAC}/v1", "metadata": {"name": name}}
+    reference = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": name}
+    return [
+        {**meta, "kind": "ClusterRole", "rules": list(rules)},
+        {**meta, "kind": "ClusterRoleBinding", "roleRef": reference, "subjects": [subject]},
+    ]
+
+
+def _account(plane: ControlPlane, name: str) -> tuple[Object, str]:
+    """Make a ServiceAccount; return it as a subject, and a token of it."""
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": "default"}}
+    plane.karmada.apply(account)
+    path = f"/api/v1/namespaces/default/serviceaccounts/{name}/token"
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
+    token: str = plane.karmada.request("POST", path, request)["status"]["token"]
+    return {"kind": "ServiceAccount", "namespace": "default", "name": name}, token
+
+
+def _listens(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+@pytest.fixture
+def server(plane: ControlPlane, installed: Installed) -> Iterator[tuple[Interpreter, TypesClient]]:
+    rights = _role("karta-interpreter-types", _SERVER, _WRITE, *_REVIEWS)
+    for each in rights:
+        plane.karmada.apply(each)
+    port = free_port()
+    interpreter = installed.serve(f"--types-api=127.0.0.1:{port}", "--types-token-review", "--call-limit=60")
+    # Its process starts while the webhook answers already.
+    until("the types API listens", lambda: _listens(port))
+    yield interpreter, TypesClient(f"http://127.0.0.1:{port}")
+    installed.stop(interpreter)
+    for each in rights:
+        plane.karmada.delete(each)
+
+
+def test_types_are_registered_by_users_of_karmada_apiserver(
+    plane: ControlPlane, installed: Installed, server: tuple[Interpreter, TypesClient]
+) -> None:
+    interpreter, client = server
+    subject, ada = _account(plane, "ada")
+    _, eve = _account(plane, "eve")
+    editor = _role("workload-types-editor", subject, _WRITE, _READ)
+    for each in editor:
+        plane.karmada.apply(each)
+
+    assert client.get(token="no-token-of-anybody").status == 401  # noqa: S106 - none
+    refused = client.post(workload_type(), token=eve)
+    assert refused.status == 403
+    say(f"  {refused.json['detail']}")
+    until("RBAC lets ada in", lambda: client.get(token=ada).status == 200)
+
+    created = client.post(workload_type("GrainMill", karta(), karta(version="v2")), token=ada)
+    assert created.status == 201, created.json
+    path = created.headers["location"]
+    selector = f"types.karta-interpreter.io/id%3D{created.json['id']}"
+    stored = plane.karmada.request("GET", f"{_KARTAS}?labelSelector={selector}")["items"]
+    say(f"  {[each['metadata']['name'] for each in stored]}")
+    assert len(stored) == 2
+    assert interpreter.ask("InterpretReplica", workload())["replicas"] == 3
+
+    def is_registered() -> bool:
+        return any("GrainMill" in str(webhook["rules"]) for webhook in installed.registration()["webhooks"])
+
+    until("the type is registered with Karmada", is_registered)
+    again = client.post(workload_type("GrainMill", karta(), karta(version="v2")), token=ada)
+    assert (again.status, again.headers["etag"]) == (200, created.headers["etag"])
+    double = karta(scaleDefinition={"replicasPath": ".spec.stones * 2"})
+    changed = client.ask("PUT", path, workload_type("GrainMill", double), token=ada, If_Match=again.headers["etag"])
+    assert (changed.status, changed.json["versions"]) == (200, ["v1"]), changed.json
+    assert interpreter.ask("InterpretReplica", workload())["replicas"] == 6
+    lost = client.ask("DELETE", path, token=ada, If_Match=again.headers["etag"])
+    assert lost.status == 412
+
+    mine = karta("HandMill") | {"metadata": {"name": "handmill"}}
+    plane.karmada.apply(mine)
+    until(
+        "the Karta of another client is listed",
+        lambda: client.get(f"{TYPES}?filterBy=name==HandMill", token=ada).json["total"],
+    )
+    owned = client.post(workload_type("HandMill"), token=ada)
+    say(f"  {owned.json['detail']}")
+    assert (owned.status, owned.json["owner"]) == (409, "e2e")
+
+    assert client.ask("DELETE", path, token=ada, If_Match=changed.headers["etag"]).status == 204
+    assert plane.karmada.request("GET", f"{_KARTAS}?labelSelector={selector}")["items"] == []
+    until("the type is registered no longer", lambda: not is_registered())
+    for each in (*editor, mine):
+        plane.karmada.delete(each)

@@ -1,0 +1,97 @@
+"""Calls to a server in the image, and what this checkout answers to the same ones."""
+
+import http.client
+import json
+import ssl
+from collections.abc import Iterator
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.engine.operations import Operation, interpret
+from karta_interpreter.engine.suites.suite import Case, find_suites, load_suite
+from karta_interpreter.webhook.wire import decode, encode_failure, encode_results
+from tests.proofs.image.building import ROOT
+from tests.support.waiting import HANG
+
+
+def cases() -> list[Case]:
+    """Return one case of each kind of the catalogue for each operation, of those that look nothing up."""
+    found: dict[tuple[object, object, Operation], Case] = {}
+    for suite in find_suites(ROOT / "kartas"):
+        for case in load_suite(suite):
+            thing = case.call.object
+            if not case.references:
+                found.setdefault((thing["apiVersion"], thing["kind"], case.call.operation), case)
+    return list(found.values())
+
+
+def body_of(case: Case) -> bytes:
+    """Return the body of Karmada's request."""
+    call = case.call
+    group, _, version = str(call.object["apiVersion"]).rpartition("/")
+    metadata = call.object.get("metadata")
+    named = metadata if isinstance(metadata, dict) else {}
+    items = [
+        {
+            "clusterName": item.cluster,
+            "status": item.status,
+            "applied": item.applied,
+            "appliedMessage": item.message,
+            "health": item.health,
+        }
+        for item in call.items
+    ]
+    request = {
+        "uid": f"{case.source}:{case.line}",
+        "kind": {"group": group, "version": version, "kind": call.object["kind"]},
+        "name": named.get("name", ""),
+        "namespace": named.get("namespace", ""),
+        "operation": call.operation,
+        "object": call.object,
+        **({"observedObject": call.observed} if call.observed is not None else {}),
+        **({"replicas": call.replicas} if call.replicas is not None else {}),
+        **({"aggregatedStatus": items} if items else {}),
+    }
+    context = {"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterContext", "request": request}
+    return json.dumps(context).encode()
+
+
+def expected(body: bytes) -> bytes:
+    """Return what this checkout answers."""
+    request = decode(body)
+    assert request.call
+    assert request.gvk
+    entries = {entry.definition.gvk: entry.definition for entry in load_catalogue().entries}
+    try:
+        return encode_results(request, interpret(entries[request.gvk], request.call))
+    except InterpretationError as error:
+        return encode_failure(request.uid, error.code, str(error))
+
+
+class Caller:
+    """A connection to a server that is trusted whatever its certificate is."""
+
+    def __init__(self, port: int) -> None:
+        context = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        self._connection = http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=HANG)
+
+    def get(self, path: str) -> tuple[int, bytes]:
+        self._connection.request("GET", path)
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()
+
+    def post(self, body: bytes) -> bytes:
+        self._connection.request("POST", "/interpret?timeout=30s", body, {"Content-Type": "application/json"})
+        return self._connection.getresponse().read()
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def pairs(several: list[Case]) -> Iterator[tuple[Case, bytes, bytes]]:
+    """Yield the body of each request and what is expected of it."""
+    for case in several:
+        body = body_of(case)
+        yield case, body, expected(body)

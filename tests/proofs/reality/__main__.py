@@ -1,0 +1,98 @@
+"""``python -m tests.proofs.reality``: run workloads through real controllers, and compare with our answers."""
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Sequence
+
+from tests.proofs.e2e.rig.toolchain import BuildError
+from tests.proofs.reality.accepted import FILE, judge, read_accepted
+from tests.proofs.reality.case import read_cases
+from tests.proofs.reality.controller import Controller
+from tests.proofs.reality.controllers import CONTROLLERS, shares_module
+from tests.proofs.reality.findings import Outcome
+from tests.proofs.reality.report import PAGE, write
+from tests.proofs.reality.run import RunError, rounds, run_round, with_needed
+
+
+def main() -> int:
+    """Run what was asked for and return the exit code."""
+    options = _options()
+    if not shutil.which("go"):
+        _say("make reality is skipped: it needs Go to build an API server and workload controllers")
+        return 0
+    # Everything is on loopback.
+    os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    chosen = _chosen(options)
+    begun = time.monotonic()
+    outcomes: list[Outcome] = []
+    try:
+        for controllers in rounds(chosen):
+            outcomes += _round(controllers, options.case)
+    except (BuildError, RunError) as error:
+        _say(str(error))
+        return 1
+    except KeyboardInterrupt:
+        _say("stopped")
+        return 130
+    accepted = read_accepted(FILE.read_text(encoding="utf-8"))
+    failures = list(judge(outcomes, accepted))
+    for failure in failures:
+        _say(f"FAILED {failure}")
+    _say(
+        f"\n{len(outcomes)} cases, {_compared(outcomes)} comparisons, {len(failures)} failures, "
+        f"{time.monotonic() - begun:.0f} s"
+    )
+    if not failures and set(chosen) == set(CONTROLLERS) and not options.case:
+        write(PAGE, CONTROLLERS, outcomes, accepted)
+    return 1 if failures else 0
+
+
+def _round(controllers: Sequence[Controller], pattern: str) -> list[Outcome]:
+    cases = [case for controller in controllers for case in read_cases(controller) if re.search(pattern, case.name)]
+    # Long ones first, so that none is left alone at the end.
+    cases.sort(key=lambda case: -len(case.steps) * case.settle)
+    started = with_needed([case.controller for case in cases], CONTROLLERS)
+    return run_round(started, cases, _say) if cases else []
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.proofs.reality", description="Our answers compared with real controllers."
+    )
+    parser.add_argument("--controllers", default="", help=f"some of {', '.join(one.name for one in CONTROLLERS)}")
+    parser.add_argument("--case", default="", metavar="REGEX", help="only cases whose name matches")
+    parser.add_argument("--shared", action="store_true", help="only what is built with the API server's module")
+    options = parser.parse_args()
+    names = set(filter(None, options.controllers.split(",")))
+    unknown = names - {controller.name for controller in CONTROLLERS}
+    if unknown:
+        parser.error(f"unknown controllers: {', '.join(sorted(unknown))}")
+    return options
+
+
+def _chosen(options: argparse.Namespace) -> list[Controller]:
+    names = set(filter(None, options.controllers.split(",")))
+    return [
+        controller
+        for controller in CONTROLLERS
+        if (not names or controller.name in names) and (not options.shared or shares_module(controller))
+    ]
+
+
+def _compared(outcomes: Sequence[Outcome]) -> int:
+    return sum(len(outcome.findings) for outcome in outcomes)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

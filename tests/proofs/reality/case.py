@@ -1,0 +1,84 @@
+"""Cases as their files have them."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.proofs.e2e.rig.api import Object
+from tests.proofs.reality.controller import Controller, Kind
+
+_FIELDS = {"name", "object", "steps", "before", "health", "settle", "components", "rejected", "replicas", "switch"}
+_SETTLE = 3.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """One object, and what happens to it.
+
+    ``health`` has expectations by state where those of the family are wrong. ``settle`` is for how many seconds nothing
+    must change before a state is judged. ``components`` are those whose pods are compared, empty for all. ``replicas``
+    are those that the scheduler assigns at first, None for all. ``rejected`` is for objects that the product
+    and the member reject: the member at creation, or its controller by making no pods.
+    ``switch`` is the path of the switch that suspends it.
+    """
+
+    name: str
+    controller: Controller
+    object: Object
+    steps: tuple[str, ...]
+    before: tuple[Object, ...]
+    health: Mapping[str, bool]
+    settle: float
+    components: frozenset[str]
+    replicas: int | None
+    rejected: bool
+    switch: str
+
+    @classmethod
+    def of(cls, controller: Controller, entry: Object) -> "Case":
+        """Read an entry of a file of cases; raises ValueError for a field that is unknown or missing."""
+        unknown = entry.keys() - _FIELDS
+        missing = {"name", "object", "steps"} - entry.keys()
+        if unknown or missing:
+            raise ValueError(f"case {entry.get('name')}: unknown {sorted(unknown)}, missing {sorted(missing)}")
+        thing = copy.deepcopy(entry["object"])
+        thing.setdefault("metadata", {}).setdefault("name", "it")
+        thing["metadata"]["namespace"] = f"t-{entry['name']}"
+        return cls(
+            entry["name"],
+            controller,
+            thing,
+            tuple(entry["steps"]),
+            tuple(entry.get("before", ())),
+            entry.get("health", {}),
+            entry.get("settle", _SETTLE),
+            frozenset(entry.get("components", ())),
+            entry.get("replicas"),
+            entry.get("rejected", False),
+            entry.get("switch", controller.kind(thing).switch),
+        )
+
+    @cached_property
+    def kind(self) -> Kind:
+        """Its kind."""
+        return self.controller.kind(self.object)
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that it has for itself."""
+        return f"t-{self.name}"
+
+
+def read_cases(controller: Controller) -> list[Case]:
+    """Return the cases of a controller."""
+    return [Case.of(controller, entry) for entry in _read(controller.cases)]
+
+
+def _read(path: Path) -> Any:
+    # The same loader written in C: the cases are read whenever tests are collected.
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)

@@ -1,0 +1,226 @@
+"""A member with real controllers, and a karmada-apiserver: API servers on loopback that share one etcd.
+
+karmada-apiserver has the CRDs only: what it stores is the object that Karmada would make a template of.
+"""
+
+import base64
+import socket
+import ssl
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+import yaml
+
+from tests.proofs.e2e.rig import commands
+from tests.proofs.e2e.rig.api import Object, until
+from tests.proofs.e2e.rig.installation import install
+from tests.proofs.e2e.rig.interpreter import serve
+from tests.proofs.e2e.rig.kubeconfig import administrator, kubeconfig
+from tests.proofs.e2e.rig.layout import Layout
+from tests.proofs.e2e.rig.processes import Process, Processes, free_port
+from tests.proofs.reality.activity import Activity
+from tests.proofs.reality.client import Client, Watch
+from tests.proofs.reality.kubelet import Kubelet
+from tests.proofs.reality.ours import Ours
+
+_MEMBER = "member1"
+_CONTROLLERS = (
+    *("deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller"),
+    *("job-controller", "cronjob-controller", "garbage-collector-controller", "namespace-controller"),
+    *("serviceaccount-controller", "endpointslice-controller", "endpoints-controller"),
+    *("ttl-after-finished-controller", "replicationcontroller-controller", "horizontal-pod-autoscaler-controller"),
+)
+_PATIENCE = 120.0
+_WRITERS = 4
+
+
+@dataclass
+class Cluster:
+    """A member and its control plane.
+
+    ``programs`` are the files of the controllers by name, ``crds`` what these have installed. ``listeners`` get the
+    namespace and the phase whenever a case wants its pods in another one, for what controllers ask next to the server.
+    """
+
+    layout: Layout
+    programs: Mapping[str, Path]
+    processes: Processes
+    karmada: Client
+    member: Client
+    kubelet: Kubelet
+    activity: Activity = field(default_factory=Activity)
+    listeners: list[Callable[[str, str], None]] = field(default_factory=list)
+    crds: list[Object] = field(default_factory=list)
+    watches: dict[str, Watch] = field(default_factory=dict)
+
+    @classmethod
+    def create(cls, folder: Path, binaries: Path, programs: Mapping[str, Path]) -> Self:
+        """Lay out the files; nothing runs yet."""
+        layout = Layout.create(folder, binaries)
+        # The names that controllers look for in a folder of certificates.
+        layout.authority.server("tls", "localhost")
+        context = ssl.create_default_context(cafile=layout.authority.file)
+        context.load_cert_chain(layout.pki / "admin.crt", layout.pki / "admin.key")
+        karmada, member = (Client(name, layout.ports[name], context) for name in ("karmada", _MEMBER))
+        cluster = cls(layout, programs, Processes(folder / "log"), karmada, member, Kubelet(member))
+        user = administrator(layout.authority)
+        cluster.kubeconfig.write_text(kubeconfig(member.port, layout.authority, user), encoding="utf-8")
+        # Where controllers look for them that cannot be told.
+        served = cluster.temporary / "k8s-webhook-server"
+        served.mkdir(parents=True)
+        (served / "serving-certs").symlink_to(layout.pki)
+        return cluster
+
+    @property
+    def folder(self) -> Path:
+        return self.layout.folder
+
+    @property
+    def kubeconfig(self) -> Path:
+        """Of an administrator of the member."""
+        return self.folder / "member.config"
+
+    @property
+    def certificates(self) -> Path:
+        """A folder with ``tls.crt``, ``tls.key`` and ``ca.crt`` for webhooks."""
+        return self.layout.pki
+
+    @property
+    def temporary(self) -> Path:
+        """The folder for temporary files of controllers."""
+        return self.folder / "tmp"
+
+    def start(self) -> None:
+        """Start etcd, the API servers, Kubernetes' own controllers and the nodes."""
+        self.processes.start("etcd", *commands.etcd(self.layout))
+        for api in (self.karmada, self.member):
+            self.processes.start(f"{api.name}-apiserver", *commands.api_server(self.layout, api.name))
+        for api in (self.karmada, self.member):
+            until(f"{api.name} is ready", api.ready, _PATIENCE)
+        manager = commands.kube_controller_manager(self.layout, self.kubeconfig, _CONTROLLERS)
+        self.processes.start("kube-controller-manager", *manager)
+        self.kubelet.start()
+        self.watch("/api/v1/pods")
+
+    def serve(self) -> Ours:
+        """Install the product on karmada-apiserver and start its server."""
+        config = self.folder / "interpreter.config"
+        self.add_namespace("karmada-system")
+        token = install(self.karmada)
+        config.write_text(kubeconfig(self.karmada.port, self.layout.authority, {"token": token}), encoding="utf-8")
+        address = ("localhost", free_port())
+        return Ours(serve(self.processes, "interpreter", address, None, "--cluster", "--kubeconfig", config))
+
+    def stop(self) -> None:
+        """Stop every process that was started here."""
+        self.activity.stop()
+        for watch in self.watches.values():
+            watch.ended.set()
+        self.processes.stop_all()
+
+    def watch(self, path: str) -> None:
+        """Follow a collection of the member from now on."""
+        if path not in self.watches:
+            self.watches[path] = Watch(self.member, path, self._saw).start()
+
+    def run(self, name: str, *arguments: str | Path, **environment: str) -> Process:
+        """Start a controller on the member."""
+        variables = {"KUBECONFIG": str(self.kubeconfig), "TMPDIR": str(self.temporary), **environment}
+        return self.processes.start(name, self.programs[name], *arguments, environment=variables)
+
+    def write_config(self, name: str, content: Object) -> Path:
+        """Write a configuration file of a controller."""
+        file = self.folder / f"{name}.yaml"
+        file.write_text(yaml.safe_dump(content), encoding="utf-8")
+        return file
+
+    def wait_for_port(self, name: str, port: int) -> None:
+        """Wait until a controller listens."""
+
+        def listens() -> bool:
+            assert self.processes.running[name].alive, f"{name} has ended:\n{self.processes.running[name].tail()}"
+            return is_used(port)
+
+        until(f"{name} listens at {port}", listens, _PATIENCE)
+
+    def install_crds(self, files: Iterable[Path]) -> None:
+        """Install the CRDs in these files on both API servers, and wait until they are served."""
+        found = [thing for file in files for thing in documents(file) if thing["kind"] == "CustomResourceDefinition"]
+        self.crds += found
+        with ThreadPoolExecutor(_WRITERS) as pool:
+            list(pool.map(self._install_crd, found))
+
+    def install_webhooks(
+        self,
+        name: str,
+        file: Path,
+        port: int,
+        *,
+        pods: Object | None = None,
+        wanted: Callable[[Object], bool] = lambda _: True,
+    ) -> None:
+        """Install the webhooks of a manifest on the member, by URL; without a name of ours under their own names.
+
+        ``pods`` is the objectSelector of those for pods, ``wanted`` chooses among all.
+        """
+        authority = base64.b64encode(self.layout.authority.bundle).decode()
+        for thing in documents(file):
+            if not thing["kind"].endswith("WebhookConfiguration"):
+                continue
+            thing["metadata"] = {"name": f"{name}-{thing['kind'].lower()}" if name else thing["metadata"]["name"]}
+            thing["webhooks"] = [hook for hook in thing["webhooks"] if wanted(hook)]
+            for hook in thing["webhooks"]:
+                path = hook["clientConfig"]["service"]["path"]
+                hook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{path}", "caBundle": authority}
+                hook["timeoutSeconds"] = 30
+                if pods and any("pods" in rule["resources"] for rule in hook["rules"]):
+                    hook["objectSelector"] = pods
+            self.member.apply(thing)
+
+    def add_namespace(self, name: str) -> None:
+        """Add a namespace to both API servers."""
+        for api in (self.member, self.karmada):
+            api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+
+    def _saw(self, thing: Object, exists: bool) -> None:
+        self.activity.saw(thing, exists)
+        if thing["kind"] == "Pod":
+            self.kubelet.saw(thing, exists)
+
+    def _install_crd(self, thing: Object) -> None:
+        thing.pop("status", None)
+        spec: Any = thing["spec"]
+        spec.pop("conversion", None)
+        plural, versions = spec["names"]["plural"], [one["name"] for one in spec["versions"] if one["served"]]
+        for api in (self.member, self.karmada):
+            api.request("POST", api.collection(thing), thing)
+        for api in (self.member, self.karmada):
+            for version in versions:
+                root = f"/apis/{spec['group']}/{version}"
+                until(f"{api.name} serves {plural} of {root}", partial(_is_served, api, root, plural), _PATIENCE)
+
+
+def is_used(port: int) -> bool:
+    """Whether a program listens at a port of loopback."""
+    with socket.socket() as probe, suppress(OSError):
+        probe.connect(("127.0.0.1", port))
+        return True
+    return False
+
+
+def _is_served(api: Client, root: str, plural: str) -> bool:
+    """Whether objects can be listed, and controllers that ask which kinds there are hear of this one."""
+    listed = (api.get(root) or {}).get("resources", ())
+    return any(one["name"] == plural for one in listed) and api.get(f"{root}/{plural}?limit=1") is not None
+
+
+def documents(file: Path) -> list[Object]:
+    """Return the objects of a manifest."""
+    # Some CRDs are megabytes of YAML.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return [thing for thing in yaml.load_all(file.read_text(encoding="utf-8"), loader) if thing]

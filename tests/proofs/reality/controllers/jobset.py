@@ -1,0 +1,44 @@
+"""JobSet, with its webhooks."""
+
+from tests.proofs.e2e.rig.processes import free_port
+from tests.proofs.reality import programs
+from tests.proofs.reality.cluster import Cluster
+from tests.proofs.reality.controller import Controller, Kind, labelled
+
+
+def _start(cluster: Cluster) -> None:
+    source, port = programs.JOBSET.source() / "config" / "components", free_port()
+    cluster.install_crds((source / "crd" / "bases").glob("*.yaml"))
+    config = cluster.write_config(
+        "jobset",
+        {
+            "apiVersion": "config.jobset.x-k8s.io/v1alpha1",
+            "kind": "Configuration",
+            "webhook": {"port": port, "host": "127.0.0.1", "certDir": str(cluster.certificates)},
+            "metrics": {"bindAddress": "0"},
+            "health": {"healthProbeBindAddress": f"127.0.0.1:{free_port()}"},
+            "leaderElection": {"leaderElect": False},
+            "internalCertManagement": {"enable": False},
+            "clientConnection": {"qps": 500, "burst": 1000},
+        },
+    )
+    cluster.run("jobset", f"--config={config}")
+    cluster.wait_for_port("jobset", port)
+    # As its kustomization has it: only pods of JobSets.
+    pods = {"matchExpressions": [{"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}]}
+    cluster.install_webhooks("jobset", source / "webhook" / "manifests.yaml", port, pods=pods)
+
+
+JOBSET = Controller(
+    name="jobset",
+    kinds=(
+        Kind(
+            "jobset.x-k8s.io/v1alpha2",
+            "JobSet",
+            completes=True,
+            component=labelled("jobset.sigs.k8s.io/replicatedjob-name"),
+        ),
+    ),
+    start=_start,
+    programs=(programs.JOBSET,),
+)

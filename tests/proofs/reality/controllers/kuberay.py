@@ -1,0 +1,71 @@
+"""KubeRay, with the webhook that its binary serves, and Ray's dashboard, which it asks about jobs and applications."""
+
+from tests.proofs.e2e.rig.api import Object
+from tests.proofs.e2e.rig.processes import free_port
+from tests.proofs.reality import programs
+from tests.proofs.reality.cluster import Cluster
+from tests.proofs.reality.controller import Controller, Kind
+from tests.proofs.reality.dashboard import Dashboard
+
+_WEBHOOK = 9443
+_CLUSTERS = "/apis/ray.io/v1/rayclusters"
+
+
+def _start(cluster: Cluster) -> None:
+    source, dashboard = programs.KUBERAY.source() / "config", Dashboard()
+    cluster.install_crds((source / "crd" / "bases").glob("*.yaml"))
+    cluster.listeners.append(dashboard.told)
+    cluster.run(
+        "kuberay",
+        "--metrics-addr=0",
+        f"--health-probe-bind-address=127.0.0.1:{free_port()}",
+        "--enable-leader-election=false",
+        "--qps=500",
+        "--burst=1000",
+        ENABLE_WEBHOOKS="true",
+        POD_NAMESPACE="default",
+        # It reaches the dashboard by the name of a Service; as its proxy, the dashboard gets every such request.
+        HTTP_PROXY=f"http://127.0.0.1:{dashboard.start()}",
+        NO_PROXY="",
+        no_proxy="",
+    )
+    cluster.wait_for_port("kuberay", _WEBHOOK)
+    # Its manifest names webhooks of other kinds, too, which its binary does not serve.
+    cluster.install_webhooks("kuberay", source / "webhook" / "manifests.yaml", _WEBHOOK, wanted=_of_clusters)
+
+
+def _of_clusters(webhook: Object) -> bool:
+    return any("rayclusters" in rule["resources"] for rule in webhook["rules"])
+
+
+def _component(pod: Object) -> str:
+    labels = pod["metadata"].get("labels", {})
+    kind = labels.get("ray.io/node-type")
+    if kind is None:
+        return "submitter"
+    return "head" if kind == "head" else str(labels["ray.io/group"])
+
+
+def _is_submitter(pod: Object) -> bool:
+    """Whether a pod ends with a RayJob: those of Ray go on."""
+    return _component(pod) == "submitter"
+
+
+KUBERAY = Controller(
+    name="kuberay",
+    kinds=(
+        Kind("ray.io/v1", "RayCluster", completes=False, component=_component),
+        Kind(
+            "ray.io/v1",
+            "RayJob",
+            completes=True,
+            component=_component,
+            ends=_is_submitter,
+            children=(_CLUSTERS,),
+        ),
+        Kind("ray.io/v1", "RayService", completes=False, component=_component, children=(_CLUSTERS,)),
+    ),
+    start=_start,
+    programs=(programs.KUBERAY,),
+    ports=(_WEBHOOK,),
+)

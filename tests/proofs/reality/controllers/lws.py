@@ -1,0 +1,43 @@
+"""LeaderWorkerSet, with its webhooks."""
+
+from tests.proofs.e2e.rig.api import Object
+from tests.proofs.e2e.rig.processes import free_port
+from tests.proofs.reality import programs
+from tests.proofs.reality.cluster import Cluster
+from tests.proofs.reality.controller import Controller, Kind
+
+
+def _start(cluster: Cluster) -> None:
+    source, port = programs.LWS.source() / "config", free_port()
+    cluster.install_crds((source / "crd" / "bases").glob("*.yaml"))
+    config = cluster.write_config(
+        "lws",
+        {
+            "apiVersion": "config.lws.x-k8s.io/v1alpha1",
+            "kind": "Configuration",
+            "webhook": {"port": port, "host": "127.0.0.1", "certDir": str(cluster.certificates)},
+            "metrics": {"bindAddress": "0"},
+            "health": {"healthProbeBindAddress": f"127.0.0.1:{free_port()}"},
+            "leaderElection": {"leaderElect": False},
+            "internalCertManagement": {"enable": False},
+            "clientConnection": {"qps": 500, "burst": 1000},
+        },
+    )
+    cluster.run("lws", f"--config={config}")
+    cluster.wait_for_port("lws", port)
+    # As its kustomization has it: only pods of LeaderWorkerSets.
+    pods = {"matchExpressions": [{"key": "leaderworkerset.sigs.k8s.io/name", "operator": "Exists"}]}
+    cluster.install_webhooks("lws", source / "webhook" / "manifests.yaml", port, pods=pods)
+
+
+def _component(pod: Object) -> str:
+    index = pod["metadata"]["labels"].get("leaderworkerset.sigs.k8s.io/worker-index")
+    return "leader" if index == "0" else "worker"
+
+
+LWS = Controller(
+    name="lws",
+    kinds=(Kind("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", completes=False, component=_component),),
+    start=_start,
+    programs=(programs.LWS,),
+)

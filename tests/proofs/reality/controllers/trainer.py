@@ -1,0 +1,54 @@
+"""Kubeflow Trainer with its webhooks, above JobSet."""
+
+from tests.proofs.e2e.rig.processes import free_port
+from tests.proofs.reality import programs
+from tests.proofs.reality.cluster import Cluster, documents
+from tests.proofs.reality.controller import Controller, Kind, labelled
+from tests.proofs.reality.controllers.jobset import JOBSET
+
+_RUNTIMES = ("torch_distributed", "deepspeed_distributed")
+_JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/jobsets"
+
+
+def _start(cluster: Cluster) -> None:
+    manifests, port = programs.TRAINER.source() / "manifests" / "base", free_port()
+    cluster.install_crds((manifests / "crds").glob("trainer*.yaml"))
+    cluster.add_namespace("kubeflow-system")
+    config = cluster.write_config(
+        "trainer",
+        {
+            "apiVersion": "config.trainer.kubeflow.org/v1alpha1",
+            "kind": "Configuration",
+            "webhook": {"port": port, "host": "127.0.0.1"},
+            "metrics": {"bindAddress": "0"},
+            "health": {"healthProbeBindAddress": f"127.0.0.1:{free_port()}"},
+            "leaderElection": {"leaderElect": False},
+            "certManagement": {"enable": False},
+            "clientConnection": {"qps": 500, "burst": 1000},
+        },
+    )
+    cluster.run("trainer", f"--config={config}", POD_NAMESPACE="kubeflow-system")
+    cluster.wait_for_port("trainer", port)
+    cluster.install_webhooks("trainer", manifests / "webhook" / "manifests.yaml", port)
+    # In the member and where TrainJobs are interpreted, as a policy of Karmada propagates them.
+    for runtime in _RUNTIMES:
+        for thing in documents(manifests / "runtimes" / f"{runtime}.yaml"):
+            for api in (cluster.member, cluster.karmada):
+                api.apply(thing)
+
+
+TRAINER = Controller(
+    name="trainer",
+    kinds=(
+        Kind(
+            "trainer.kubeflow.org/v1alpha1",
+            "TrainJob",
+            completes=True,
+            component=labelled("jobset.sigs.k8s.io/replicatedjob-name"),
+            children=(_JOBSETS,),
+        ),
+    ),
+    start=_start,
+    programs=(programs.TRAINER,),
+    needs=(JOBSET.name,),
+)

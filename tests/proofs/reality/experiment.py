@@ -1,0 +1,190 @@
+"""One case on the cluster: the object on both API servers, its pods, and what Karmada would do between them."""
+
+import copy
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.proofs.e2e.rig.api import ApiError, Object
+from tests.proofs.reality.case import Case
+from tests.proofs.reality.cluster import Cluster
+from tests.proofs.reality.findings import Finding, Outcome
+from tests.proofs.reality.kubelet import Wish
+from tests.proofs.reality.ours import Ours, RejectedError, UnansweredError
+from tests.proofs.reality.podstatus import PENDING
+from tests.proofs.reality.template import prepared, template_of
+
+Judgement = Callable[[], list[Finding]]
+Change = Callable[[Object], None]
+
+_CONFLICT, _TURNS = 409, 8
+_STILL = 60.0
+_WITHOUT_STATUS = 12.0
+_PERSISTS = 20.0
+
+
+class GoneError(Exception):
+    """The member has the object no longer."""
+
+
+@dataclass
+class Experiment:
+    """A case while it runs: ``template`` is what Karmada sends, ``replicas`` is what the scheduler has assigned."""
+
+    case: Case
+    cluster: Cluster
+    ours: Ours
+    outcome: Outcome
+    template: Object = field(default_factory=dict)
+    replicas: int | None = None
+    begun: float = field(default_factory=time.monotonic)
+
+    @property
+    def stored(self) -> Object:
+        """The object as karmada-apiserver has it."""
+        found = self.cluster.karmada.find(self.case.object)
+        if found is None:
+            raise GoneError("karmada-apiserver")
+        return found
+
+    @property
+    def live(self) -> Object:
+        """The object as the member has it."""
+        found = self.cluster.member.find(self.case.object)
+        if found is None:
+            raise GoneError("member")
+        return found
+
+    @property
+    def pods(self) -> list[Object]:
+        """The pods that are there, and count."""
+        pods = self.cluster.activity.pods(self.case.namespace)
+        chosen = self.case.components
+        return [pod for pod in pods if not chosen or self.case.kind.component(pod) in chosen]
+
+    def found(self, *findings: Finding) -> None:
+        """Enter findings."""
+        self.outcome.findings += findings
+
+    def begin(self) -> bool:
+        """Store the object, and create its template in the member; return whether it is there."""
+        self._prepare()
+        try:
+            self.cluster.karmada.request("POST", self.cluster.karmada.collection(self.case.object), self.case.object)
+            self.template = self._first_template()
+            self.cluster.member.request("POST", self.cluster.member.collection(self.case.object), self.template)
+        except ApiError as error:
+            self.found(Finding("creation", "" if self.case.rejected else error.message[:400]))
+            return False
+        if self.case.rejected:
+            self.judge(self._no_pods)
+        return not self.case.rejected
+
+    def want(self, phase: str, wish: Wish | None = None) -> None:
+        """Have the pods be in a phase; ``wish`` tells pods apart where they are not all in the same."""
+        for listener in self.cluster.listeners:
+            listener(self.case.namespace, phase)
+        self.cluster.activity.touch(self.case.namespace)
+        self.cluster.kubelet.want(self.case.namespace, wish or (lambda _: phase))
+
+    def steady(self, settle: float | None = None) -> None:
+        """Wait until the object and its pods change no longer."""
+        quiet = settle or self.case.settle
+        while True:
+            self.cluster.activity.wait_until_quiet(self.case.namespace, quiet, _STILL)
+            late = time.monotonic() - self.begun > _WITHOUT_STATUS
+            if late or (self.cluster.member.find(self.case.object) or {"status": "gone"}).get("status"):
+                return
+            self.cluster.activity.wait_for_change(self.case.namespace, 1.0)
+
+    def judge(self, judgement: Judgement) -> None:
+        """Judge what is steady; a difference counts when it stays while nothing changes."""
+        deadline = time.monotonic() + _PERSISTS
+        self.steady()
+        findings = judgement()
+        while any(finding.problem for finding in findings) and time.monotonic() < deadline:
+            if not self.cluster.activity.wait_for_change(self.case.namespace, self.case.settle):
+                break
+            self.steady()
+            findings = judgement()
+        self.found(*findings)
+
+    def revised(self) -> Object:
+        """Return the template for a cluster that gets ``replicas``, or all of them."""
+        stored = self.stored
+        try:
+            answer = self.ours.replica(stored)
+            count = answer.get("replicas", 0) if self.replicas is None else self.replicas
+            if count or answer.get("replicaRequirements"):
+                return template_of(stored, self.ours.revise(stored, count))
+        except UnansweredError:
+            pass  # Karmada revises only what is registered for it
+        return template_of(stored)
+
+    def edit(self, change: Change) -> None:
+        """Change the object on karmada-apiserver, as a user does; this cluster gets all of its replicas."""
+        self.replicas, changed = None, self.stored
+        change(changed)
+        self.cluster.karmada.request("PUT", self.cluster.karmada.path(changed), changed)
+        self.send()
+
+    def send(self) -> None:
+        """Send the template as it is now through Retain."""
+        self.template = self.revised()
+        self.write()
+
+    def write(self) -> Object:
+        """Write the template to the member as Karmada does; return what the member makes of it."""
+        self.cluster.activity.touch(self.case.namespace)
+        for _ in range(_TURNS):
+            observed = self.live
+            desired = self.ours.retain(prepared(self.template, observed), observed)
+            try:
+                written: Object = self.cluster.member.request("PUT", self.cluster.member.path(desired), desired)
+            except ApiError as error:
+                if error.status != _CONFLICT:
+                    raise
+            else:
+                return written
+        raise ApiError("Retain", _CONFLICT, f"conflict, {_TURNS} times")
+
+    def attempt(self, what: str, action: Callable[[], Any]) -> bool:
+        """Do something that has to be taken; enter a finding, and return whether it was."""
+        try:
+            action()
+        except (ApiError, RejectedError) as error:
+            self.found(Finding(what, f"not taken: {error}"[:500]))
+            return False
+        self.found(Finding(what))
+        return True
+
+    def end(self) -> None:
+        """Delete the object from the member."""
+        self.cluster.member.delete(self.case.object)
+
+    def _first_template(self) -> Object:
+        try:
+            template = self.revised()
+        except RejectedError as error:
+            self.found(Finding("interpretation", "" if self.case.rejected else f"rejected: {error}"))
+            return template_of(self.stored)
+        if self.case.rejected:
+            self.found(Finding("interpretation", "the product answers for an object that is rejected"))
+        return template
+
+    def _no_pods(self) -> list[Finding]:
+        count = len(self.pods)
+        return [Finding("creation", f"it is accepted, and has {count} pods" if count else "")]
+
+    def _prepare(self) -> None:
+        self.cluster.add_namespace(self.case.namespace)
+        self.cluster.watch(
+            self.cluster.member.collection(self.case.object).replace(f"/namespaces/{self.case.namespace}", "")
+        )
+        for thing in self.case.before:
+            extra = copy.deepcopy(thing)
+            extra["metadata"].setdefault("namespace", self.case.namespace)
+            for api in (self.cluster.member, self.cluster.karmada):
+                api.apply(extra)
+        self.want(PENDING)

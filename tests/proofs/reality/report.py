@@ -1,0 +1,94 @@
+"""The tables of docs/reality.md: what was compared for each kind, and which differences are accepted."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from tests.proofs.e2e.rig.binaries import KUBERNETES
+from tests.proofs.reality.accepted import Accepted
+from tests.proofs.reality.controller import Controller
+from tests.proofs.reality.findings import Outcome
+
+PAGE = Path(__file__).parents[3] / "docs" / "reality.md"
+_BEGIN, _END = "<!-- results: begin -->", "<!-- results: end -->"
+_SUBJECTS = {
+    "components": "counts and requests",
+    "replica": "counts and requests",
+    "counts": "counts and requests",
+    "health": "health",
+    "retain": "Retain",
+    "revise": "revise, edit",
+    "edit": "revise, edit",
+    "pods:": "revise, edit",
+    "suspend": "suspend, resume",
+    "resume": "suspend, resume",
+    "pods": "suspend, resume",
+    "aggregate": "AggregateStatus",
+    "status": "AggregateStatus",
+    "dependencies": "dependencies",
+}
+_OTHER = "other"
+_COLUMNS = (*dict.fromkeys(_SUBJECTS.values()), _OTHER)
+
+
+def write(
+    page: Path, controllers: Sequence[Controller], outcomes: Sequence[Outcome], accepted: Sequence[Accepted]
+) -> None:
+    """Replace the generated part of the page."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
+    _, _, after = rest.partition(_END)
+    generated = "\n".join([_BEGIN, *results(controllers, outcomes, accepted), _END])
+    page.write_text(f"{before}{generated}{after}", encoding="utf-8")
+
+
+def results(
+    controllers: Sequence[Controller], outcomes: Sequence[Outcome], accepted: Sequence[Accepted]
+) -> Iterator[str]:
+    """Yield the lines: a sentence and the two tables."""
+    compared = sum(len(outcome.findings) for outcome in outcomes)
+    yield f"{len(outcomes)} cases, {compared} comparisons, Kubernetes {KUBERNETES}; comparisons by kind:"
+    yield ""
+    yield from _table(("kind", "controller", "cases", *_COLUMNS, "accepted"), _rows(controllers, outcomes, accepted))
+    reasons: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for entry in accepted:
+        reasons[entry.reason][entry.what].append(entry.case)
+    if reasons:
+        yield ""
+        yield "Accepted differences:"
+        yield ""
+        yield from _table(("what", "cases", "why"), _reasons(reasons))
+
+
+def _rows(
+    controllers: Sequence[Controller], outcomes: Sequence[Outcome], accepted: Sequence[Accepted]
+) -> Iterator[Sequence[str]]:
+    for controller in controllers:
+        for kind in controller.kinds:
+            name = controller.name, kind.api_version, kind.name
+            own = [outcome for outcome in outcomes if (outcome.controller, outcome.api_version, outcome.kind) == name]
+            if not own:  # a kind that others are made of, such as the JobSet of a TrainJob
+                continue
+            subjects = Counter(_subject(finding.what) for outcome in own for finding in outcome.findings)
+            cases = {outcome.case for outcome in own}
+            known = sum(entry.case in cases for entry in accepted)
+            numbers = (len(own), *(subjects[column] for column in _COLUMNS), known)
+            program = f"{controller.name} {controller.version or KUBERNETES}"
+            yield (f"{kind.api_version} {kind.name}", program, *(str(number or "") for number in numbers))
+
+
+def _subject(what: str) -> str:
+    return _SUBJECTS.get(what.partition(" ")[0], _OTHER)
+
+
+def _reasons(reasons: dict[str, dict[str, list[str]]]) -> Iterator[Sequence[str]]:
+    for reason, differences in reasons.items():
+        by_cases: dict[str, list[str]] = defaultdict(list)
+        for what, cases in differences.items():
+            by_cases[", ".join(cases)].append(what)
+        for listed, whats in by_cases.items():
+            yield ", ".join(whats), listed, reason
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    for cells in (columns, ["---"] * len(columns), *rows):
+        yield f"| {' | '.join(cells)} |"

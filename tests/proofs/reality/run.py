@@ -1,0 +1,154 @@
+"""Run cases, some at a time, on clusters with the controllers that they need."""
+
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.proofs.e2e.rig import binaries
+from tests.proofs.e2e.rig.api import ApiError
+from tests.proofs.e2e.rig.toolchain import locked
+from tests.proofs.reality.activity import StoppedError
+from tests.proofs.reality.case import Case
+from tests.proofs.reality.cluster import Cluster, is_used
+from tests.proofs.reality.controller import Controller
+from tests.proofs.reality.experiment import Experiment
+from tests.proofs.reality.findings import Finding, Outcome
+from tests.proofs.reality.ours import Ours
+from tests.proofs.reality.programs import build
+from tests.proofs.reality.schemas import compare_schemas
+from tests.proofs.reality.steps import run_step
+
+Say = Callable[[str], None]
+
+_AT_A_TIME = 12
+_API_SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager")
+
+
+class RunError(Exception):
+    """A controller cannot be started, or has ended."""
+
+
+def rounds(controllers: Sequence[Controller]) -> list[list[Controller]]:
+    """Divide controllers so that no two in a round want the same port, nor one of them to be alone.
+
+    Those that a controller needs are in its round.
+    """
+    divided: list[list[Controller]] = []
+    for controller in controllers:
+        fitting = (one for one in divided if _fits(controller, one))
+        found = next(fitting, None)
+        if found is None:
+            divided.append([controller])
+        else:
+            found.append(controller)
+    return divided
+
+
+def with_needed(controllers: Iterable[Controller], known: Sequence[Controller]) -> list[Controller]:
+    """Return controllers with those that they need, in the order of ``known``."""
+    wanted = {controller.name for controller in controllers}
+    wanted |= {name for controller in known if controller.name in wanted for name in controller.needs}
+    return [controller for controller in known if controller.name in wanted]
+
+
+def run_round(controllers: Sequence[Controller], cases: Sequence[Case], say: Say) -> list[Outcome]:
+    """Run cases on a new cluster with these controllers; raises BuildError or RunError."""
+    folder = binaries.build_some(_API_SERVERS, say)
+    programs = build([program for controller in controllers for program in controller.programs], say)
+    with ports_taken(controllers, folder / "reality" / "ports"), TemporaryDirectory(prefix="reality-") as name:
+        cluster = Cluster.create(Path(name), folder, programs)
+        with _running(cluster, say):
+            ours = _start(cluster, controllers, say)
+            outcomes = [*compare_schemas(cluster.crds, controllers), *_run(cluster, ours, cases, say)]
+            for process in cluster.processes.running.values():
+                if not process.alive:
+                    raise RunError(f"{process.name} has ended by itself")
+            if cluster.kubelet.errors:
+                say(f"the kubelet met {len(cluster.kubelet.errors)} errors, the last: {cluster.kubelet.errors[-1]}")
+            return outcomes
+
+
+@contextmanager
+def ports_taken(controllers: Sequence[Controller], lock: Path) -> Iterator[None]:
+    """Wait for another run that uses such ports; raises RunError where another program does."""
+    if not _ports(controllers):
+        yield
+        return
+    with locked(lock):
+        for controller in controllers:
+            for port in filter(is_used, controller.ports):
+                raise RunError(f"port {port} is in use, and {controller.name} listens on no other: stop what uses it")
+        yield
+
+
+@contextmanager
+def _running(cluster: Cluster, say: Say) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        say(cluster.processes.tails())
+        raise
+    finally:
+        cluster.stop()
+
+
+def _start(cluster: Cluster, controllers: Sequence[Controller], say: Say) -> Ours:
+    begun = time.monotonic()
+
+    def step(what: str) -> None:
+        say(f"+{time.monotonic() - begun:5.1f} s  {what}")
+
+    cluster.start()
+    step("API servers and kube-controller-manager")
+    for controller in controllers:
+        controller.start(cluster)
+        step(f"{controller.name} {controller.version}")
+    ours = cluster.serve()
+    step("karta-interpreter")
+    return ours
+
+
+def _run(cluster: Cluster, ours: Ours, cases: Sequence[Case], say: Say) -> Iterator[Outcome]:
+    pool = ThreadPoolExecutor(_AT_A_TIME)
+    try:
+        futures = [pool.submit(_run_case, case, cluster, ours) for case in cases]
+        for future in as_completed(futures):
+            outcome = future.result()
+            say(f"{outcome.case} ({outcome.seconds:.0f} s)")
+            for finding in outcome.problems():
+                say(f"    {finding.what}: {finding.problem}")
+            yield outcome
+    finally:
+        cluster.activity.stop()
+        pool.shutdown(cancel_futures=True)
+
+
+def _run_case(case: Case, cluster: Cluster, ours: Ours) -> Outcome:
+    outcome = Outcome(case.name, case.controller.name, case.kind.name, case.kind.api_version)
+    experiment, begun = Experiment(case, cluster, ours, outcome, replicas=case.replicas), time.monotonic()
+    try:
+        if experiment.begin():
+            for step in case.steps:
+                run_step(experiment, step)
+    except StoppedError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the other cases go on
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        outcome.findings.append(Finding("experiment", f"{type(error).__name__} in {where.name}: {error}"[:600]))
+    with suppress(ApiError, OSError):
+        experiment.end()
+    outcome.seconds = time.monotonic() - begun
+    return outcome
+
+
+def _fits(controller: Controller, others: Sequence[Controller]) -> bool:
+    alone = controller.alone or any(other.alone for other in others)
+    return not alone and not _ports(others) & set(controller.ports)
+
+
+def _ports(controllers: Iterable[Controller]) -> set[int]:
+    return {port for controller in controllers for port in controller.ports}

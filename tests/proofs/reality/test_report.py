@@ -1,0 +1,30 @@
+"""The tables of the page."""
+
+from pathlib import Path
+
+from tests.proofs.reality.accepted import Accepted
+from tests.proofs.reality.controllers.jobset import JOBSET
+from tests.proofs.reality.findings import Finding, Outcome
+from tests.proofs.reality.report import PAGE, results, write
+
+_WHAT = ("components (template)", "health when pending", "pods when suspended", "pods: 4", "gone")
+_OUTCOME = Outcome("one", "jobset", "JobSet", "jobset.x-k8s.io/v1alpha2", [Finding(what) for what in _WHAT])
+_ACCEPTED = [Accepted("one", "components", "because"), Accepted("one", "replica", "because")]
+
+
+def test_comparisons_are_counted_by_what_they_are_about() -> None:
+    lines = list(results([JOBSET], [_OUTCOME], _ACCEPTED))
+    assert lines[0].startswith("1 cases, 5 comparisons, Kubernetes v1.")
+    kind = "jobset.x-k8s.io/v1alpha2 JobSet"
+    assert f"| {kind} | jobset {JOBSET.version} | 1 | 1 | 1 |  | 1 | 1 |  |  | 1 | 2 |" in lines
+    assert "| components, replica | one | because |" in lines
+
+
+def test_only_the_generated_part_of_the_page_is_replaced(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    write(page, [JOBSET], [_OUTCOME], _ACCEPTED)
+    before, after = (text.partition("<!-- results: begin -->")[0] for text in (PAGE.read_text(), page.read_text()))
+    assert before == after
+    assert page.read_text().endswith("<!-- results: end -->\n")
+    assert "because" in page.read_text()

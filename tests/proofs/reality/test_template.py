@@ -1,0 +1,75 @@
+"""Templates, by the rules of Karmada v1.18 (native/prune/prune.go, objectwatcher.go)."""
+
+import copy
+
+import pytest
+
+from tests.proofs.e2e.rig.api import Object
+from tests.proofs.reality.template import prepared, template_of
+
+_LABELS = {"karmada.io/managed": "true"}
+_NOTES = {"resourcetemplate.karmada.io/uid": "u", "resourcetemplate.karmada.io/generation": "4"}
+
+
+def _stored(kind: str, spec: Object, **metadata: object) -> Object:
+    return {"kind": kind, "metadata": {"name": "it", "uid": "u", "generation": 4, **metadata}, "spec": spec}
+
+
+def test_what_an_api_server_assigns_is_gone() -> None:
+    stored = _stored("X", {}, resourceVersion="9", creationTimestamp="t", finalizers=["f"], managedFields=[{}])
+    stored["status"] = {"ready": 1}
+    assert template_of(stored) == {
+        "kind": "X",
+        "metadata": {"name": "it", "labels": _LABELS, "annotations": _NOTES},
+        "spec": {},
+    }
+
+
+def test_the_object_stays_as_it_is() -> None:
+    stored = _stored("Deployment", {"a": {"b": 1}}, annotations={"deployment.kubernetes.io/revision": "3", "mine": "x"})
+    before = copy.deepcopy(stored)
+    assert template_of(stored)["metadata"]["annotations"] == {"mine": "x", **_NOTES}
+    assert stored == before
+
+
+def test_the_revised_object_is_pruned_and_labelled_by_the_stored_one() -> None:
+    stored = _stored("X", {"replicas": 4})
+    assert template_of(stored, _stored("X", {"replicas": 2}))["spec"] == {"replicas": 2}
+
+
+@pytest.mark.parametrize(
+    ("manual", "selector", "labels"),
+    [
+        (False, {"matchLabels": {}}, {"mine": "x"}),
+        (True, {"matchLabels": {"controller-uid": "u"}}, {"mine": "x", "job-name": "it", "controller-uid": "u"}),
+    ],
+    ids=["generated", "the user's own"],
+)
+def test_a_generated_selector_of_a_job_is_gone(manual: bool, selector: Object, labels: Object) -> None:
+    spec = {
+        "manualSelector": manual,
+        "ttlSecondsAfterFinished": 5,
+        "selector": {"matchLabels": {"controller-uid": "u"}},
+        "template": {"metadata": {"labels": {"mine": "x", "job-name": "it", "controller-uid": "u"}}},
+    }
+    template = template_of(_stored("Job", spec))["spec"]
+    assert template["selector"] == selector
+    assert template["template"]["metadata"]["labels"] == labels
+    assert "ttlSecondsAfterFinished" not in template
+
+
+def test_what_members_add_to_the_metadata_is_kept() -> None:
+    template = {"metadata": {"labels": {"a": "ours"}, "annotations": {}}, "spec": {"x": 1}}
+    observed = {
+        "metadata": {"resourceVersion": "7", "finalizers": ["f"], "labels": {"a": "theirs", "b": "theirs"}},
+        "spec": {"x": 2},
+    }
+    assert prepared(template, observed) == {
+        "metadata": {
+            "labels": {"a": "ours", "b": "theirs"},
+            "annotations": {},
+            "resourceVersion": "7",
+            "finalizers": ["f"],
+        },
+        "spec": {"x": 1},
+    }

@@ -1,0 +1,136 @@
+"""Catalogue and server pages, accessibility at every size and theme, and the pictures of the documentation."""
+
+import json
+import os
+import socket
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.web.console.browser.conftest import ROOT, Open, started, wait
+from tests.web.console.test_answers import KARTA
+from tests.web.console.test_listener import REVIEW
+from tests.web.types_api.types_server import TOKEN, TYPES, workload_type
+
+AXE = ROOT / "interpreter" / "console" / "node_modules" / "axe-core" / "axe.min.js"
+PICTURES = ROOT / "docs" / "console"
+PAGES = ["/", "/catalogue", "/catalogue/ray.io/v1/RayCluster", "/server"]
+SERVE = ["serve", "--console-port", "0", "--plain-http", "--log-format", "json", "--grace-period", "0"]
+SIZES = [(1280, 860), (400, 800)]
+
+
+def loaded(page: Any, path: str) -> None:
+    """Wait until a page shows what it is about."""
+    page.wait_for_selector({"/": "[data-operation] .line"}.get(path, ".page h1"))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_has_no_serious_finding_of_axe(open_page: Open, path: str, size: tuple[int, int], theme: str) -> None:
+    page = open_page(path, width=size[0], height=size[1], theme=theme)
+    loaded(page, path)
+    for details in page.locator("details.why").all():
+        details.evaluate("each => { each.open = true; }")
+    if path == "/":
+        page.locator(".step").first.wait_for()
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    violations = page.evaluate("axe.run({resultTypes: ['violations']}).then(found => found.violations)")
+    serious = [
+        (each["id"], [node["html"][:120] for node in each["nodes"][:3]])
+        for each in violations
+        if each["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_nothing_is_wider_than_a_small_screen(open_page: Open, path: str) -> None:
+    page = open_page(path, width=400, height=800)
+    loaded(page, path)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert page.evaluate("document.querySelector('main').scrollWidth") <= 400
+
+
+def test_the_catalogue_is_searched(open_page: Open) -> None:
+    page = open_page("/catalogue")
+    page.get_by_label("Search kinds").fill("kuberay cluster")
+    wait(page, lambda: page.locator(".kinds li").count() == 1)
+    page.get_by_role("link", name="RayCluster").click()
+    page.get_by_role("heading", name="Compared with real controllers").wait_for()
+    assert page.get_by_role("rowheader", name="kuberay").count() == 1
+    page.get_by_role("button", name="a suspended group").first.click()
+    wait(page, lambda: "suspend" in page.locator("[data-text=object] .cm-content").inner_text())
+
+
+def test_a_kind_that_is_added_to_a_server_shows_up(open_page: Open, tmp_path: Path) -> None:
+    with started(*SERVE, "--port", "0", "--kartas", str(tmp_path)) as address:
+        page = open_page("/catalogue", address=address)
+        page.get_by_label("Search kinds").fill("crawler")
+        page.wait_for_selector("text=0 of")
+        (tmp_path / "crawler.yaml").write_text(KARTA)
+        (tmp_path / "broken.yaml").write_text(KARTA.replace("kind: Crawler", "kind: Broken").replace("// 1", "//"))
+        page.get_by_role("link", name="Server", exact=True).click()
+        page.wait_for_selector("text=Quarantined: 1")
+        page.get_by_role("link", name="Catalogue", exact=True).click()
+        page.get_by_label("Search kinds").fill("crawler")
+        page.get_by_role("link", name="Crawler").wait_for()
+
+
+def test_a_type_that_is_registered_shows_up(open_page: Open, tmp_path: Path) -> None:
+    (tmp_path / "tokens").write_text(f"{TOKEN} ada\n")
+    (tmp_path / "types").mkdir()
+    port = free_port()
+    stored = ["--types-folder", str(tmp_path / "types"), "--types-token-file", str(tmp_path / "tokens")]
+    with started(*SERVE, "--port", "0", "--types-api", f"127.0.0.1:{port}", *stored) as address:
+        page = open_page("/catalogue", address=address)
+        page.get_by_label("Search kinds").fill("GrainMill")
+        page.wait_for_selector("text=0 of")
+        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+        assert posted(f"http://127.0.0.1:{port}{TYPES}", workload_type(), headers) == 201
+        page.get_by_role("link", name="Server", exact=True).click()
+        page.get_by_role("link", name="Catalogue", exact=True).click()
+        page.get_by_label("Search kinds").fill("GrainMill")
+        page.get_by_role("link", name="GrainMill").click()
+        page.get_by_role("button", name="Open in the workbench").click()
+        wait(page, lambda: "GrainMill" in page.locator("[data-text=karta] .cm-content").inner_text())
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+        return port
+
+
+def posted(url: str, body: Any, headers: dict[str, str]) -> int:
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310 - our own server
+    with urllib.request.urlopen(request) as response:  # noqa: S310
+        status: int = response.status
+        return status
+
+
+def test_calls_of_a_server_show_up(open_page: Open) -> None:
+    port = free_port()
+    with started(*SERVE, "--port", str(port)) as address:
+        assert posted(f"http://127.0.0.1:{port}/interpret", REVIEW, {"Content-Type": "application/json"}) == 200
+        page = open_page("/server", address=address)
+        page.get_by_role("rowheader", name="batch/v1/Job").wait_for()
+        page.close()  # it asks the server again and again
+
+
+@pytest.mark.skipif(not os.environ.get("PICTURES"), reason="PICTURES=1 writes docs/console")
+def test_pictures(open_page: Open) -> None:
+    PICTURES.mkdir(exist_ok=True)
+    for name, path, theme, (width, height) in (
+        ("workbench", "/", "light", (1280, 800)),
+        ("workbench-dark", "/", "dark", (1280, 800)),
+        ("kind", "/catalogue/ray.io/v1/RayCluster", "light", (1280, 800)),
+        ("small", "/", "dark", (400, 800)),
+    ):
+        page = open_page(path, width=width, height=height, theme=theme)
+        loaded(page, path)
+        if path == "/" and width > 400:
+            page.locator('[data-pointer="/replica"]').hover()
+        page.screenshot(path=PICTURES / f"{name}.png")

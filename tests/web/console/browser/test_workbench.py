@@ -1,0 +1,243 @@
+"""The workbench: what its user types, chooses, hovers over and shares."""
+
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from click.testing import CliRunner
+
+from karta_interpreter.cli.program import program
+from tests.web.console.browser.conftest import ROOT, Open, wait
+from tests.web.console.test_answers import KARTA, OBJECT
+
+TEN = [
+    "batch/v1/Job",
+    "apps/v1/StatefulSet",
+    "ray.io/v1/RayCluster",
+    "ray.io/v1/RayJob",
+    "kubeflow.org/v1/PyTorchJob",
+    "jobset.x-k8s.io/v1alpha2/JobSet",
+    "leaderworkerset.x-k8s.io/v1/LeaderWorkerSet",
+    "argoproj.io/v1alpha1/Workflow",
+    "serving.kserve.io/v1beta1/InferenceService",
+    "batch.volcano.sh/v1alpha1/Job",
+]
+ALL_LINES = """
+    cards => Object.fromEntries(cards.map(card => [card.dataset.operation,
+      Object.fromEntries([...card.querySelectorAll(".line")].map(line =>
+        [line.dataset.pointer, line.querySelector(".value")?.textContent ?? ""]))]))
+"""
+
+
+ACCEPTS = 200
+"""Milliseconds after which the editor takes a key for an answer to its list, and not for a part of the text."""
+PASTE = """
+    (editor, text) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", text);
+      editor.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+    }
+"""
+
+
+def put(page: Any, name: str, text: str) -> None:
+    """Paste a text over that of an editor."""
+    editor = page.locator(f'.editor[data-text="{name}"] .cm-content')
+    editor.focus()
+    page.keyboard.press("Control+a")
+    editor.evaluate(PASTE, text)
+
+
+def text_of(page: Any, name: str) -> str:
+    """The whole text of an editor, of which only the visible lines are in the page."""
+    found: str = page.evaluate(
+        f"""document.querySelector('.editor[data-text="{name}"] .cm-content').cmTile.view.state.doc.toString()"""
+    )
+    return found
+
+
+def card(page: Any, operation: str) -> Any:
+    return page.locator(f'[data-operation="{operation}"]')
+
+
+def lit(page: Any, name: str) -> list[str]:
+    """The texts that are lit in an editor."""
+    found: list[str] = page.locator(f'.editor[data-text="{name}"] .lit').all_inner_texts()
+    return found
+
+
+def test_a_mistake_shows_its_finding_while_it_is_typed(open_page: Open) -> None:
+    page = open_page()
+    put(page, "karta", KARTA)
+    put(page, "object", OBJECT)
+    page.wait_for_selector("text=no findings")
+    line = page.locator('.editor[data-text="karta"] .cm-line', has_text="replicasPath")
+    line.click()
+    page.keyboard.press("End")
+    page.keyboard.type(" | (", delay=5)
+
+    page.locator(".findings .error").wait_for()
+    assert page.locator(".findings .where").first.inner_text().startswith("15:")
+    page.locator('.editor[data-text="karta"] .cm-lint-marker-error').first.wait_for()
+    assert page.locator(".empty").inner_text() == "fix the errors to see answers"
+
+
+@pytest.mark.parametrize("kind", TEN)
+def test_the_answers_are_those_of_the_command_line(open_page: Open, kind: str, tmp_path: Any) -> None:
+    page = open_page()
+    page.get_by_label("Kind", exact=True).select_option(kind)
+    name = kind.rpartition("/")[2]
+    page.wait_for_selector(f'[role=status]:has-text("{name} by")')
+    wait(page, lambda: f"kind: {name}\n" in text_of(page, "object"))
+    wait(page, lambda: page.locator(".cards .card").count() > 8)
+    while (more := page.locator(".lines button.link")).count():
+        more.first.click()
+    (tmp_path / "karta.yaml").write_text(text_of(page, "karta"))
+    (tmp_path / "object.yaml").write_text(text_of(page, "object"))
+    shown = page.eval_on_selector_all("[data-operation]", ALL_LINES)
+
+    files = ["-f", str(tmp_path / "karta.yaml"), "--desired-file", str(tmp_path / "object.yaml"), "-o", "json"]
+    result = CliRunner().invoke(program, ["interpret", *files])
+    printed = json.loads(result.stdout)["operations"]
+    assert len(printed) >= 4
+    for operation, answer in printed.items():
+        if "results" in answer:
+            assert shown[operation] == lines(answer["results"]), operation
+
+
+def lines(value: Any, pointer: str = "") -> dict[str, str]:
+    """What the page shows of a value, by JSON Pointers."""
+    children = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
+    found = {} if pointer == "" else {pointer: ""}
+    for key, child in children:
+        found |= lines(child, f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}")
+    if children:
+        return found
+    text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+    return {pointer: text if len(text) <= 160 else f"{text[:159]}…"}
+
+
+def test_hovering_an_answer_lights_the_expression_and_the_place(open_page: Open) -> None:
+    page = open_page()
+    put(page, "karta", KARTA)
+    put(page, "object", OBJECT)
+    line = card(page, "InterpretReplica").locator('[data-pointer="/replica"]')
+    line.hover()
+
+    page.locator('.editor[data-text="karta"] .lit-expression').first.wait_for()
+    assert lit(page, "karta") == [".spec.replicas // 1"]
+    assert "3" in lit(page, "object")
+    page.locator("h2", has_text="Answers").hover()
+    wait(page, lambda: page.locator(".lit").count() == 0)
+
+
+def test_the_keyboard_lights_places_and_pins_them(open_page: Open) -> None:
+    page = open_page()
+    put(page, "karta", KARTA)
+    put(page, "object", OBJECT)
+    card(page, "InterpretReplica").locator('[data-pointer="/replica"]').focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.locator('.editor[data-text="karta"] .lit-expression').first.wait_for()
+    page.keyboard.press("Escape")
+    wait(page, lambda: page.locator(".lit").count() == 0)
+
+
+def test_other_replicas_show_the_patch(open_page: Open) -> None:
+    page = open_page()
+    put(page, "karta", KARTA)
+    put(page, "object", OBJECT)
+    page.get_by_label("Revise to").fill("12")
+    line = card(page, "ReviseReplica").locator('[data-pointer="/revised/spec/replicas"]')
+    wait(page, lambda: line.locator(".value").all_inner_texts() == ["12"])
+    assert line.locator("del").inner_text() == "3"
+
+
+def test_statuses_of_chosen_clusters_are_aggregated(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("tab", name="Clusters").click()
+    page.get_by_role("button", name="Clear").click()
+    card(page, "AggregateStatus").get_by_text("Choose clusters").wait_for()
+    picker = page.get_by_label("Add a cluster")
+    for _ in range(2):
+        picker.select_option(index=2)
+    wait(page, lambda: card(page, "AggregateStatus").locator(".line").count() > 1)
+    assert text_of(page, "items").count("clusterName: member") == 2
+    card(page, "AggregateStatus").locator(".line").nth(1).hover()
+    page.locator('.editor[data-text="items"] .lit').first.wait_for()
+
+
+def test_fields_and_values_are_completed_from_the_schema(open_page: Open) -> None:
+    page = open_page()
+    put(
+        page,
+        "karta",
+        "apiVersion: run.ai/v1alpha1\nkind: Karta\nspec:\n  structureDefinition:\n    rootComponent:\n      scaleD",
+    )
+    page.keyboard.press("Control+Space")
+    page.locator(".cm-tooltip-autocomplete >> text=scaleDefinition").wait_for()
+    page.wait_for_timeout(ACCEPTS)
+    page.keyboard.press("Enter")
+    page.keyboard.type("min")
+    page.locator(".cm-tooltip-autocomplete >> text=minReplicasPath").wait_for()
+    page.locator(".cm-completionInfo").wait_for()
+    page.wait_for_timeout(ACCEPTS)
+    page.keyboard.press("Enter")
+    assert text_of(page, "karta").endswith("      scaleDefinition:\n        minReplicasPath: ")
+
+
+def test_a_share_link_holds_the_texts_and_sends_them_nowhere(open_page: Open, requests: list[str]) -> None:
+    page = open_page()
+    put(page, "karta", KARTA)
+    put(page, "object", OBJECT)
+    page.get_by_label("Revise to").fill("5")
+    page.get_by_role("button", name="Share").click()
+    wait(page, lambda: "#share=" in page.url)
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    page.wait_for_selector('[data-operation="ReviseReplica"]')
+
+    assert (text_of(page, "karta"), text_of(page, "object")) == (KARTA, OBJECT)
+    assert page.get_by_label("Revise to").input_value() == "5"
+    assert not [each for each in requests if "share" in urlsplit(each).path or urlsplit(each).query]
+
+
+def test_a_file_can_be_dropped_on_an_editor(open_page: Open) -> None:
+    page = open_page()
+    data = page.evaluate_handle(
+        "text => { const data = new DataTransfer(); data.items.add(new File([text], 'o.yaml')); return data; }", OBJECT
+    )
+    page.dispatch_event('.editor[data-text="object"]', "drop", {"dataTransfer": data})
+    page.wait_for_selector("text=the object is example.io/v1, Kind=Crawler")
+    assert text_of(page, "object") == OBJECT
+
+
+def test_a_hostile_text_leaves_the_page_in_use(open_page: Open) -> None:
+    page = open_page()
+    put(page, "object", "- [" + "a, " * 300_000 + "]")
+    put(page, "object", OBJECT)
+    put(page, "karta", KARTA)
+    page.wait_for_selector('[role=status]:has-text("Crawler by crawler")')
+
+
+def test_nothing_is_asked_of_anybody_else(open_page: Open, requests: list[str], url: str) -> None:
+    page = open_page()
+    for name in ("Catalogue", "Server", "Workbench"):
+        page.get_by_role("link", name=name, exact=True).click()
+    assert {urlsplit(each).netloc for each in requests} == {urlsplit(url).netloc}
+
+
+def test_without_the_token_the_page_names_the_remedy(browser: Any, url: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(url.partition("#")[0])
+    page.wait_for_selector("text=Open the URL that")
+    context.close()
+
+
+def test_every_example_kind_is_at_hand(open_page: Open) -> None:
+    page = open_page()
+    kinds = len(list((ROOT / "kartas").glob("*/*/*/karta.yaml")))
+    assert page.locator("select[aria-label=Kind] option").count() == kinds

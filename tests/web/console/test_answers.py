@@ -1,0 +1,276 @@
+"""The document of the page: findings, answers, explanations, and where everything stands in the texts."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.sources.snapshot import Entry, Snapshot
+from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.web.console.answers import ORDER, Question, answer
+from karta_interpreter.web.console.catalogue import examples, text_of
+from tests.support.examples import EXAMPLES
+
+KARTA = """\
+apiVersion: run.ai/v1alpha1
+kind: Karta
+metadata:
+  name: crawler
+  annotations:
+    karta-interpreter.io/retain: .spec.seed
+spec:
+  structureDefinition:
+    rootComponent:
+      name: crawler
+      kind: {group: example.io, version: v1, kind: Crawler}
+      specDefinition:
+        podTemplateSpecPath: .spec.template
+      scaleDefinition:
+        replicasPath: .spec.replicas // 1
+      statusDefinition:
+        phaseDefinition:
+          path: .status.phase
+        statusMappings:
+          running:
+            - byPhase: Running
+"""
+OBJECT = """\
+apiVersion: example.io/v1
+kind: Crawler
+metadata: {name: docs}
+spec:
+  replicas: 3
+  seed: 1
+  template: {spec: {containers: [{name: main}]}}
+status: {phase: Running}
+"""
+OBSERVED = OBJECT.replace("seed: 1", "seed: 7")
+ITEMS = "- {clusterName: a, applied: true, status: {phase: Running, pods: 1}}\n" * 2
+
+
+def asked(**texts: Any) -> dict[str, Any]:
+    return answer(Question(**({"karta": KARTA, "object": OBJECT} | texts)))
+
+
+def one(page: dict[str, Any], operation: Operation) -> dict[str, Any]:
+    (found,) = [each for each in page["answers"] if each["operation"] == operation]
+    return dict(found)
+
+
+def test_all_eight_operations_are_answered() -> None:
+    page = asked(observed=OBSERVED, items=ITEMS)
+    assert sorted(ORDER) == sorted(Operation)
+    assert [each["operation"] for each in page["answers"]] == list(ORDER)
+    assert not [each["operation"] for each in page["answers"] if each.get("error") or each.get("missing")]
+
+
+def test_a_count_has_the_place_of_its_expression_and_of_its_field() -> None:
+    (fact,) = [each for each in one(asked(), Operation.INTERPRET_REPLICA)["facts"] if each["rule"] == "count"]
+    (place,) = fact["places"]
+
+    assert fact["answer"] == "/replica"
+    assert lit(KARTA, fact["at"]) == ".spec.replicas // 1"
+    assert (place["text"], lit(OBJECT, place["at"])) == ("object", "3")
+    assert [lit(OBJECT, at) for at in fact["writesAt"]] == ["3"]
+
+
+def lit(text: str, at: list[int]) -> str:
+    """What begins at a place and ends with its line."""
+    line, column = at
+    return text.splitlines()[line - 1][column - 1 :]
+
+
+def test_a_retained_value_has_its_place_in_the_members_object() -> None:
+    found = one(asked(observed=OBSERVED), Operation.RETAIN)
+    places = [place for fact in found["facts"] for place in fact.get("places", ())]
+
+    assert found["patch"] == [{"op": "replace", "path": "/spec/seed", "value": 7, "old": 1}]
+    assert ("observed", "7") in [(place["text"], lit(OBSERVED, place["at"])) for place in places]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        pytest.param("{'0': 1}", "{'0': 7}", ["/spec/seed/0", 7, 1], id="a key that looks like an index"),
+        pytest.param("{'²': 1}", "{'²': 7}", ["/spec/seed/²", 7, 1], id="a key of a digit that is not a number"),
+        pytest.param("[3, 1]", "[3, 7]", ["/spec/seed/1", 7, 1], id="an index"),
+    ],
+)
+def test_a_change_shows_the_value_that_it_replaces(before: str, after: str, change: list[Any]) -> None:
+    texts = [OBJECT.replace("seed: 1", f"seed: {seed}") for seed in (before, after)]
+    found = one(asked(object=texts[0], observed=texts[1]), Operation.RETAIN)
+    assert [[each["path"], each["value"], each["old"]] for each in found["patch"]] == [change]
+
+
+def test_an_annotation_has_its_place() -> None:
+    found = one(asked(observed=OBSERVED), Operation.RETAIN)
+    assert ".spec.seed" in [lit(KARTA, fact["at"]) for fact in found["facts"] if "at" in fact]
+
+
+def test_health_is_that_of_the_members_object_where_there_is_one() -> None:
+    page = asked(observed=OBJECT.replace("phase: Running", "phase: Lost"))
+    assert one(page, Operation.INTERPRET_HEALTH)["results"] == {"healthy": False}
+    assert one(asked(), Operation.INTERPRET_HEALTH)["results"] == {"healthy": True}
+
+
+def test_an_aggregated_field_has_the_places_of_its_clusters() -> None:
+    items = ITEMS.replace("clusterName: a", "clusterName: b", 1)
+    found = one(asked(items=items), Operation.AGGREGATE_STATUS)
+    (fact,) = [each for each in found["facts"] if each.get("answer") == "/aggregatedStatus/status/pods"]
+
+    assert found["results"]["aggregatedStatus"]["status"] == {"phase": "Running", "pods": 2}
+    assert {(place["cluster"], place["text"], place["at"][0]) for place in fact["places"]} == {
+        ("a", "items", 2),
+        ("b", "items", 1),
+    }
+
+
+@pytest.mark.parametrize(("operation", "why"), [(Operation.RETAIN, "observed"), (Operation.AGGREGATE_STATUS, "items")])
+def test_an_operation_names_the_text_that_it_needs(operation: Operation, why: str) -> None:
+    assert one(asked(), operation)["missing"] == why
+
+
+def test_replicas_are_revised_as_asked_or_to_one_more() -> None:
+    patches = [one(asked(replicas=number), Operation.REVISE_REPLICA)["patch"] for number in (None, 5, 3)]
+    assert [[change["value"] for change in patch] for patch in patches] == [[4], [5], []]
+
+
+def test_findings_have_the_line_of_the_text_and_leave_the_answers_out() -> None:
+    page = asked(karta=KARTA.replace(".spec.replicas // 1", ".spec.replicas //"))
+    (finding,) = page["findings"]
+
+    assert (finding["severity"], finding["line"]) == ("error", 15)
+    assert page["unanswered"] == "fix the errors to see answers"
+    assert page["answers"] == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        pytest.param({"karta": ""}, "fix the errors to see answers", id="nothing written yet"),
+        pytest.param(
+            {"object": "{apiVersion: v1, kind: Pod}"},
+            "the Karta is for example.io/v1, Kind=Crawler, the object is v1, Kind=Pod",
+            id="another kind",
+        ),
+    ],
+)
+def test_without_a_definition_there_is_a_reason(texts: dict[str, str], expected: str) -> None:
+    assert asked(**texts)["unanswered"] == expected
+
+
+def test_the_karta_of_the_kind_answers_where_a_text_has_several() -> None:
+    other = KARTA.replace("kind: Crawler", "kind: Other").replace("name: crawler", "name: other")
+    assert asked(karta=f"{other}---\n{KARTA}")["definition"] == "crawler"
+
+
+def test_a_problem_of_a_text_leaves_the_others_in_use() -> None:
+    page = asked(items="- [")
+    assert page["problems"].keys() == {"items"}
+    assert one(page, Operation.INTERPRET_REPLICA)["results"]["replica"] == 3
+
+
+def test_an_object_without_a_name_has_answers_and_no_tree() -> None:
+    page = asked(object=OBJECT.replace("metadata: {name: docs}", "metadata: {}"))
+    assert one(page, Operation.INTERPRET_REPLICA)["results"]["replica"] == 3
+    assert "needs metadata.name" in page["tree"]["error"]
+
+
+def test_the_tree_has_counts_and_no_pod_templates() -> None:
+    assert asked()["tree"] == {
+        "status": ["Running"],
+        "replicas": 3,
+        "root": {
+            "name": "crawler",
+            "kind": "Crawler",
+            "hasPods": True,
+            "instances": [{"id": "", "hasPods": True, "replicas": 3, "requests": {}, "minimum": None, "maximum": None}],
+            "children": [],
+        },
+    }
+
+
+def test_options_change_answers() -> None:
+    one_cpu = "resources: {requests: {cpu: 1}}"
+    sidecar = f"initContainers: [{{name: s, restartPolicy: Always, {one_cpu}}}], containers: [{{name: m, {one_cpu}}}]"
+    obj = OBJECT.replace("containers: [{name: main}]", sidecar)
+    cpu = [
+        one(asked(object=obj, options=options), Operation.INTERPRET_REPLICA)["results"]["requires"]["resourceRequest"]
+        for options in ({}, {"podRequests": "karmada"})
+    ]
+    assert cpu == [{"cpu": "2"}, {"cpu": "1"}]
+
+
+@pytest.mark.parametrize(
+    "body", [[], {"karta": 1}, {"unknown": ""}, {"replicas": "3"}, {"replicas": True}, {"options": []}]
+)
+def test_a_body_of_another_shape_is_rejected(body: Any) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        Question.of(body)
+
+
+_CHANGING = (Operation.RETAIN, Operation.REVISE_REPLICA, Operation.AGGREGATE_STATUS)
+_WITH_MORE = {
+    Operation.INTERPRET_HEALTH: "object",
+    Operation.RETAIN: "observed",
+    Operation.AGGREGATE_STATUS: "items",
+}
+"""Operations whose cases have a status or a further text, and the text that has it."""
+
+
+def cases(snapshot: Snapshot) -> Iterator[tuple[Entry, dict[str, Any]]]:
+    """For each definition a case of each of these operations; all cases with EXAMPLES=1000."""
+    for entry in snapshot.entries.values():
+        taken = Counter[str]()
+        of_kind = examples(entry.definition.gvk)
+        for example in sorted(of_kind, key=lambda each: not each[_WITH_MORE.get(each["operation"], "object")]):
+            taken[example["operation"]] += 1
+            if taken[example["operation"]] <= max(example["operation"] in _WITH_MORE, EXAMPLES // 30):
+                yield entry, dict(example)
+
+
+def test_examples_of_the_catalogue_have_the_answers_of_their_definitions(snapshot: Snapshot) -> None:
+    differing, seen = [], Counter[str]()
+    for entry, example in cases(snapshot):
+        texts = {name: example[name] for name in ("object", "observed", "items", "references", "replicas")}
+        page = answer(Question(karta=text_of(entry), **texts))
+        assert not page["findings"], entry.definition.name
+        assert not page["problems"], (entry.definition.name, example["name"])
+        inputs = read(example)
+        for found in page["answers"]:
+            if "missing" not in found:
+                seen[found["operation"]] += 1
+                if shown(found) != expected(entry, found["operation"], page["replicas"], *inputs):
+                    differing.append((entry.definition.name, example["name"], found["operation"]))
+    assert seen.keys() == set(Operation)
+    assert min(seen.values()) >= 40
+    assert differing == []
+
+
+def read(example: dict[str, Any]) -> tuple[Any, Any, tuple[StatusItem, ...], Known]:
+    """What the texts of a case hold, as read by other code."""
+    obj, observed, listed = (yaml.load(example[name], yaml.CSafeLoader) for name in ("object", "observed", "items"))
+    references = yaml.load_all(example["references"], yaml.CSafeLoader)
+    items = tuple(StatusItem.of(item, "item") for item in listed or ())
+    return obj, observed or obj, items, Known.of(each for each in references if isinstance(each, dict))
+
+
+def shown(found: dict[str, Any]) -> Any:
+    """What the page shows of an answer: the error, the results, or that there is a patch."""
+    return found.get("error") or ("patch" in found or found["results"])
+
+
+def expected(
+    entry: Entry, operation: str, replicas: int, obj: Any, observed: Any, items: tuple[StatusItem, ...], known: Known
+) -> Any:
+    """What the definition answers, in the form of the page."""
+    call = Call.of(Operation(operation), obj, observed, replicas, items)
+    try:
+        results = interpret(entry.definition, call, reader=known)
+    except InterpretationError as error:
+        return str(error)
+    return operation in _CHANGING or results

@@ -1,0 +1,152 @@
+"""The JSON API: the catalogue, its kinds, the state of a server, and answers."""
+
+import io
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import ClientResponse
+from aiohttp.test_utils import TestClient, TestServer
+
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.definitions.karta.loading import load_documents
+from karta_interpreter.definitions.sources.snapshot import Entry, Layer, Quarantined, Snapshot, combine
+from karta_interpreter.web.console.application import Console, Served, state
+from karta_interpreter.web.console.questions import QuestionError
+from tests.web.console.conftest import Ask
+from tests.web.console.test_answers import KARTA, OBJECT
+
+RAY = Path(__file__).parents[3] / "kartas" / "ray.io" / "v1" / "RayCluster" / "karta.yaml"
+Get = Callable[[str], Awaitable[ClientResponse]]
+
+
+async def test_the_page_starts_with_the_given_texts(get: Get) -> None:
+    found = await (await get("/api/start")).json()
+    assert (found["texts"], found["hasServer"]) == ({"karta": "the Karta", "object": "the object"}, False)
+
+
+async def test_the_catalogue_lists_every_kind(get: Get, snapshot: Snapshot) -> None:
+    rows = await (await get("/api/kinds")).json()
+    assert {each["suspend"] for each in rows} == {True, False}
+    assert [(row["apiVersion"], row["kind"]) for row in rows] == [
+        (each.api_version, each.kind) for each in snapshot.kinds()
+    ]
+    (row,) = [each for each in rows if each["kind"] == "RayCluster"]
+    assert row["writtenFrom"].startswith("KubeRay")
+    assert row["compared"] > 0
+    assert row["components"] == ["head", "worker"]
+
+
+async def test_a_kind_has_its_text_examples_and_comparisons(get: Get) -> None:
+    found = await (await get("/api/kinds/ray.io/v1/RayCluster")).json()
+    assert found["text"] == RAY.read_text(encoding="utf-8")
+    assert found["examples"][0]["object"].startswith("apiVersion: ray.io/v1\nkind: RayCluster\n")
+    assert {each["controller"].split()[0] for each in found["compared"]} == {"kuberay", "kueue"}
+    assert found["reports"], "statuses for the clusters of an aggregation"
+
+
+@pytest.mark.parametrize("path", ["v1/Pod", "apps/v1/Deployment"])
+async def test_core_kinds_have_a_page(get: Get, path: str) -> None:
+    assert (await get(f"/api/kinds/{path}")).status == 200
+
+
+@pytest.mark.parametrize("path", ["/api/kinds/v1/Nothing", "/api/kinds/a/b/c/Pod", "/api/nothing", "/assets/none.js"])
+async def test_what_is_not_there_is_an_error_in_json(get: Get, path: str) -> None:
+    response = await get(path)
+    assert response.status == 404
+    assert (await response.json())["error"]
+
+
+@pytest.mark.parametrize("name", ["secret.txt", "..%2Findex.html", "index.html", "%00.js", f"{'a' * 300}.js"])
+async def test_assets_are_those_of_the_page(get: Get, name: str) -> None:
+    assert (await get(f"/assets/{name}")).status == 404
+
+
+@pytest.mark.parametrize("path", ["/", "/catalogue", "/catalogue/apps/v1/Deployment", "/server"])
+async def test_every_page_can_be_opened_by_its_address(client: TestClient[Any, Any], path: str) -> None:
+    assert "csp-nonce" in await (await client.get(path)).text()
+
+
+async def test_answers_come_from_another_process(ask: Ask, console: Console) -> None:
+    page = await ask(karta=KARTA, object=OBJECT)
+    assert page["answers"][0]["results"]["replica"] == 3
+    assert console.questions.pool.processes
+
+
+@pytest.mark.parametrize("body", ["", "[]", '{"karta": 1}', "[" * 5000, "\ud800"])
+async def test_a_body_that_cannot_be_read_is_rejected(
+    client: TestClient[Any, Any], console: Console, body: str
+) -> None:
+    headers = {"Authorization": f"Bearer {console.token}", "Content-Type": "application/json"}
+    response = await client.post("/api/answers", data=body.encode(errors="surrogatepass"), headers=headers)
+    assert response.status == 400
+    assert console.questions.pool.processes == frozenset(), "no process has seen it"
+
+
+async def test_an_answer_that_was_stopped_is_a_document_like_others(
+    ask: Ask, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stopped(_: bytes) -> bytes:
+        raise QuestionError("there is no answer: it takes longer than 3 s")
+
+    monkeypatch.setattr(console.questions, "ask", stopped)
+    page = await ask(karta=KARTA, object=OBJECT)
+    assert page == {
+        "findings": [],
+        "problems": {},
+        "answers": [],
+        "stopped": "there is no answer: it takes longer than 3 s",
+    }
+
+
+async def test_a_body_that_is_too_large_is_rejected(client: TestClient[Any, Any], console: Console) -> None:
+    headers = {"Authorization": f"Bearer {console.token}", "Content-Type": "application/json"}
+    response = await client.post("/api/answers", data=io.BytesIO(b" " * 5 * 2**20), headers=headers)
+    assert response.status == 413
+
+
+async def test_kinds_are_those_of_the_newest_snapshot(static: Path) -> None:
+    shown = [Snapshot(generation=1)]
+    console = Console(Served(lambda: shown[0]), static=static)
+    headers = {"Authorization": f"Bearer {console.token}"}
+    async with TestClient(TestServer(console.application)) as client:
+        before = await (await client.get("/api/kinds", headers=headers)).json()
+        shown[0] = replace(combine([layer(KARTA)]), generation=2)
+        after = await (await client.get("/api/kinds", headers=headers)).json()
+        page = await (await client.get("/api/kinds/example.io/v1/Crawler", headers=headers)).json()
+    await console.close()
+
+    assert (before, [row["kind"] for row in after]) == ([], ["Crawler"])
+    assert after[0]["origin"] == "crawler.yaml"
+    assert [each.name for each in load_documents(page["text"], "")] == ["crawler"]
+
+
+def layer(text: str) -> Layer:
+    loaded = load_documents(text, "crawler.yaml")
+    broken = tuple(
+        Quarantined(each.source, each.findings, each.name, each.gvk) for each in loaded if not each.definition
+    )
+    return Layer(tuple(Entry(each.definition, "crawler.yaml") for each in loaded if each.definition), broken)
+
+
+def test_the_state_names_origins_and_what_is_quarantined() -> None:
+    broken = (
+        KARTA.replace(".spec.replicas // 1", "env")
+        .replace("name: crawler", "name: broken")
+        .replace("kind: Crawler", "kind: Broken")
+    )
+    found = state(combine([layer(f"{KARTA}---\n{broken}")]))
+    (quarantined,) = found["quarantined"]
+
+    assert found["origins"] == [{"origin": "crawler.yaml", "kinds": 1}]
+    assert (quarantined["name"], quarantined["kind"]) == ("broken", "example.io/v1, Kind=Broken")
+    assert quarantined["findings"][0]["line"] > KARTA.count("\n")
+    assert json.dumps(found)
+
+
+def test_without_the_built_page_there_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(ServeError, match="run `make console`"):
+        Console(Served(Snapshot), static=tmp_path)

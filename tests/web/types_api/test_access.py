@@ -1,0 +1,151 @@
+import re
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.web.types_api.access import ClusterAccess, TokenFile
+from karta_interpreter.web.types_api.edge import ClientLimits
+from karta_interpreter.web.types_api.models import ApiError
+from tests.definitions.sources.scripted_api import serving, status, write_kubeconfig
+from tests.web.types_api.karta_api import ACCESS_REVIEWS, USER_REVIEWS, KartaApi
+from tests.web.types_api.types_server import TOKEN, TYPES, TypesServer, in_thread, workload_type
+
+OLD, NEW = "the-old-token-of-ada", "the-new-token-of-ada"
+
+
+class Time:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_token_is_rotated_without_a_restart(tmp_path: Path) -> None:
+    with in_thread(tmp_path) as server:
+        (tmp_path / "tokens").write_text(f"{TOKEN} ada\n\n{NEW} grace hopper\n")
+        assert [server.get(token=each).status for each in (TOKEN, NEW)] == [200, 200]
+        (tmp_path / "tokens").write_text(NEW)
+        assert [server.get(token=each).status for each in (TOKEN, NEW)] == [401, 200]
+        (tmp_path / "tokens").unlink()
+        assert server.get(token=NEW).status == 503
+
+
+def test_the_audit_names_who_what_and_outcome_and_no_token(server: TypesServer) -> None:
+    server.post(workload_type("BeforeMill", priorityId="none"))
+    server.logged("workload types audit", workload_type="BeforeMill.mill.example.org")
+    server.seen.clear()  # of other tests
+    server.get(token=None)
+    server.get()
+    server.post(workload_type("AuditMill"))
+    server.post(workload_type("AuditMill", priorityId="none"))
+    line = server.logged("workload types audit", outcome=422)
+    audit = [each for each in server.seen if each["message"] == "workload types audit"]
+    assert [(each["who"], each["what"], each["outcome"]) for each in audit] == [
+        ("unknown", "GET /api/v1/workload-types", 401),
+        ("ada", "POST /api/v1/workload-types", 201),
+        ("ada", "POST /api/v1/workload-types", 422),
+    ]
+    assert line["workload_type"] == "AuditMill.mill.example.org"
+    assert TOKEN not in str(server.seen)
+
+
+def test_a_client_that_leaves_before_its_body_is_its_own_error(server: TypesServer) -> None:
+    server.post(workload_type("LeftMill", priorityId="none"))
+    server.logged("workload types audit", workload_type="LeftMill.mill.example.org")  # what follows is of this test
+    fields = f"Host: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 9"
+    address = urlsplit(server.url)
+    with socket.create_connection((address.hostname, address.port)) as client:
+        client.sendall(f"POST {TYPES} HTTP/1.1\r\n{fields}\r\nExpect: 100-continue\r\n\r\n".encode())
+        assert client.recv(12) == b"HTTP/1.1 100"  # now it waits for the body
+    assert server.logged("workload types audit")["outcome"] == 400
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("", "it has no token", id="empty"),
+        pytest.param(" \n\n", "it has no token", id="blank"),
+        pytest.param("short ada", "a token has fewer than 16 characters", id="a token that can be guessed"),
+        pytest.param(None, "No such file or directory", id="no file"),
+    ],
+)
+def test_a_token_file_without_use_ends_the_start(tmp_path: Path, text: str | None, message: str) -> None:
+    path = tmp_path / "tokens"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(ServeError, match=message):
+        TokenFile(path)
+
+
+async def test_users_are_those_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    path.write_text(f"\ufeff{OLD}\n  {NEW}   ada lovelace \n", encoding="utf-8")
+    file = TokenFile(path)
+    assert [await file.user(OLD), await file.user(NEW)] == ["token", "ada lovelace"]
+    for token in ("", OLD[:-1], f"{OLD}x", "ä" * 20):
+        with pytest.raises(ApiError) as caught:
+            await file.user(token)
+        assert caught.value.status == 401
+
+
+async def test_answers_of_the_api_server_are_used_for_ten_seconds(tmp_path: Path) -> None:
+    clock = Time()
+    async with serving(KartaApi(users={OLD: "ada"}, allowed={"ada": {"list"}})) as api:
+        assert isinstance(api, KartaApi)
+        async with ApiServer(str(write_kubeconfig(tmp_path / "kubeconfig", api.url))) as client:
+            access = ClusterAccess(client, clock)
+            for _ in range(2):
+                assert await access.user(OLD) == "ada"
+                await access.authorize(OLD, "list")
+            assert [len(api.requests("create", path)) for path in (USER_REVIEWS, ACCESS_REVIEWS)] == [1, 1]
+            spec = api.requests("create", ACCESS_REVIEWS)[0].body["spec"]
+            assert (spec["user"], spec["groups"], spec["resourceAttributes"]["group"]) == ("ada", ["mill"], "run.ai")
+            with pytest.raises(ApiError, match="may not create"):
+                await access.authorize(OLD, "create")
+
+            api.users = {}
+            assert await access.user(OLD) == "ada"
+            clock.now += 10
+            with pytest.raises(ApiError) as caught:
+                await access.user(OLD)
+            assert caught.value.status == 401
+
+
+async def test_without_an_answer_of_the_api_server_nothing_is_decided(tmp_path: Path) -> None:
+    api = KartaApi(users={OLD: "ada"})
+    async with serving(api), ApiServer(str(write_kubeconfig(tmp_path / "kubeconfig", api.url))) as client:
+        access = ClusterAccess(client)
+        api.on("create", USER_REVIEWS, status(500))
+        with pytest.raises(ApiError) as caught:
+            await access.user(OLD)
+        assert caught.value.status == 503
+        assert await access.user(OLD) == "ada"
+
+
+def test_a_client_may_ask_as_often_as_the_rate_allows() -> None:
+    clock = Time()
+    rate = ClientLimits(60, clock)
+    for _ in range(60):
+        rate.take("one")
+    with pytest.raises(ApiError, match=re.escape("more than 60 requests a minute")) as caught:
+        rate.take("one")
+    assert caught.value.headers["Retry-After"] == "1"
+    rate.take("other")
+    clock.now += 2
+    rate.take("one")
+    rate.take("one")
+    with pytest.raises(ApiError):
+        rate.take("one")
+
+
+def test_many_clients_take_no_memory_for_long() -> None:
+    clock = Time()
+    rate = ClientLimits(60, clock)
+    for number in range(25_000):
+        rate.take(str(number))
+        clock.now += 0.01
+    assert len(rate._clients) <= 10_000  # noqa: SLF001 - what this is about

@@ -1,0 +1,200 @@
+"""What one client may take of the server: the work of its requests and the bytes of their answers, counted."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import orjson
+import pytest
+from aiohttp.test_utils import make_mocked_request
+from aiohttp.web_response import Response
+
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.web.types_api import view
+from karta_interpreter.web.types_api.edge import Asked, ClientLimits, Edge, Route
+from karta_interpreter.web.types_api.listing import MOST_BYTES, MOST_CONDITIONS, Listing
+from karta_interpreter.web.types_api.models import ApiError, WorkloadType, WorkloadTypes
+from karta_interpreter.web.types_api.records import Record
+from karta_interpreter.web.types_api.view import Row, View
+from tests.web.types_api.types_server import TYPES, TypesServer, in_thread, karta, workload, workload_type
+
+MANY = 300
+UNKNOWN: dict[str, Any] = {f"field{number}": 0 for number in range(MANY)}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "name", "total"),
+    [
+        pytest.param(workload_type("ManyMill") | UNKNOWN, 422, "errors", MANY, id="fields of the body"),
+        pytest.param(workload_type("ManyMill") | {"x" * 500_000: 0}, 422, "errors", 1, id="a long name"),
+        pytest.param(
+            workload_type("ManyMill", karta("ManyMill", **UNKNOWN)), 200, "findings", MANY, id="fields of a Karta"
+        ),
+        pytest.param(
+            workload_type("ManyMill", karta("ManyMill", **UNKNOWN, specDefinition=1)),
+            422,
+            "errors",
+            MANY + 1,
+            id="an error among warnings",
+        ),
+    ],
+)
+def test_answer_has_the_first_50_findings_and_the_count_of_all(
+    server: TypesServer, body: Any, status: int, name: str, total: int
+) -> None:
+    answer = server.post(body, f"{TYPES}:validate")
+    assert (answer.status, answer.json[f"{name}Total"]) == (status, total)
+    found = answer.json[name]
+    assert (len(found), found[0]["severity"]) == (min(total, 50), "error" if status == 422 else "warning")
+    assert len(answer.body) < 50 * 500
+
+
+def test_large_bodies_are_decoded_in_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[tuple[int, int | None]] = []
+    loads = orjson.loads
+
+    def spy(text: bytes) -> Any:
+        decoded.append((len(text), threading.get_ident()))
+        return loads(text)
+
+    with in_thread(tmp_path) as server:
+        (loop,) = (each.ident for each in threading.enumerate() if each.name.endswith("(run)"))
+        path = f"{TYPES}/{server.post(workload_type()).json['id']}"
+        monkeypatch.setattr(orjson, "loads", spy)
+        note = {"annotations": {"example.org/note": "x" * 100_000}}
+        large = workload_type("GrainMill", karta() | {"metadata": note})
+        answers = [
+            server.ask("PUT", path, large),
+            server.post(large, f"{TYPES}:validate"),
+            server.post({"object": workload() | {"metadata": note}}, f"{path}:interpret"),
+        ]
+        assert [each.status for each in answers] == [200] * 3
+    assert [size for size, thread in decoded if thread == loop and size > 1000] == []
+
+
+def row(name: str) -> Row:
+    return Row(name, "mill.example.org", name, None, None, "api", "", True, (), ())
+
+
+@pytest.mark.parametrize(
+    ("size", "pages"),
+    [
+        pytest.param(MOST_BYTES // 3 - 2, [3, 3, 3, 1], id="as many as there is room for"),
+        pytest.param(MOST_BYTES + 1, [1] * 10, id="one in any case"),
+        pytest.param(10, [4, 4, 2], id="the limit of the request"),
+    ],
+)
+def test_pages_end_before_their_limit_of_bytes(size: int, pages: list[int]) -> None:
+    rows = [row(f"Mill{number}") for number in range(10)]
+    encoded: list[str] = []
+
+    def encode(each: Row) -> bytes:
+        encoded.append(each.name)
+        return orjson.dumps(each.name.ljust(size))
+
+    found, names, offset = [], list[str](), 0
+    while offset is not None:
+        page = json.loads(Listing(offset=offset, limit=4).page(rows, encode))
+        assert (page["total"], page["offset"]) == (10, offset)
+        found.append(len(page["types"]))
+        names += [each.strip() for each in page["types"]]
+        # A client that adds the limit of the answer gets to the same page.
+        assert page["nextOffset"] in (None, page["offset"] + page["limit"])
+        offset = page["nextOffset"]
+    assert (found, names) == (pages, [each.name for each in rows])
+    # One of each page is encoded in vain at most.
+    assert len(encoded) <= len(rows) + len(pages)
+
+
+def test_filter_has_a_limited_number_of_conditions() -> None:
+    conditions = ["name!=x"] * MOST_CONDITIONS
+    assert len(Listing.of([("filterBy", ",".join(conditions))]).tests) == MOST_CONDITIONS
+    with pytest.raises(ApiError) as error:
+        Listing.of([("filterBy", ",".join(conditions)), ("filterBy", "name!=y")])
+    assert error.value.status == 400
+
+
+def test_answers_are_as_the_description_has_them(server: TypesServer) -> None:
+    answer = server.post(workload_type("ShapeMill"))
+    assert WorkloadType.model_validate_json(answer.body).name == "ShapeMill"
+    listed = server.get(f"{TYPES}?filterBy=name==ShapeMill").body
+    assert WorkloadTypes.model_validate_json(listed).types == [WorkloadType.model_validate_json(answer.body)]
+
+
+class _Sources:
+    """A place with a Karta for each kind, which counts what is read."""
+
+    def __init__(self, kinds: list[str]) -> None:
+        self.present: dict[str, Any] = {kind: karta(kind) for kind in kinds}
+        self.read: list[str] = []
+
+    def sources(self) -> dict[str, Any]:
+        return self.present
+
+    def records(self, source: Any) -> tuple[Record, ...]:
+        kind = source["spec"]["structureDefinition"]["rootComponent"]["kind"]["kind"]
+        self.read.append(kind)
+        return (Record(GVK("mill.example.org", "v1", kind), source, "cluster"),)
+
+
+async def test_change_of_one_type_makes_one_row_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = _Sources([f"Mill{number}" for number in range(MANY)])
+    store: Any = SimpleNamespace(snapshot=Snapshot())
+    types = View(store, storage)  # type: ignore[arg-type]  # it reads only
+    before = {each.name: each for each in (await types.rows()).values()}
+    made: list[str] = []
+    make = view._row  # noqa: SLF001 - counted
+
+    def spy(key: str, *records: Any, **rest: Any) -> Row:
+        made.append(key)
+        return make(key, *records, **rest)
+
+    monkeypatch.setattr(view, "_row", spy)
+    storage.read.clear()
+
+    storage.present = {**storage.present, "Mill7": karta("Mill7", scaleDefinition={})}
+    changed = {each.name: each for each in (await types.rows()).values()}
+    assert (len(made), set(storage.read)) == (1, {"Mill7"})
+    assert [name for name, each in changed.items() if each is not before[name]] == ["Mill7"]
+
+    storage.present = {name: each for name, each in storage.present.items() if name != "Mill9"}
+    store.snapshot = Snapshot()
+    after = {each.name: each for each in (await types.rows()).values()}
+    assert (len(made), changed.keys() - after.keys(), len(after)) == (1, {"Mill9"}, MANY - 1)
+
+
+class _Users:
+    async def user(self, token: str) -> str:
+        return token
+
+    async def authorize(self, token: str, verb: str) -> None:
+        pass
+
+
+async def test_requests_of_one_user_leave_room_for_those_of_others() -> None:
+    begun: list[str] = []
+    end = asyncio.Event()
+
+    async def handler(asked: Asked) -> Response:
+        begun.append(asked.user)
+        await end.wait()
+        return Response()
+
+    edge = Edge([Route.of("GET", "/", "list", handler)], _Users(), ClientLimits(1000), None)  # type: ignore[arg-type]
+
+    def requests(user: str, count: int) -> Iterator[asyncio.Task[Response]]:
+        for _ in range(count):
+            request = make_mocked_request("GET", "/", {"Authorization": f"Bearer {user}"})
+            yield asyncio.create_task(edge.handle(request))
+
+    tasks = [*requests("eve", 5), *requests("ada", 1)]
+    while "ada" not in begun:  # noqa: ASYNC110 - the requests of the other one must not begin meanwhile
+        await asyncio.sleep(0)
+    assert begun.count("eve") == 2
+    end.set()
+    assert [(await task).status for task in tasks] == [200] * 6

@@ -1,0 +1,56 @@
+"""The OpenAPI document is valid, and describes what the server does."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from openapi_spec_validator import validate
+
+from karta_interpreter.web.types_api.models import STATUSES, Choices
+from karta_interpreter.web.types_api.openapi import document
+from karta_interpreter.webhook.server import Settings
+from tests.web.types_api.types_server import TOKEN, TYPES, TypesServer
+
+EXAMPLES = os.environ.get("KARTA_INTERPRETER_TEST_EXAMPLES", "")
+"""How many requests to try for each operation: `make console-test` tries few, `make audit` many."""
+
+
+def test_the_document_is_openapi_3_1(server: TypesServer) -> None:
+    served = server.get("/api/v1/openapi.json").json
+    assert served["openapi"].startswith("3.1")
+    assert served == json.loads(document(Choices.of(Settings().types_categories, Settings().types_priorities)))
+    validate(served)
+
+
+def test_every_problem_is_described() -> None:
+    described = json.loads(document(Choices.of(["a"], ["b=1"])))["paths"]
+    statuses = {int(status) for path in described.values() for each in path.values() for status in each["responses"]}
+    # A method that a path does not have is in no description, and a defect is none of the answers to expect.
+    assert set(STATUSES) - statuses == {405, 500}
+
+
+def test_its_example_can_be_registered_and_interpreted(server: TypesServer) -> None:
+    schemas = server.get("/api/v1/openapi.json").json["components"]["schemas"]
+    (body,), (asked,) = (schemas[name]["examples"] for name in ("WorkloadTypeInput", "Interpretation"))
+    registered = server.post(body)
+    assert registered.status == 201
+    path = registered.headers["location"]
+    answer = server.post(asked, f"{path}:interpret")
+    assert [each.get("error") for each in answer.json["explanations"]] == [None] * 8
+    assert server.ask("DELETE", path).status == 204
+
+
+@pytest.mark.skipif(not EXAMPLES, reason="`make console-test` and `make audit` run it")
+@pytest.mark.parametrize("phases", ["coverage,stateful" if EXAMPLES == "2" else "fuzzing,stateful"])
+def test_the_server_does_what_the_document_describes(server: TypesServer, tmp_path: Path, phases: str) -> None:
+    command = [str(Path(sys.executable).with_name("schemathesis")), "run", f"{server.url}/api/v1/openapi.json"]
+    # A Karta that fits the schema may still be wrong, and gets 422: no schema has what `validate` finds.
+    checks = ["--exclude-checks", "positive_data_acceptance", "--no-shrink", "--phases", phases]
+    given = ["--header", f"Authorization: Bearer {TOKEN}", "--max-examples", EXAMPLES, *checks]
+    done = subprocess.run([*command, *given], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert server.get(f"{TYPES}?externalTypesOnly=true").status == 200
+    assert server.child.is_alive()

@@ -1,0 +1,91 @@
+"""Every status that docs/types-api.md names, with a request that gets it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.web.types_api.types_server import TYPES, TypesServer, in_thread, karta, workload, workload_type
+
+UNKNOWN = f"{TYPES}/00000000-0000-0000-0000-000000000000"
+DEEP = ("[" * 400 + "]" * 400).encode()
+
+ROWS = [
+    pytest.param("POST", TYPES, b"{", {}, 400, id="400: no JSON"),
+    pytest.param("POST", TYPES, b"[" * 5000, {}, 400, id="400: JSON that is nested too deeply to be read"),
+    pytest.param("GET", f"{TYPES}?limit=0", None, {}, 400, id="400: a page without types"),
+    pytest.param("GET", f"{TYPES}?sortby=name", None, {}, 400, id="400: a parameter in the wrong case"),
+    pytest.param("GET", f"{TYPES}?filterBy=name", None, {}, 400, id="400: no condition"),
+    pytest.param("GET", f"{TYPES}?limit=1&limit=2", None, {}, 400, id="400: a parameter that is given twice"),
+    pytest.param("DELETE", "TYPE", None, {"If_Match": "abc"}, 400, id="400: no entity tag"),
+    pytest.param("GET", TYPES, None, {"token": None}, 401, id="401: no token"),
+    pytest.param("GET", TYPES, None, {"token": "another-token-0123456789"}, 401, id="401: an unknown token"),
+    pytest.param("GET", TYPES, None, {"token": "\xff\xfe" * 10}, 401, id="401: a token that is not UTF-8"),
+    pytest.param("GET", TYPES, None, {"token": None, "Authorization": "Basic YTpi"}, 401, id="401: another scheme"),
+    pytest.param("GET", "/api/v1/nothing", None, {"token": None}, 401, id="401: before 404"),
+    pytest.param("GET", "/api/v1/nothing", None, {}, 404, id="404: no such path"),
+    pytest.param("GET", "/%7Bid%7D/%7Bid%7D", None, {}, 404, id="404: a path like that of a route"),
+    pytest.param("GET", UNKNOWN, None, {}, 404, id="404: no such type"),
+    pytest.param("PUT", UNKNOWN, workload_type(), {}, 404, id="404: replacing needs a type"),
+    pytest.param("DELETE", UNKNOWN, None, {}, 404, id="404: deleting needs a type"),
+    pytest.param("PATCH", TYPES, b"{}", {}, 405, id="405: another method"),
+    pytest.param("POST", TYPES, workload_type("StatusMill", priorityId="low"), {}, 409, id="409: another content"),
+    pytest.param("DELETE", "TYPE", None, {"If_Match": '"0"'}, 412, id="412: another entity tag"),
+    pytest.param("DELETE", "TYPE", None, {"If_Match": 'W/"0"'}, 412, id="412: a weak one is never the same"),
+    pytest.param("POST", TYPES, b"[" + b" " * 2**21 + b"]", {}, 413, id="413: more than 2 MiB"),
+    pytest.param("POST", TYPES, b"a: 1", {"Content_Type": "application/yaml"}, 415, id="415: YAML"),
+    pytest.param("POST", TYPES, b"{}", {"Content_Encoding": "gzip"}, 415, id="415: compressed"),
+    pytest.param("POST", TYPES, [], {}, 422, id="422: a list"),
+    pytest.param("POST", TYPES, {}, {}, 422, id="422: nothing of a type"),
+    pytest.param("POST", TYPES, workload_type(name="grain"), {}, 422, id="422: no name of a kind"),
+    pytest.param("POST", TYPES, workload_type(name=1), {}, 422, id="422: a name of another type"),
+    pytest.param("POST", TYPES, workload_type() | {"more": 1}, {}, 422, id="422: an unknown field"),
+    pytest.param("POST", TYPES, workload_type(resourceInterfaces=[]), {}, 422, id="422: no Karta"),
+    pytest.param("POST", TYPES, workload_type(resourceInterfaces=[{}]), {}, 422, id="422: an empty Karta"),
+    pytest.param("POST", TYPES, workload_type("A", {"kind": "Pod"}), {}, 422, id="422: another object"),
+    pytest.param("POST", TYPES, workload_type("A", karta("A") | {"metadata": 1}), {}, 422, id="422: no metadata"),
+    pytest.param("PUT", "TYPE", workload_type("OtherMill"), {}, 422, id="422: another type than that of the path"),
+    pytest.param("POST", "TYPE:interpret", {"object": {}}, {}, 422, id="422: no object"),
+    pytest.param(
+        "POST", "TYPE:interpret", {"object": workload("StatusMill", version="v9")}, {}, 422, id="422: version"
+    ),
+    pytest.param("POST", "TYPE:interpret", {"object": workload("OtherMill")}, {}, 422, id="422: another kind"),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "options", "status"), ROWS)
+def test_a_bad_request_gets_its_status_as_a_problem(
+    server: TypesServer, method: str, path: str, body: Any, options: dict[str, Any], status: int
+) -> None:
+    known = server.post(workload_type("StatusMill")).json["id"]
+    answer = server.ask(method, path.replace("TYPE", f"{TYPES}/{known}"), body, **options)
+    assert answer.status == status, answer.body
+    assert answer.headers["content-type"].startswith("application/problem+json")
+    problem = answer.json
+    assert problem["status"] == status
+    assert problem["type"].startswith("urn:karta-interpreter:problem:")
+    assert problem["title"]
+    assert problem["detail"]
+    assert {401: "www-authenticate", 405: "allow"}.get(status, "date") in answer.headers
+    assert server.get(f"{TYPES}/{known}").status == 200
+
+
+def test_a_karta_that_is_nested_too_deeply_is_422(server: TypesServer) -> None:
+    body = json.dumps(workload_type("DeepMill", karta("DeepMill", more="DEEP"))).encode().replace(b'"DEEP"', DEEP)
+    assert server.post(body).status == 422
+
+
+def test_too_many_requests_get_429_and_a_time_to_wait(tmp_path: Path) -> None:
+    with in_thread(tmp_path, types_rate=3) as server:
+        answers = [server.get("/api/v1/workload-categories", token=None) for _ in range(4)]
+        assert [each.status for each in answers] == [401, 401, 401, 429]
+        assert int(answers[-1].headers["retry-after"]) > 0
+
+
+def test_a_folder_that_cannot_be_written_is_503(tmp_path: Path) -> None:
+    with in_thread(tmp_path) as server:
+        (tmp_path / "types").rename(tmp_path / "away")
+        answer = server.post(workload_type())
+        assert answer.status == 503
+        assert "retry-after" in answer.headers

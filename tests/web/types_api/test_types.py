@@ -1,0 +1,279 @@
+"""A type from its registration to the answers that Karmada gets, over real HTTP."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.web.types_api.types_server import (
+    TYPES,
+    TypesClient,
+    TypesServer,
+    in_thread,
+    karta,
+    workload,
+    workload_type,
+)
+
+DOUBLED: Any = {"scaleDefinition": {"replicasPath": ".spec.stones * 2"}}
+
+
+def registered(server: TypesClient, *arguments: Any, **changes: Any) -> str:
+    answer = server.post(workload_type(*arguments, **changes))
+    assert answer.status == 201, answer.json
+    return f"{TYPES}/{answer.json['id']}"
+
+
+def test_a_type_answers_karmada_when_its_registration_is_answered(server: TypesServer) -> None:
+    obj = workload("FirstMill")
+    assert not server.interpret(obj)["successful"]
+
+    answer = server.post(workload_type("FirstMill"))
+
+    assert (answer.status, server.interpret(obj)["replicas"]) == (201, 3)
+    found = answer.json
+    assert answer.headers["location"] == f"{TYPES}/{found['id']}"
+    assert (found["categoryName"], found["priorityName"]) == ("Train", "medium")
+    assert (found["source"], found["owner"], found["versions"], found["findings"]) == ("api", None, ["v1"], [])
+    assert server.get(answer.headers["location"]).json == found
+
+
+def test_a_type_can_have_a_karta_for_each_version(server: TypesServer) -> None:
+    old = {**karta("TwoMill", version="v1beta1", **DOUBLED), "apiVersion": "optimization.nvidia.com/v1alpha1"}
+    bare = {"spec": karta("TwoMill")["spec"]}
+    path = registered(server, "TwoMill", bare, old | {"kind": "ResourceInterface"})
+
+    found = server.get(path).json
+    assert found["versions"] == ["v1", "v1beta1"]
+    assert {each["kind"] for each in found["resourceInterfaces"]} == {"Karta"}
+    assert [each["metadata"]["name"] for each in found["resourceInterfaces"]] == [
+        "twomill-v1.mill.example.org",
+        "twomill-v1beta1.mill.example.org",
+    ]
+    assert [server.interpret(workload("TwoMill", version=each))["replicas"] for each in found["versions"]] == [3, 6]
+
+
+def test_the_same_registration_again_changes_nothing(server: TypesServer) -> None:
+    first = server.post(workload_type("SameMill"))
+    again = server.post(workload_type("SameMill"))
+    assert (first.status, again.status) == (201, 200)
+    assert (again.json, again.headers["etag"]) == (first.json, first.headers["etag"])
+
+    other = server.post(workload_type("SameMill", priorityId="high"))
+    assert other.status == 409
+    assert server.get(first.headers["location"]).json == first.json
+
+
+def test_replacing_changes_what_karmada_gets(server: TypesServer) -> None:
+    path = registered(server, "PutMill")
+    wanted = workload_type("PutMill", karta("PutMill", **DOUBLED), categoryId="build")
+
+    answer = server.ask("PUT", path, wanted)
+
+    assert (answer.status, answer.json["categoryId"]) == (200, "build")
+    assert server.interpret(workload("PutMill"))["replicas"] == 6
+    assert server.ask("PUT", path, wanted).headers["etag"] == answer.headers["etag"]
+
+
+def test_what_is_read_can_be_written_again(server: TypesServer) -> None:
+    path = registered(server, "RoundMill")
+    read = server.get(path)
+    body = {name: read.json[name] for name in ("categoryId", "priorityId", "name", "group", "resourceInterfaces")}
+
+    again = server.ask("PUT", path, body, If_Match=read.headers["etag"])
+
+    assert (again.status, again.headers["etag"]) == (200, read.headers["etag"])
+
+
+def test_replacing_removes_and_adds_versions(server: TypesServer) -> None:
+    path = registered(server, "NextMill")
+    wanted = workload_type("NextMill", karta("NextMill", version="v2"))
+    assert server.ask("PUT", path, wanted).json["versions"] == ["v2"]
+    answers = [server.interpret(workload("NextMill", version=each)) for each in ("v1", "v2")]
+    assert [each["successful"] for each in answers] == [False, True]
+
+
+def test_only_labels_can_change(server: TypesServer) -> None:
+    path = registered(server, "LabelMill")
+    answer = server.ask("PUT", path, workload_type("LabelMill", priorityId="high"))
+    assert answer.json["priorityId"] == "high"
+    assert server.get(path).json == answer.json
+
+
+def test_a_deleted_type_answers_no_longer(server: TypesServer) -> None:
+    path = registered(server, "GoneMill")
+    assert server.ask("DELETE", path).status == 204
+    assert server.get(path).status == 404
+    assert server.ask("DELETE", path).status == 404
+    assert not server.interpret(workload("GoneMill"))["successful"]
+
+
+def test_a_lost_race_is_412_and_changes_nothing(server: TypesServer) -> None:
+    path = registered(server, "RaceMill")
+    known = server.get(path).headers["etag"]
+    first = server.ask("PUT", path, workload_type("RaceMill", priorityId="high"), If_Match=known)
+
+    late = server.ask("PUT", path, workload_type("RaceMill", priorityId="low"), If_Match=known)
+    gone = server.ask("DELETE", path, If_Match=known)
+
+    assert (first.status, late.status, gone.status) == (200, 412, 412)
+    assert server.get(path).json["priorityId"] == "high"
+    assert server.ask("DELETE", path, If_Match=f'"other", {first.headers["etag"]}').status == 204
+
+
+def test_a_type_of_the_catalogue_is_listed_and_can_be_taken_over(tmp_path: Path) -> None:
+    with in_thread(tmp_path, catalogue=True, kinds=("JobSet",)) as server:
+        (found,) = server.get(f"{TYPES}?filterBy=name==JobSet").json["types"]
+        path = f"{TYPES}/{found['id']}"
+        assert (found["source"], found["owner"], found["categoryId"]) == ("catalogue", "the catalogue", None)
+        mine = karta("JobSet", group="jobset.x-k8s.io", version="v1alpha2")
+        body = workload_type("JobSet", mine, group="jobset.x-k8s.io")
+
+        refused = server.ask("PUT", path, body)
+        taken = server.post(body)
+
+        assert (refused.status, refused.json["owner"]) == (409, "the catalogue")
+        assert (taken.status, taken.json["id"], taken.json["source"]) == (201, found["id"], "api")
+        assert server.ask("DELETE", path).status == 204
+        assert server.get(path).json["source"] == "catalogue"
+        assert server.ask("DELETE", path).status == 409
+
+
+def test_a_file_of_another_author_is_left_alone(tmp_path: Path) -> None:
+    with in_thread(tmp_path) as server:
+        file = tmp_path / "types" / "mine.json"
+        file.write_text(json.dumps(karta("HandMill")))
+        while not server.interpret(workload("HandMill"))["successful"]:
+            pass
+        answer = server.post(workload_type("HandMill"))
+        assert answer.status == 409
+        assert answer.json["owner"] == f"the author of the file {file}"
+
+
+def test_types_are_there_after_a_restart(tmp_path: Path) -> None:
+    with in_thread(tmp_path) as server:
+        answer = server.post(workload_type("KeptMill"))
+    with in_thread(tmp_path) as server:
+        again = server.get(answer.headers["location"])
+        assert (again.json, again.headers["etag"]) == (answer.json, answer.headers["etag"])
+
+
+def test_validate_stores_nothing(server: TypesServer) -> None:
+    odd = karta("OnlyMill", statusDefinition={"phaseDefinition": {"path": ".status.phase"}, "statusMappings": {}})
+    answer = server.post(workload_type("OnlyMill", odd), f"{TYPES}:validate")
+    assert answer.status == 200, answer.json
+    assert {each["severity"] for each in answer.json["findings"]} == {"warning"}
+    assert server.get(f"{TYPES}?filterBy=name==OnlyMill").json["total"] == 0
+
+
+def test_every_finding_is_in_one_answer(server: TypesServer) -> None:
+    broken = karta("WrongMill", scaleDefinition={"replicasPath": ".a["}, specDefinition={"podTemplateSpecPath": "env"})
+    other = karta("OtherMill", version="v2", group="other.example.org")
+    body = workload_type("WrongMill", broken, other, karta("WrongMill"), categoryId="none", priorityId="none")
+
+    for path in (TYPES, f"{TYPES}:validate"):
+        answer = server.post(body, path)
+        assert answer.status == 422
+        root = "/resourceInterfaces/{}/spec/structureDefinition/rootComponent"
+        assert answer.pointers >= {
+            "/categoryId",
+            "/priorityId",
+            f"{root.format(0)}/scaleDefinition/replicasPath",
+            f"{root.format(0)}/specDefinition/podTemplateSpecPath",
+            f"{root.format(1)}/kind/group",
+            f"{root.format(1)}/kind/kind",
+            f"{root.format(2)}/kind/version",
+        }
+    assert server.get(f"{TYPES}?filterBy=name==WrongMill").json["total"] == 0
+
+
+def test_interpret_gives_all_answers_with_their_explanations(server: TypesServer) -> None:
+    path = registered(server, "AskMill")
+    answer = server.post({"object": workload("AskMill")}, f"{path}:interpret")
+    assert answer.status == 200, answer.json
+    found = {each["operation"]: each for each in answer.json["explanations"]}
+    assert len(found) == 8
+    assert found["InterpretReplica"]["results"]["replica"] == 3
+    assert found["ReviseReplica"]["results"]["revised"]["spec"]["stones"] == 4
+    assert found["InterpretHealth"]["results"] == {"healthy": True}
+    assert any(
+        place["pointer"] == "/spec/stones"
+        for fact in found["InterpretReplica"]["facts"]
+        for place in fact.get("places", ())
+    )
+
+
+def test_interpret_takes_what_karmada_has_beside_the_object(server: TypesServer) -> None:
+    path = registered(server, "MoreMill")
+    observed = workload("MoreMill") | {"status": {"phase": "Broken"}}
+    items = [{"clusterName": name, "applied": True, "status": {"phase": name}} for name in ("north", "south")]
+    asked = {"object": workload("MoreMill"), "observed": observed, "items": items, "replicas": 7}
+    found = {each["operation"]: each for each in server.post(asked, f"{path}:interpret").json["explanations"]}
+    assert found["ReviseReplica"]["results"]["revised"]["spec"]["stones"] == 7
+    assert found["InterpretStatus"]["results"]["status"]["phase"] == "Broken"
+    assert found["AggregateStatus"]["results"]["aggregatedStatus"]["status"]["phase"] in ("north", "south")
+
+
+def test_interpret_runs_the_scripts_that_answer_karmada(tmp_path: Path) -> None:
+    scripts = tmp_path / "scripts.yaml"
+    scripts.write_text("""\
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: mills}
+spec:
+  target: {apiVersion: mill.example.org/v1, kind: GrainMill}
+  customizations:
+    replicaResource:
+      luaScript: |
+        function GetReplicas(obj)
+          return obj.spec.stones + 40, nil
+        end
+""")
+    with in_thread(tmp_path, overrides=(scripts,)) as server:
+        path = registered(server)
+        found = server.post({"object": workload()}, f"{path}:interpret").json["explanations"]
+        (answer,) = (each["results"] for each in found if each["operation"] == "InterpretReplica")
+        assert answer["replica"] == server.interpret(workload())["replicas"] == 43
+
+
+@pytest.mark.parametrize(
+    ("query", "names", "total"),
+    [
+        pytest.param("filterBy=group==list.example.org", ["AMill", "BMill", "CMill"], 3, id="all, by name"),
+        pytest.param("filterBy=group==list.example.org&sortOrder=desc", ["CMill", "BMill", "AMill"], 3, id="backwards"),
+        pytest.param("filterBy=group==list.example.org&limit=1&offset=1", ["BMill"], 3, id="a page"),
+        pytest.param("filterBy=group==list.example.org&offset=5", [], 3, id="beyond the end"),
+        pytest.param("filterBy=group=^list.&filterBy=name=$Mill,name!=AMill", ["BMill", "CMill"], 2, id="conditions"),
+        pytest.param("filterBy=group=@list,priorityId==high", ["CMill"], 1, id="by priority"),
+        pytest.param(
+            "filterBy=group=@list&sortBy=priorityId", ["CMill", "AMill", "BMill"], 3, id="by text of priority"
+        ),
+        pytest.param("filterBy=group=@list&externalTypesOnly=true", ["AMill", "BMill", "CMill"], 3, id="of this API"),
+        pytest.param("filterBy=source==catalogue&externalTypesOnly=true", [], 0, id="none of the catalogue"),
+    ],
+)
+def test_the_list_is_filtered_sorted_and_paged(server: TypesServer, query: str, names: list[str], total: int) -> None:
+    for kind, priority in (("BMill", "medium"), ("CMill", "high"), ("AMill", "low")):
+        body = workload_type(kind, group="list.example.org", priorityId=priority)
+        assert server.post(body).status in (200, 201)
+    answer = server.get(f"{TYPES}?{query}").json
+    assert ([each["name"] for each in answer["types"]], answer["total"]) == (names, total)
+
+
+def test_categories_and_priorities_are_settings(server: TypesServer, tmp_path: Path) -> None:
+    assert [each["id"] for each in server.get("/api/v1/workload-categories").json["categories"]] == [
+        "build",
+        "train",
+        "deploy",
+    ]
+    values = [each["value"] for each in server.get("/api/v1/workload-priorities").json["priorities"]]
+    assert values == sorted(values)
+    chosen = {"types_categories": ("Serve",), "types_priorities": ("last=1", "first=-5")}
+    with in_thread(tmp_path, **chosen, without=("LeftMill",)) as other:
+        assert other.get("/api/v1/workload-categories").json == {"categories": [{"id": "serve", "name": "Serve"}]}
+        priorities = other.get("/api/v1/workload-priorities").json["priorities"]
+        assert [each["id"] for each in priorities] == ["first", "last"]
+        assert other.post(workload_type()).pointers == {"/categoryId", "/priorityId"}
+        left_out = other.post(workload_type("LeftMill", categoryId="serve", priorityId="last"))
+        assert (left_out.status, left_out.json["errors"][0]["rule"]) == (422, "kind-left-out")

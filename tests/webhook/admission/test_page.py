@@ -1,0 +1,68 @@
+"""The page about admission shows what is answered."""
+
+import base64
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.webhook.admission import mutate, read, validate
+
+_DOCS = Path(__file__).parents[3] / "docs"
+_PAGE = (_DOCS / "admission.md").read_text(encoding="utf-8")
+_MAPPINGS = ("spec", "structureDefinition", "rootComponent", "statusDefinition", "statusMappings")
+
+
+def judged(body: bytes, taken: Mapping[GVK, str]) -> bytes:
+    return validate(read(body), taken)
+
+
+def stamped(body: bytes) -> bytes:
+    return mutate(read(body))
+
+
+def _read(name: str) -> Any:
+    return yaml.safe_load((_DOCS / "examples" / name).read_text(encoding="utf-8"))
+
+
+def _review(obj: Any) -> bytes:
+    kind = {"group": "run.ai", "version": "v1alpha1", "kind": "Karta"}
+    request = {"uid": "1", "kind": kind, "operation": "CREATE", "object": obj}
+    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
+    return json.dumps(review).encode()
+
+
+def _answer(body: bytes) -> Any:
+    return json.loads(body)["response"]
+
+
+def _denial(answer: Any) -> str:
+    denied = 'admission webhook "validate.karta-interpreter.io" denied the request: '
+    return f"```text\n{denied}{answer['status']['message']}\n```\n"
+
+
+def test_the_errors() -> None:
+    assert _denial(_answer(judged(_review(_read("trainjob-broken.yaml")), {}))) in _PAGE
+
+
+def test_the_second_karta_for_a_kind() -> None:
+    second = edit.set_value(_read("trainjob.yaml"), ("metadata", "name"), "mine")
+    taken = {GVK("example.io", "v1", "TrainJob"): "trainjob"}
+    assert _denial(_answer(judged(_review(second), taken))) in _PAGE
+
+
+def test_the_warning() -> None:
+    matcher = {"byConditions": [{"type": "Failed"}]}
+    answer = _answer(judged(_review(edit.set_value(_read("trainjob.yaml"), (*_MAPPINGS, "failed"), [matcher])), {}))
+    assert answer["allowed"]
+    assert f"```text\nWarning: {answer['warnings'][-1]}\n```\n" in _PAGE
+
+
+def test_the_labels() -> None:
+    [operation] = json.loads(base64.b64decode(_answer(stamped(_review(_read("trainjob.yaml"))))["patch"]))
+    shown = _PAGE.partition("```yaml\n")[2].partition("```")[0]
+    assert yaml.safe_load(shown)["metadata"]["labels"] == operation["value"]

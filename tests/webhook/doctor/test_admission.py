@@ -1,0 +1,52 @@
+import pytest
+
+from karta_interpreter.webhook.doctor.result import Level
+from karta_interpreter.webhook.doctor.webhooks import judge_admission, read_webhooks
+from tests.webhook.doctor.karmada import BREW, Raw, configuration, rule
+
+REGISTERED = {"caBundle": "cmVnaXN0ZXJlZA=="}
+OURS = read_webhooks(configuration({"url": "https://interpreter.test", **REGISTERED}, rule(BREW)))
+
+
+def admission(*webhooks: Raw) -> Raw:
+    return {"metadata": {"name": "karta-interpreter"}, "webhooks": list(webhooks)}
+
+
+def webhook(client: Raw, policy: str = "Fail") -> Raw:
+    return {"name": "validate.karta-interpreter.io", "clientConfig": client, "failurePolicy": policy}
+
+
+@pytest.mark.parametrize(
+    ("configurations", "expected"),
+    [
+        pytest.param([], [], id="who checks no Kartas needs nothing"),
+        pytest.param([admission()], [], id="an empty one asks nobody"),
+        pytest.param([{"metadata": {"name": "karta-interpreter"}}], [], id="the API server leaves an empty list out"),
+        pytest.param([admission(webhook(REGISTERED))], [(Level.OK, "are checked")], id="the same authority"),
+        pytest.param(
+            [admission(webhook(REGISTERED), webhook({"caBundle": "b2xk"}) | {"name": "somebody.elses"})],
+            [(Level.OK, "are checked")],
+            id="another webhook next to ours trusts whom it wants",
+        ),
+        pytest.param([admission(webhook({}))], [(Level.PROBLEM, "are rejected")], id="nobody has filled it in"),
+        pytest.param(
+            [admission(webhook(REGISTERED)), admission(webhook({"caBundle": "b2xk"}))],
+            [(Level.PROBLEM, "are rejected")],
+            id="one of two is left with an old one",
+        ),
+        pytest.param(
+            [admission(webhook({}, "Ignore"))], [(Level.PROBLEM, "are stored unchecked")], id="nobody hears of it"
+        ),
+    ],
+)
+def test_admission_trusts_whom_the_registration_trusts(
+    configurations: list[Raw], expected: list[tuple[Level, str]]
+) -> None:
+    results = list(judge_admission(configurations, OURS))
+
+    assert [result.level for result in results] == [level for level, _ in expected]
+    assert all(words in result.found for result, (_, words) in zip(results, expected, strict=True))
+
+
+def test_without_a_registration_there_is_nothing_to_compare_with() -> None:
+    assert not list(judge_admission([admission(webhook({}))], []))

@@ -1,0 +1,106 @@
+import pytest
+
+from karta_interpreter.webhook.doctor.kinds import judge_clusters, judge_coverage, judge_kartas, read_stored
+from karta_interpreter.webhook.doctor.result import Level
+from karta_interpreter.webhook.doctor.webhooks import Client
+from karta_interpreter.webhook.registration.configuration import Service
+from tests.webhook.doctor.karmada import BREW, JOB, Raw, karta
+
+READY = {"Validated": ("True", ""), "CRDExists": ("True", ""), "Ready": ("True", "")}
+INVALID = {"Validated": ("False", "a: b\nc: d"), "Ready": ("False", "both must be True")}
+HOMELESS = {"Validated": ("True", ""), "CRDExists": ("False", "no CRD"), "Ready": ("False", "both must be True")}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "level", "found"),
+    [
+        pytest.param(READY, Level.OK, "1 of 1 is ready", id="ready"),
+        pytest.param(INVALID, Level.PROBLEM, "brew is not valid: a: b c: d", id="invalid"),
+        pytest.param(HOMELESS, Level.WARNING, "brew is not ready: no CRD", id="without CRD"),
+        pytest.param({"Ready": ("False", "who knows")}, Level.WARNING, "not ready: who knows", id="for another reason"),
+        pytest.param({}, Level.WARNING, "no server has checked brew", id="checked by no server"),
+    ],
+)
+def test_conditions(conditions: dict[str, tuple[str, str]], level: Level, found: str) -> None:
+    (result,) = judge_kartas([read_stored(karta("brew", BREW, **conditions))])
+
+    assert result.level is level
+    assert found in result.found
+
+
+def test_one_is_ready_and_two_are() -> None:
+    ready, other = read_stored(karta("brew", BREW, **READY)), read_stored(karta("job", JOB, **READY))
+    waiting = read_stored(karta("job", JOB, **HOMELESS))
+
+    assert [result.found for result in judge_kartas([ready, other])] == ["2 of 2 are ready"]
+    assert [result.found for result in judge_kartas([ready, waiting])][-1] == "1 of 2 is ready"
+
+
+@pytest.mark.parametrize(
+    ("members", "found"),
+    [
+        pytest.param(0, "0 member clusters, and none in Pull mode", id="none"),
+        pytest.param(1, "1 member cluster, and none in Pull mode", id="one"),
+        pytest.param(2, "2 member clusters, and none in Pull mode", id="several"),
+    ],
+)
+def test_members_are_counted(members: int, found: str) -> None:
+    assert [result.found for result in judge_clusters([{"spec": {"syncMode": "Push"}}] * members, [])] == [found]
+
+
+def test_none_is_fine() -> None:
+    (result,) = judge_kartas([])
+
+    assert result.level is Level.OK
+
+
+@pytest.mark.parametrize("strange", [{}, {"status": None}, {"status": {"conditions": [1]}}, {"metadata": {"name": 7}}])
+def test_objects_without_status(strange: Raw) -> None:
+    assert read_stored(strange).conditions == {}
+
+
+def test_a_definition_that_nobody_asks() -> None:
+    kartas = [read_stored(karta("brew", BREW, **READY)), read_stored(karta("job", JOB))]
+
+    (result,) = judge_coverage(kartas, [JOB])
+
+    assert result.level is Level.WARNING
+    assert "brew (toys.example.com/v1, Kind=Brew)" in result.found
+    assert list(judge_coverage(kartas, [JOB, BREW])) == []
+
+
+def test_one_that_is_not_ready_need_not_be_registered() -> None:
+    assert list(judge_coverage([read_stored(karta("brew", BREW, **HOMELESS))], [])) == []
+
+
+def test_two_definitions_of_a_kind() -> None:
+    twins = [read_stored(karta(name, BREW, **READY)) for name in ("one", "two")]
+
+    (result,) = judge_coverage(twins, [BREW])
+
+    assert result.level is Level.PROBLEM
+    assert "one, two" in result.found
+
+
+@pytest.mark.parametrize(
+    ("modes", "client", "level", "advice"),
+    [
+        pytest.param(["Push", None], Client("https://a.test/"), Level.OK, "", id="Karmada calls"),
+        pytest.param(
+            ["Push", "Pull"], Client("https://a.test/"), Level.WARNING, "reach the address", id="an agent calls"
+        ),
+        pytest.param(
+            ["Pull"], Client("", Service("n", "s")), Level.WARNING, "register a URL", id="it cannot use a Service"
+        ),
+    ],
+)
+def test_who_calls(modes: list[str | None], client: Client, level: Level, advice: str) -> None:
+    clusters = [
+        {"metadata": {"name": f"member{number}"}, "spec": {"syncMode": mode}} for number, mode in enumerate(modes)
+    ]
+
+    (result,) = judge_clusters(clusters, [client])
+
+    assert result.level is level
+    assert advice in result.advice
+    assert ("member1" in result.found) is (modes[1:] == ["Pull"])

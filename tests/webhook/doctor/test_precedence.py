@@ -1,0 +1,86 @@
+import pytest
+
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.doctor.result import Level
+from karta_interpreter.webhook.doctor.webhooks import judge_precedence, read_customization
+from tests.webhook.doctor.karmada import BREW, JOB, Raw, hooks, lua, rule
+
+OURS = hooks(rule(JOB, ("Retain", "InterpretHealth")))
+ANYTHING = rule(GVK("*", "*", "*"), ("*",))
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "level", "found"),
+    [
+        pytest.param(
+            "a", rule(JOB, ("Retain",)), Level.PROBLEM, "Job: Retain goes to a/hook0", id="earlier: theirs wins"
+        ),
+        pytest.param(
+            "a", ANYTHING, Level.PROBLEM, "Retain, InterpretHealth goes to a/hook0", id="earlier, for anything"
+        ),
+        pytest.param(
+            "z",
+            rule(JOB, ("Retain",)),
+            Level.WARNING,
+            "z/hook0.karta-interpreter.io is never asked for Retain",
+            id="later: ours wins",
+        ),
+        pytest.param("a", rule(JOB, ("ReviseReplica",)), Level.OK, "", id="another operation"),
+        pytest.param("a", rule(BREW, ("Retain",)), Level.OK, "", id="another kind"),
+    ],
+)
+def test_the_first_webhook_in_the_order_of_names_is_asked(name: str, written: Raw, level: Level, found: str) -> None:
+    (result,) = judge_precedence(OURS, hooks(written, name=name), ())
+
+    assert result.level is level
+    assert found in result.found
+
+
+@pytest.mark.parametrize(
+    ("gvk", "operation", "level"),
+    [
+        pytest.param(JOB, Operation.RETAIN, Level.WARNING, id="same kind and operation"),
+        pytest.param(JOB, Operation.REVISE_REPLICA, Level.OK, id="another operation"),
+        pytest.param(GVK("batch", "v1beta1", "Job"), Operation.RETAIN, Level.OK, id="another version"),
+    ],
+)
+def test_scripts_come_before_webhooks(gvk: GVK, operation: Operation, level: Level) -> None:
+    (result,) = judge_precedence(OURS, (), [lua(gvk, operation)])
+
+    assert result.level is level
+    assert ("ours-first" in result.found) is (level is Level.WARNING)
+
+
+def test_every_script_of_a_customization_has_its_operation() -> None:
+    fields = {
+        "retention": "Retain",
+        "replicaResource": "InterpretReplica",
+        "componentResource": "InterpretComponent",
+        "replicaRevision": "ReviseReplica",
+        "statusReflection": "InterpretStatus",
+        "statusAggregation": "AggregateStatus",
+        "healthInterpretation": "InterpretHealth",
+        "dependencyInterpretation": "InterpretDependency",
+    }
+    target = {"apiVersion": "batch/v1", "kind": "Job"}
+    for name, operation in fields.items():
+        scripts = {name: {"luaScript": "function f() end"}, "retention2": {"luaScript": "x"}}
+        read = read_customization({"metadata": {"name": "x"}, "spec": {"target": target, "customizations": scripts}})
+        assert (read.name, read.gvk, set(read.operations)) == ("x", JOB, {operation})
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param({}, id="nothing"),
+        pytest.param({"target": {"apiVersion": "a/b/c", "kind": "X"}}, id="no version"),
+        pytest.param(
+            {"target": {"apiVersion": "v1"}, "customizations": {"retention": {"luaScript": ""}}}, id="no script"
+        ),
+    ],
+)
+def test_a_customization_of_nothing(spec: Raw) -> None:
+    read = read_customization({"metadata": {"name": "x"}, "spec": spec})
+
+    assert (read.gvk, read.operations) == (None, frozenset())

@@ -1,0 +1,178 @@
+import socket
+from pathlib import Path
+
+import pytest
+
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.webhook.doctor import Level, Result, examine
+from tests.webhook.doctor.authority import Authority
+from tests.webhook.doctor.karmada import (
+    ADMISSION,
+    BREW,
+    CLUSTERS,
+    CONFIGURATIONS,
+    CUSTOMIZATIONS,
+    KARTAS,
+    Karmada,
+    Raw,
+    configuration,
+    group,
+    items,
+    karta,
+    resources,
+    rule,
+)
+from tests.webhook.doctor.servers import HOST, interpreter, serving
+
+pytestmark = pytest.mark.usefixtures("patient")
+
+NAME = "karta-interpreter.karmada-system.svc"
+AUTHORITY = Authority()
+OURS = "karta-interpreter"
+SERVICE = "/api/v1/namespaces/karmada-system/services/karta-interpreter"
+
+
+def client(port: int) -> Raw:
+    reference = {"namespace": "karmada-system", "name": "karta-interpreter", "port": port, "path": "/interpret"}
+    return {"service": reference, "caBundle": AUTHORITY.bundle}
+
+
+def karmada(port: int, **changes: Raw) -> Karmada:
+    """A control plane on which all is well, and the server is on loopback."""
+    ready = {"Validated": ("True", ""), "CRDExists": ("True", ""), "Ready": ("True", "")}
+    objects: dict[str, Raw | ClusterError] = {
+        "/version": {"gitVersion": "v1.36.2"},
+        CONFIGURATIONS: items(configuration(client(port), rule(BREW))),
+        CUSTOMIZATIONS: items(),
+        CLUSTERS: items({"metadata": {"name": "member1"}, "spec": {"syncMode": "Push"}}),
+        KARTAS: items(karta("brew", BREW, **ready)),
+        ADMISSION: {"webhooks": [{"name": "validate.karta-interpreter.io", "clientConfig": client(port)}]},
+        SERVICE: {"spec": {"type": "ExternalName", "externalName": HOST}},
+        "/apis/toys.example.com": group("v1"),
+        "/apis/toys.example.com/v1": resources("Brew"),
+    }
+    return Karmada({**objects, **changes})
+
+
+def worst(results: list[Result]) -> list[tuple[Level, str]]:
+    return [(result.level, result.check) for result in results if result.level is not Level.OK]
+
+
+async def test_all_is_well(tmp_path: Path) -> None:
+    async with serving(interpreter({"Brew": 200}), AUTHORITY.context(tmp_path, NAME)) as port:
+        results = await examine(karmada(port), name=OURS)
+
+    assert worst(results) == []
+    assert [result.check for result in results] == [
+        "api server",
+        "registration",
+        "timeout",
+        "gate",
+        "precedence",
+        "kinds",
+        "kartas",
+        "clusters",
+        "admission",
+        "address",
+        "connection",
+        "tls",
+        "certificate",
+        "readiness",
+        "call",
+        "definitions",
+    ]
+    (address,) = [result.found for result in results if result.check == "address"]
+    assert f"{HOST}:{port} as {NAME}" in address
+
+
+async def test_a_forwarded_port_is_dialled_and_the_registered_name_expected(tmp_path: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind((HOST, 0))
+        nobody = unused.getsockname()[1]
+        async with serving(interpreter({"Brew": 200}), AUTHORITY.context(tmp_path, NAME)) as port:
+            results = await examine(karmada(nobody), name=OURS, url=f"https://{HOST}:{port}")
+
+    assert worst(results) == []
+
+
+async def test_kinds_of_the_core_group_are_found(tmp_path: Path) -> None:
+    async with serving(interpreter({"Pod": 200}), AUTHORITY.context(tmp_path, NAME)) as port:
+        plane = karmada(port, **{CONFIGURATIONS: items(configuration(client(port), rule(GVK("", "v1", "Pod"))))})
+        plane.objects |= {"/api": {"kind": "APIVersions", "versions": ["v1"]}, "/api/v1": resources("Pod")}
+        results = await examine(plane, name=OURS)
+
+    assert [result.found for result in results if result.check == "kinds"] == [
+        "karmada-apiserver serves 1 of 1 registered kind: v1, Kind=Pod"
+    ]
+
+
+async def test_each_place_is_visited_once(tmp_path: Path) -> None:
+    asked: list[bytes] = []
+
+    def answer(target: bytes, body: bytes) -> tuple[int, bytes]:
+        asked.append(target)
+        return interpreter({"Brew": 200, "Tea": 200})(target, body)
+
+    async with serving(answer, AUTHORITY.context(tmp_path, NAME)) as port:
+        tea = {**rule(BREW), "kinds": ["Tea"]}
+        both = {CONFIGURATIONS: items(configuration(client(port), rule(BREW), tea))}
+        results = await examine(karmada(port, **both), name=OURS)
+
+    assert asked.count(b"/readyz") == 1
+    assert "each of the 2 kinds" in results[-1].found
+
+
+FORBIDDEN = ClusterError("GET it: 403 no", status=403, reason="Forbidden")
+
+
+@pytest.mark.parametrize(
+    ("path", "found", "expected"),
+    [
+        pytest.param("/version", ClusterError("refused"), [(Level.PROBLEM, "api server")], id="the API server is away"),
+        pytest.param(
+            CONFIGURATIONS,
+            ClusterError("GET it: 404 no", status=404),
+            [(Level.PROBLEM, "control plane")],
+            id="this is not a Karmada",
+        ),
+        pytest.param(CONFIGURATIONS, FORBIDDEN, [(Level.PROBLEM, "control plane")], id="no right to look"),
+        pytest.param(CONFIGURATIONS, items(), [(Level.PROBLEM, "registration"), (Level.OK, "")], id="none registered"),
+        pytest.param(CUSTOMIZATIONS, FORBIDDEN, [(Level.WARNING, "control plane")], id="no right to see scripts"),
+        pytest.param(CLUSTERS, FORBIDDEN, [(Level.WARNING, "control plane")], id="no right to see clusters"),
+        pytest.param(KARTAS, FORBIDDEN, [(Level.WARNING, "control plane")], id="no right to see Kartas"),
+        pytest.param(ADMISSION, FORBIDDEN, [(Level.WARNING, "control plane")], id="no right to see admission"),
+        pytest.param(
+            ADMISSION,
+            {"webhooks": [{"name": "mutate.karta-interpreter.io"}]},
+            [(Level.PROBLEM, "admission")],
+            id="no CA to trust",
+        ),
+        pytest.param(KARTAS, ClusterError("404", status=404), [], id="no CRD of Karta is not a fault"),
+        pytest.param(
+            "/apis/toys.example.com", ClusterError("404", status=404), [(Level.WARNING, "kinds")], id="kind without CRD"
+        ),
+        pytest.param("/apis/toys.example.com/v1", FORBIDDEN, [(Level.WARNING, "kinds")], id="no right to discovery"),
+        pytest.param(SERVICE, FORBIDDEN, [(Level.WARNING, "address")], id="no right to see the Service"),
+        pytest.param(SERVICE, {"spec": {"clusterIP": "None"}}, [(Level.PROBLEM, "address")], id="a headless Service"),
+    ],
+)
+async def test_missing_parts_are_reported_and_the_rest_is_checked(
+    tmp_path: Path, path: str, found: Raw | ClusterError, expected: list[tuple[Level, str]]
+) -> None:
+    async with serving(interpreter({"Brew": 200}), AUTHORITY.context(tmp_path, NAME)) as port:
+        plane = karmada(port)
+        plane.objects[path] = found
+        results = await examine(plane, name=OURS)
+
+    assert worst(results) == [each for each in expected if each[0] is not Level.OK]
+    assert all(result.advice for result in results if result.level is not Level.OK)
+
+
+async def test_a_server_can_be_looked_at_before_it_is_registered(tmp_path: Path) -> None:
+    async with serving(interpreter(), AUTHORITY.context(tmp_path, HOST)) as port:
+        plane = karmada(port, **{CONFIGURATIONS: items()})
+        results = await examine(plane, name=OURS, url=f"https://{HOST}:{port}/interpret")
+
+    assert (Level.OK, "call") in [(result.level, result.check) for result in results]
+    assert (Level.PROBLEM, "certificate") in worst(results), "nobody registered whom to trust"

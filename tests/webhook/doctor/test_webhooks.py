@@ -1,0 +1,83 @@
+from typing import Any
+
+import pytest
+
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.doctor.webhooks import Client, Rule, in_order, kinds_of, read_webhooks
+from karta_interpreter.webhook.registration.configuration import Service
+from tests.webhook.doctor.karmada import BREW, JOB, configuration, hooks, rule
+
+ANY = ("*",)
+
+
+@pytest.mark.parametrize(
+    ("written", "gvk", "operation", "matches"),
+    [
+        pytest.param(rule(JOB, ("Retain",)), JOB, "Retain", True, id="all named"),
+        pytest.param(rule(JOB, ("Retain",)), JOB, "ReviseReplica", False, id="another operation"),
+        pytest.param(rule(JOB, ("*",)), JOB, "ReviseReplica", True, id="any operation"),
+        pytest.param(rule(GVK("*", "v1", "Job"), ("Retain",)), JOB, "Retain", True, id="any group"),
+        pytest.param(rule(GVK("batch", "*", "Job"), ("Retain",)), JOB, "Retain", True, id="any version"),
+        pytest.param(rule(GVK("batch", "v1", "*"), ("Retain",)), JOB, "Retain", True, id="any kind"),
+        pytest.param(rule(GVK("", "v1", "Pod"), ("Retain",)), GVK("", "v1", "Pod"), "Retain", True, id="core group"),
+        pytest.param(rule(GVK("", "v1", "Job"), ("Retain",)), JOB, "Retain", False, id="empty is not any"),
+        pytest.param({}, JOB, "Retain", False, id="a rule without lists"),
+    ],
+)
+def test_rules_match_as_in_karmada(written: Any, gvk: GVK, operation: str, *, matches: bool) -> None:
+    (webhook,) = hooks(written)
+
+    assert webhook.takes(gvk, Operation(operation)) is matches
+
+
+@pytest.mark.parametrize(
+    ("client", "expected"),
+    [
+        pytest.param({"url": "https://a/b", "caBundle": "Q0E="}, Client("https://a/b", None, "Q0E="), id="a URL"),
+        pytest.param(
+            {"service": {"namespace": "n", "name": "s"}},
+            Client("", Service("n", "s", 443, "")),
+            id="port 443 by default",
+        ),
+        pytest.param(
+            {"service": {"namespace": "n", "name": "s", "port": 8443, "path": "/interpret"}},
+            Client("", Service("n", "s", 8443, "/interpret")),
+            id="a whole reference",
+        ),
+        pytest.param(None, Client(), id="nothing"),
+    ],
+)
+def test_where_a_webhook_is(client: Any, expected: Client) -> None:
+    (webhook,) = read_webhooks(configuration(client, rule(JOB)))
+
+    assert (webhook.client, webhook.timeout) == (expected, 3)
+
+
+@pytest.mark.parametrize("strange", [{}, {"webhooks": None}, {"webhooks": []}])
+def test_a_configuration_may_have_no_webhooks(strange: Any) -> None:
+    assert read_webhooks({"metadata": {"name": "a"}, **strange}) == ()
+
+
+def test_karmada_goes_through_them_in_the_order_of_their_full_names() -> None:
+    webhooks = [*hooks(rule(JOB), rule(JOB), name="b"), *hooks(rule(JOB), name="a")]
+
+    assert [webhook.full_name for webhook in in_order(reversed(webhooks))] == [
+        "a/hook0.karta-interpreter.io",
+        "b/hook0.karta-interpreter.io",
+        "b/hook1.karta-interpreter.io",
+    ]
+
+
+def test_kinds_are_gathered_over_webhooks_and_rules() -> None:
+    both = {**rule(JOB, ("Retain",)), "kinds": ["Job", "CronJob"]}
+
+    assert kinds_of(hooks(both, rule(JOB, ("*",)), rule(GVK("*", "v1", "Brew")))) == {
+        GVK("batch", "v1", "CronJob"): (Operation.RETAIN,),
+        JOB: tuple(Operation),
+    }
+
+
+def test_a_rule_with_a_star_in_operations_alone_still_names_its_kinds() -> None:
+    assert not Rule(("a",), ("v1",), ("A",), ANY).wide
+    assert kinds_of(hooks(rule(BREW, ANY))) == {BREW: tuple(Operation)}

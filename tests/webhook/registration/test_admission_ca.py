@@ -1,0 +1,161 @@
+"""The authority in admission webhooks, which are installed without one."""
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.webhook.registration.admission_ca import PATHS, AdmissionCA
+from tests.support.waiting import until
+from tests.webhook.registration.control_plane import ControlPlane, running
+from tests.webhook.registration.rig import NAME
+from tests.webhook.server.logs import capture_logs
+
+OLD, NEW = b"-- the old authority --", b"-- the new authority --"
+OTHER = {"name": "other.example.com", "clientConfig": {"url": "https://other.example.com", "caBundle": "b3RoZXI="}}
+
+
+class Rig:
+    """A control plane whose admission webhooks are looked at all the time."""
+
+    def __init__(self, plane: ControlPlane, api: ApiServer, lines: list[dict[str, Any]]) -> None:
+        self.plane = plane
+        self.authority = OLD
+        self.lines = lines
+        self.trust = AdmissionCA(api, lambda: self.authority, seconds=0.01)
+
+    def install(self) -> None:
+        for path, verb in zip(PATHS, ("validate", "mutate"), strict=True):
+            webhook = {
+                "name": f"{verb}.karta-interpreter.io",
+                "clientConfig": {
+                    "service": {"name": NAME, "namespace": "karmada-system", "path": f"/admission/{verb}"}
+                },
+                "sideEffects": "None",
+            }
+            kind = f"{verb}s"  # stands for the kind: what is applied has to have the same
+            self.plane.write(path, NAME, {"kind": kind, "metadata": {}, "webhooks": [webhook, OTHER]})
+
+    def webhooks(self) -> Iterator[Any]:
+        for path in PATHS:
+            yield from self.plane.collections[path].get(NAME, {"webhooks": []})["webhooks"]
+
+    @property
+    def trusted(self) -> set[bytes]:
+        """Whom our webhooks trust."""
+        ours = (webhook["clientConfig"] for webhook in self.webhooks() if webhook["name"] != OTHER["name"])
+        return {base64.b64decode(client.get("caBundle", "")) for client in ours}
+
+    async def looks_again(self) -> None:
+        """Wait until each webhook has been looked at more than once from now on."""
+        before = self.plane.requests
+        await until(lambda: self.plane.requests >= before + 3 * len(PATHS))
+
+    def said(self) -> list[str]:
+        return [f"{line['log_level']}: {line['event']}" for line in self.lines]
+
+    @asynccontextmanager
+    async def looking(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self.trust.run())
+        try:
+            yield
+            assert not task.done()
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+@pytest.fixture
+async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
+    async with running() as plane, ApiServer(str(plane.kubeconfig(tmp_path))) as api:
+        with capture_logs() as lines:
+            yield Rig(plane, api, lines)
+
+
+async def test_they_get_the_authority_and_nothing_else_changes(rig: Rig) -> None:
+    rig.install()
+    before = [webhook["clientConfig"].get("service") for webhook in rig.webhooks()]
+    async with rig.looking():
+        await until(lambda: rig.trust.has_announced(OLD))
+        assert rig.trusted == {OLD}
+        assert not rig.trust.has_announced(NEW)
+
+    assert [webhook["clientConfig"].get("service") for webhook in rig.webhooks()] == before
+    assert [webhook for webhook in rig.webhooks() if webhook["name"] == OTHER["name"]] == [OTHER, OTHER]
+    assert rig.said() == [
+        f"info: {verb}s {NAME} trusts the authority of this server" for verb in ("validate", "mutate")
+    ]
+
+
+async def test_they_follow_the_authority(rig: Rig) -> None:
+    rig.install()
+    async with rig.looking():
+        await until(lambda: rig.trust.has_announced(OLD))
+        rig.authority = OLD + NEW
+        rig.trust.wake()
+        await until(lambda: rig.trust.has_announced(NEW))
+        assert rig.trusted == {OLD + NEW}
+        written = len(rig.plane.applied)
+        rig.plane.write(PATHS[0], NAME, {"kind": "validates", "webhooks": []})
+        rig.install()  # as an upgrade that takes what the server has written away
+        await until(lambda: rig.trusted == {OLD + NEW})
+        assert len(rig.plane.applied) == written + 2
+
+
+async def test_none_are_made(rig: Rig) -> None:
+    async with rig.looking():
+        assert not rig.trust.has_announced(OLD), "nobody has looked yet"
+        await until(lambda: rig.trust.has_announced(OLD))
+        assert not rig.plane.applied
+        rig.install()
+        await until(lambda: rig.trusted == {OLD})
+
+
+async def test_nothing_is_told_while_there_is_nothing_to_tell(rig: Rig) -> None:
+    rig.authority = b""
+    rig.install()
+    async with rig.looking():
+        await until(lambda: rig.trust.has_announced(b""))
+        assert not rig.plane.applied
+
+
+@pytest.mark.parametrize("method", ["GET", "PATCH"])
+async def test_what_is_not_allowed_is_left_to_others(rig: Rig, method: str) -> None:
+    rig.install()
+    rig.plane.refused = {(method, path): 403 for path in PATHS}
+    async with rig.looking():
+        await until(lambda: rig.trust.has_announced(OLD))
+        await rig.looks_again()
+
+    assert rig.trusted == {b""}
+    assert len(rig.lines) == len(PATHS), "said once, not at every look"
+    assert all("is left to others" in said and "403" in said for said in rig.said())
+
+
+async def test_an_api_server_that_is_away_is_waited_for(rig: Rig) -> None:
+    rig.install()
+    rig.plane.available = False
+    async with rig.looking():
+        await rig.looks_again()
+        assert not rig.trust.has_announced(OLD)
+        rig.plane.available = True
+        await until(lambda: rig.trust.has_announced(OLD))
+
+    assert [line["log_level"] for line in rig.lines] == ["info", "info"], "the registrar tells of the server"
+
+
+async def test_what_is_refused_is_told_once(rig: Rig) -> None:
+    rig.install()
+    rig.plane.refused = {("PATCH", PATHS[0]): 422}
+    async with rig.looking():
+        await until(lambda: rig.trusted == {b"", OLD})
+        await rig.looks_again()
+        assert not rig.trust.has_announced(OLD)
+
+    assert sorted(line["log_level"] for line in rig.lines) == ["info", "warning"]
