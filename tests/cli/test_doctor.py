@@ -15,7 +15,7 @@ from click.testing import Result
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.cli import doctor
 from karta_interpreter.webhook.doctor import Level, connection
-from karta_interpreter.webhook.doctor.result import Result as Finding
+from karta_interpreter.webhook.doctor.result import CheckResult as Finding
 from tests.support.waiting import HANG
 from tests.webhook.doctor.karmada import (
     BREW,

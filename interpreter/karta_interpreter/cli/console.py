@@ -9,7 +9,7 @@ import click
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.cli.definitions import snapshot_of
 from karta_interpreter.cli.files import check_stdin, read_object, read_texts
-from karta_interpreter.cli.options import Number, definitions, file_option
+from karta_interpreter.cli.options import WholeNumber, definitions, file_option
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.definitions.sources.snapshot import Snapshot
@@ -28,7 +28,7 @@ Examples:
 
 @click.command("console", epilog=_EXAMPLES)
 @click.option(
-    "--port", type=Number(0, 65535), default=_PORT, show_default=True, metavar="PORT", help="0 for any free one."
+    "--port", type=WholeNumber(0, 65535), default=_PORT, show_default=True, metavar="PORT", help="0 for any free one."
 )
 @click.option("--open/--no-open", "is_opened", default=True, help="Whether to open a browser.")
 @definitions

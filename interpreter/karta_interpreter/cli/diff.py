@@ -20,7 +20,7 @@ from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import (
     LATER,
     NO_WORKLOAD,
-    Number,
+    WholeNumber,
     answer_options,
     complete_kinds_and_files,
     file_option,
@@ -58,7 +58,7 @@ _REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from c
 @_side("--to", "after", help="The definition after.")
 @click.argument("files", nargs=-1, type=LATER, metavar="[FILE...]")
 @file_option("--object", "paths", multiple=True, help=_OBJECTS)
-@click.option("--desired-replica", type=Number(0, MOST_REPLICAS), metavar="N", help=_REPLICAS)
+@click.option("--desired-replica", type=WholeNumber(0, MOST_REPLICAS), metavar="N", help=_REPLICAS)
 @answer_options
 @output("table", "yaml", "json", "markdown")
 def command(

@@ -16,7 +16,7 @@ from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, ou
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, written
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.webhook.doctor import Level, Result, examine
+from karta_interpreter.webhook.doctor import CheckResult, Level, examine
 from karta_interpreter.webhook.registration.configuration import KIND, NAME, parts_of_url
 
 _PAUSE_SECONDS = 2.0
@@ -70,7 +70,7 @@ def command(*, kubeconfig: Path | None, context: str | None, name: str, url: str
 
 async def _examine_until_well(
     kubeconfig: Path | None, context: str | None, name: str, url: str, seconds: float
-) -> Sequence[Result]:
+) -> Sequence[CheckResult]:
     until, shown = time.monotonic() + seconds, ""
     while True:
         # A new client each time, for the kubeconfig may be what is missing.
@@ -85,32 +85,32 @@ async def _examine_until_well(
         await asyncio.sleep(_PAUSE_SECONDS)
 
 
-def _has_problem(results: Sequence[Result]) -> bool:
+def _has_problem(results: Sequence[CheckResult]) -> bool:
     return any(result.level is Level.PROBLEM for result in results)
 
 
 _COLOURS = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "red"}
 
 
-def results_table(results: Sequence[Result]) -> str:
+def results_table(results: Sequence[CheckResult]) -> str:
     """One line per result, and below it the advice."""
     return table([row for result in results for row in _rows(result)], header=("LEVEL", "CHECK", "FOUND"))
 
 
-def _rows(result: Result) -> Iterator[Sequence[str]]:
+def _rows(result: CheckResult) -> Iterator[Sequence[str]]:
     level = click.style(str(result.level), fg=_COLOURS[result.level], bold=result.level is not Level.OK)
     yield level, result.check, " ".join(result.found.split())
     if result.advice:
         yield "", "", f"→ {' '.join(result.advice.split())}"
 
 
-def _document(results: Sequence[Result]) -> JSON:
+def _document(results: Sequence[CheckResult]) -> JSON:
     found = [{**asdict(result), "level": str(result.level)} for result in results]
     number = Counter(result.level for result in results)
     return {"results": found, "summary": {str(level): number[level] for level in Level}}
 
 
-def summary(results: Sequence[Result]) -> str:
+def summary(results: Sequence[CheckResult]) -> str:
     """The number of results of each level."""
     number = Counter(result.level for result in results)
     others = (count(number[level], level) for level in (Level.WARNING, Level.PROBLEM))

@@ -13,7 +13,7 @@ from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.definitions import Sources, load_sources, sources
 from karta_interpreter.cli.export_definitions import argocd_health_command, customization_command, flux_health_command
 from karta_interpreter.cli.files import read_crds
-from karta_interpreter.cli.options import FILE, Number, ObjectName, inputs, kind_option, output
+from karta_interpreter.cli.options import FILE, ObjectName, WholeNumber, inputs, kind_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, to_json, written
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
@@ -36,7 +36,7 @@ def command() -> None:
 @click.option("--name", type=ObjectName(), metavar="NAME", default=NAME, show_default=True, help="Name of the object.")
 @click.option(
     "--webhook-timeout",
-    type=Number(1, 30),
+    type=WholeNumber(1, 30),
     default=3,
     show_default=True,
     metavar="SECONDS",

@@ -243,7 +243,7 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
         raise Problem(f"error: {error.filename or folder}: {error.strerror}") from error
 
 
-class Connection(TypedDict):
+class ConnectionOptions(TypedDict):
     """The values of the options that `live` adds."""
 
     namespace: str | None
@@ -274,7 +274,7 @@ def file_given(target: str | None, path: str | None, option: str = "--object") -
     return target if target and is_path(target) else path
 
 
-def read_live(target: str, **connection: Unpack[Connection]) -> Object:
+def read_live(target: str, **connection: Unpack[ConnectionOptions]) -> Object:
     """Return the object that ``RESOURCE/NAME`` names; RESOURCE is in any form that kubectl knows."""
     resource, _, name = target.partition("/")
     if not resource or not name or "/" in name:
@@ -282,7 +282,7 @@ def read_live(target: str, **connection: Unpack[Connection]) -> Object:
     return asyncio.run(_find(resource, name, connection))
 
 
-async def _find(resource: str, name: str, connection: Connection) -> Object:
+async def _find(resource: str, name: str, connection: ConnectionOptions) -> Object:
     async with ApiServer.of(connection["kubeconfig"], connection["context"]) as api:
         api_version, found = await _resource(api, resource)
         namespace = (connection["namespace"] or api.namespace) if found.get("namespaced") else ""

@@ -16,7 +16,7 @@ from karta_interpreter.cli.definitions import Interpreter, kinds_of, read_custom
 from karta_interpreter.cli.explain import STRICT, exit_if_strict, warnings_text
 from karta_interpreter.cli.explain import show as show_explanations
 from karta_interpreter.cli.files import (
-    Connection,
+    ConnectionOptions,
     check_stdin,
     file_given,
     live,
@@ -46,7 +46,7 @@ Examples:
 """
 
 
-class _Given(Connection):
+class _Given(ConnectionOptions):
     target: str | None
     desired_file: str | None
     observed_file: str | None
@@ -144,7 +144,9 @@ def _read(given: _Given, filenames: Sequence[str]) -> Arguments:
         for path in (given["desired_file"], given["observed_file"])
     )
     if given["target"] and given["observed_file"] is None:
-        connection = Connection(namespace=given["namespace"], kubeconfig=given["kubeconfig"], context=given["context"])
+        connection = ConnectionOptions(
+            namespace=given["namespace"], kubeconfig=given["kubeconfig"], context=given["context"]
+        )
         observed = read_live(given["target"], **connection)
     items = None if given["status_file"] is None else read_items(given["status_file"])
     return Arguments(desired, observed, items, given["desired_replica"])

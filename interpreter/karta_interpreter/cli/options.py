@@ -64,7 +64,7 @@ class ObjectName(click.types.StringParamType):
         return str(value)
 
 
-class Number(click.IntRange):
+class WholeNumber(click.IntRange):
     """A whole number in a range; an error repeats the value and the range in words."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's signature
@@ -141,7 +141,7 @@ definitions = inputs("-f", "--filename", "filenames", text="Definitions and cust
 references = inputs("--reference-file", "references", text="Objects that the definition may look up")
 status_file = file_option("--status-file", help="One AggregatedStatusItem per document.")
 desired_replica = click.option(
-    "--desired-replica", type=Number(0, MOST_REPLICAS), metavar="N", help="Number for ReviseReplica."
+    "--desired-replica", type=WholeNumber(0, MOST_REPLICAS), metavar="N", help="Number for ReviseReplica."
 )
 
 QUOTA_ESTIMATE = "Answer as with Karmada's feature gate ResourceQuotaEstimate."

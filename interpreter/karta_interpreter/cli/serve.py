@@ -27,8 +27,8 @@ from karta_interpreter.cli.options import (
     QUOTA_ESTIMATE,
     Decimal,
     HostPort,
-    Number,
     ObjectName,
+    WholeNumber,
 )
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import findings_text, one_line, table
@@ -83,9 +83,9 @@ def _option(
 
 _OPTIONS: list[click.Parameter] = [
     _option("host", _Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
-    _option("port", Number(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
-    _option("health_port", Number(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
-    _option("console_port", Number(0, 65535), "Port on loopback for the console in the browser.", "PORT"),
+    _option("port", WholeNumber(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
+    _option("health_port", WholeNumber(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
+    _option("console_port", WholeNumber(0, 65535), "Port on loopback for the console in the browser.", "PORT"),
     _option("folders", PATH, "Folder or file of definitions, highest precedence first.", "PATH", flag="--kartas"),
     _option("overrides", PATH, "Folder or file of Karmada's Lua scripts, which override definitions.", "PATH"),
     _option("catalogue", bool, "Whether to serve the definitions of this package, too."),
@@ -101,17 +101,17 @@ _OPTIONS: list[click.Parameter] = [
     _option("authority_days", _DAYS, "How long the CA that signs it is valid.", "DAYS"),
     _option("certificate_interval", _SOME_SECONDS, "How often to check for a new certificate.", "SECONDS"),
     _option("plain_http", bool, "Serve without TLS, behind a proxy that adds it.", flag="--plain-http/--https"),
-    _option("body_limit", Number(min=1), "Largest request that is read.", "BYTES"),
+    _option("body_limit", WholeNumber(min=1), "Largest request that is read.", "BYTES"),
     _option(
         "bodies_limit",
-        Number(min=1),
+        WholeNumber(min=1),
         "Most bytes of all requests that have not been answered. Default: an eighth of the container's memory, at most "
         "128 MiB.",
         "BYTES",
     ),
     _option("call_limit", _SOME_SECONDS, "Longest time for one answer.", "SECONDS"),
-    _option("calls_in_work", Number(min=1), "Most calls that wait at a time.", "NUMBER"),
-    _option("connections", Number(min=1), "Most connections at a time.", "NUMBER"),
+    _option("calls_in_work", WholeNumber(min=1), "Most calls that wait at a time.", "NUMBER"),
+    _option("connections", WholeNumber(min=1), "Most connections at a time.", "NUMBER"),
     _option("header_timeout", _SOME_SECONDS, "Time for the headers of a call, from their first byte.", "SECONDS"),
     _option("exchange_timeout", _SOME_SECONDS, "Time to receive the body and send the answer.", "SECONDS"),
     _option("connection_age", _SECONDS, "Age after which a client has to open a new one; 0: never.", "SECONDS"),
@@ -135,7 +135,7 @@ _OPTIONS: list[click.Parameter] = [
     _option("public_url", str, "URL at which Karmada calls this server.", "URL"),
     _option("service", str, "Service by which Karmada calls it, instead of a URL.", "NAMESPACE/NAME:PORT"),
     _option("ca_file", FILE, "CA of the certificate, PEM; not needed for a self-signed one.", "FILE"),
-    _option("webhook_timeout", Number(1, 30), "How long Karmada waits.", "SECONDS"),
+    _option("webhook_timeout", WholeNumber(1, 30), "How long Karmada waits.", "SECONDS"),
     _option("multiple_pod_templates_scheduling", bool, "Whether Karmada's feature gate of that name is on."),
     _option("types_api", HostPort(), "Address of the workload types API; without one there is none.", "HOST:PORT"),
     _option("types_folder", FOLDER, "Where it stores types without --cluster.", "FOLDER"),
@@ -143,8 +143,8 @@ _OPTIONS: list[click.Parameter] = [
     _option("types_token_review", bool, "Whether the API server decides who may use it, by RBAC on Kartas."),
     _option("types_categories", str, "A category of types", "NAME", flag="--types-category"),
     _option("types_priorities", str, "A priority of types", "NAME=VALUE", flag="--types-priority"),
-    _option("types_body_limit", Number(min=1), "Largest request that it reads.", "BYTES"),
-    _option("types_rate", Number(min=1), "Most requests to it in a minute from one address.", "NUMBER"),
+    _option("types_body_limit", WholeNumber(min=1), "Largest request that it reads.", "BYTES"),
+    _option("types_rate", WholeNumber(min=1), "Most requests to it in a minute from one address.", "NUMBER"),
 ]
 
 

@@ -12,7 +12,15 @@ from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.cli import options
 from karta_interpreter.cli.definitions import interpreter_for, kinds_of
 from karta_interpreter.cli.explain import warnings_text
-from karta_interpreter.cli.files import Connection, check_stdin, file_given, live, read_live, read_object, read_objects
+from karta_interpreter.cli.files import (
+    ConnectionOptions,
+    check_stdin,
+    file_given,
+    live,
+    read_live,
+    read_object,
+    read_objects,
+)
 from karta_interpreter.cli.options import NO_WORKLOAD, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, table, written
@@ -183,7 +191,7 @@ def command(
     filenames: tuple[str, ...],
     references: tuple[str, ...],
     output: str,
-    **connection: Unpack[Connection],
+    **connection: Unpack[ConnectionOptions],
 ) -> None:
     """Show the components, instances and pods of a workload.
 

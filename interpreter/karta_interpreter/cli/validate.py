@@ -31,7 +31,7 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.files import UNREADABLE, decode
 from karta_interpreter.definitions.sources.snapshot import Quarantined, combine
 from karta_interpreter.languages.lua.customization import merge
-from karta_interpreter.languages.lua.source_map import Place, split_lines
+from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
 from karta_interpreter.webhook.registration.registrar import CRDS
 
 
@@ -180,7 +180,7 @@ def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[F
         karta = read_karta(value)[0] if gvk else None
         if gvk is None or karta is None:
             continue
-        yield from map(Place(document, at, lines).locate, _contradictions(karta, gvk, crds))
+        yield from map(SourcePosition(document, at, lines).locate, _contradictions(karta, gvk, crds))
 
 
 def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Final
 
 from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.webhook.server.metrics import BOUNDS, Totals
+from karta_interpreter.webhook.server.metrics import BOUNDS, AnswerCounts
 
 _HOUR: Final = 3600.0
 _SAMPLES: Final = 12
@@ -21,9 +21,11 @@ _SUCCESS: Final = "success"
 class LastHour:
     """Samples the counters of a server; ``read`` returns them as they are, ``clock`` seconds."""
 
-    def __init__(self, read: Callable[[], Awaitable[Totals]], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, read: Callable[[], Awaitable[AnswerCounts]], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._read, self._clock = read, clock
-        self._samples = deque[tuple[float, Totals]]()
+        self._samples = deque[tuple[float, AnswerCounts]]()
 
     async def sample(self) -> None:
         """Keep the counters of this moment, and forget those older than an hour but the last one."""

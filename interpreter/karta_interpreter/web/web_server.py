@@ -34,14 +34,14 @@ from karta_interpreter.webhook.server.process import event_loop, settle_garbage
 from karta_interpreter.webhook.server.server import store_of
 from karta_interpreter.webhook.server.settings import Settings
 from karta_interpreter.webhook.server.tls import Tls
-from karta_interpreter.webhook.server.web_process import Channel
+from karta_interpreter.webhook.server.web_process import WebChannel
 
 _CERTIFICATE_SECONDS = 0.5
 
 
 async def run(settings: Settings, end: socket.socket) -> None:
     """Serve what settings ask for until the webhook, at the other end of the channel, stops or ends."""
-    channel = await Channel.of(end)
+    channel = await WebChannel.of(end)
     webhook = Webhook(channel)
     following = asyncio.create_task(webhook.follow())
     try:

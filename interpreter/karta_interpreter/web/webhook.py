@@ -9,14 +9,14 @@ from pydantic import TypeAdapter
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.webhook.server.certificate import Certificate, CertificateSource
-from karta_interpreter.webhook.server.metrics import Totals
-from karta_interpreter.webhook.server.web_process import Channel, State
+from karta_interpreter.webhook.server.metrics import AnswerCounts
+from karta_interpreter.webhook.server.web_process import State, WebChannel
 
 
 class Webhook(CertificateSource):
     """The other end of a channel, and the source of its certificate."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: WebChannel) -> None:
         self._channel = channel
         self._asked = deque[asyncio.Future[Any]]()
         self.state = State()
@@ -59,9 +59,9 @@ class Webhook(CertificateSource):
         await self._channel.send([what, *about])
         return await answer
 
-    async def totals(self) -> Totals:
+    async def totals(self) -> AnswerCounts:
         """The counters, in parts between which the webhook answers calls."""
         series: dict[tuple[str, str, str], tuple[int, float, int]] = {}
         while (part := await self.ask("totals", len(series)))["series"]:
             series |= {(each[0], each[1], each[2]): (each[3], each[4], each[5]) for each in part["series"]}
-        return Totals(series, {operation: tuple(counts) for operation, counts in part["within"].items()})
+        return AnswerCounts(series, {operation: tuple(counts) for operation, counts in part["within"].items()})

@@ -2,16 +2,16 @@
 
 import pytest
 
-from karta_interpreter.base.sandbox.pool import Place, Places
+from karta_interpreter.base.sandbox.pool import Slot, Slots
 
 
 class Office:
     """Places of a size, and the names of the requests that were granted, in their order."""
 
     def __init__(self, size: int) -> None:
-        self.places = Places(size)
+        self.places = Slots(size)
         self.granted: list[str] = []
-        self._requests: dict[str, Place] = {}
+        self._requests: dict[str, Slot] = {}
 
     def ask(self, *names: str) -> None:
         """Ask for a place by names whose first letter is the owner."""

@@ -2,12 +2,12 @@ import click
 import pytest
 
 from karta_interpreter.cli.doctor import results_table, summary
-from karta_interpreter.webhook.doctor import Level, Result
+from karta_interpreter.webhook.doctor import CheckResult, Level
 
 RESULTS = [
-    Result(Level.OK, "tls", "fine"),
-    Result(Level.WARNING, "call", "slow", "give it\nmore CPU"),
-    Result(Level.PROBLEM, "address", "of two\n lines", "fix it"),
+    CheckResult(Level.OK, "tls", "fine"),
+    CheckResult(Level.WARNING, "call", "slow", "give it\nmore CPU"),
+    CheckResult(Level.PROBLEM, "address", "of two\n lines", "fix it"),
 ]
 
 
@@ -30,5 +30,5 @@ def test_every_result_is_a_line_with_its_advice_below() -> None:
         pytest.param(RESULTS[2:] * 2, "0 ok, 0 warnings, 2 problems", id="several"),
     ],
 )
-def test_the_summary_counts(results: list[Result], expected: str) -> None:
+def test_the_summary_counts(results: list[CheckResult], expected: str) -> None:
     assert summary(results) == expected

@@ -7,7 +7,7 @@ import pytest
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.definitions.sources.api_errors import (
-    Request,
+    ApiRequest,
     read_event,
     read_object,
     rejected,
@@ -16,8 +16,8 @@ from karta_interpreter.definitions.sources.api_errors import (
 )
 
 
-def _request(path: str = "/apis/run.ai/v1alpha1/kartas", *verbs: str) -> Request:
-    return Request("GET", path, verbs or ("list",), server="https://karmada")
+def _request(path: str = "/apis/run.ai/v1alpha1/kartas", *verbs: str) -> ApiRequest:
+    return ApiRequest("GET", path, verbs or ("list",), server="https://karmada")
 
 
 def _status(**fields: Any) -> bytes:

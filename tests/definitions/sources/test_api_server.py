@@ -17,7 +17,7 @@ from aiohttp import web
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.sources import api_server
-from karta_interpreter.definitions.sources.api_errors import Request, read_object
+from karta_interpreter.definitions.sources.api_errors import ApiRequest, read_object
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from tests.definitions.sources.pair import Pair
 from tests.definitions.sources.scripted_api import (
@@ -154,7 +154,7 @@ async def test_list_of_large_objects_is_read_in_small_parts(
 ) -> None:
     decoded: list[int] = []
 
-    def read(request: Request, content: bytes) -> Object:
+    def read(request: ApiRequest, content: bytes) -> Object:
         decoded.append(len(content))
         return read_object(request, content)
 

@@ -4,7 +4,7 @@ import pytest
 
 from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.languages.lua.reading import Reading, read_scripts
+from karta_interpreter.languages.lua.reading import ScriptReading, read_scripts
 from tests.languages.lua.machine import machine
 
 LONG = "local s = '{}' for i = 1, 15 do s = s .. s end "
@@ -40,7 +40,7 @@ def test_a_script_does_no_harm(body: str, expected: JSON) -> None:
         assert machine.run(body)[0] == expected
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ScriptReading:
     return read_scripts({"healthInterpretation": {"luaScript": text}}, "hostile")
 
 

@@ -2,7 +2,7 @@
 
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.web.last_hour import INTERVAL, LastHour
-from karta_interpreter.webhook.server.metrics import CallMetrics, Totals
+from karta_interpreter.webhook.server.metrics import AnswerCounts, CallMetrics
 
 JOB = GVK("batch", "v1", "Job")
 REPLICA = "InterpretReplica"
@@ -15,7 +15,7 @@ class Server:
         self.metrics, self.now = CallMetrics(), 0.0
         self.hour = LastHour(self._totals, lambda: self.now)
 
-    async def _totals(self) -> Totals:
+    async def _totals(self) -> AnswerCounts:
         return self.metrics.totals()
 
     @classmethod

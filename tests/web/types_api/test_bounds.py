@@ -17,7 +17,7 @@ from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.web.types_api import view
 from karta_interpreter.web.types_api.edge import Asked, ClientLimits, Edge, Route
-from karta_interpreter.web.types_api.listing import MOST_BYTES, MOST_CONDITIONS, Listing
+from karta_interpreter.web.types_api.listing import MOST_BYTES, MOST_CONDITIONS, ListQuery
 from karta_interpreter.web.types_api.models import ApiError, WorkloadType, WorkloadTypes
 from karta_interpreter.web.types_api.records import Record
 from karta_interpreter.web.types_api.view import Row, View
@@ -99,7 +99,7 @@ def test_pages_end_before_their_limit_of_bytes(size: int, pages: list[int]) -> N
 
     found, names, offset = [], list[str](), 0
     while offset is not None:
-        page = json.loads(Listing(offset=offset, limit=4).page(rows, encode))
+        page = json.loads(ListQuery(offset=offset, limit=4).page(rows, encode))
         assert (page["total"], page["offset"]) == (10, offset)
         found.append(len(page["types"]))
         names += [each.strip() for each in page["types"]]
@@ -113,9 +113,9 @@ def test_pages_end_before_their_limit_of_bytes(size: int, pages: list[int]) -> N
 
 def test_filter_has_a_limited_number_of_conditions() -> None:
     conditions = ["name!=x"] * MOST_CONDITIONS
-    assert len(Listing.of([("filterBy", ",".join(conditions))]).tests) == MOST_CONDITIONS
+    assert len(ListQuery.of([("filterBy", ",".join(conditions))]).tests) == MOST_CONDITIONS
     with pytest.raises(ApiError) as error:
-        Listing.of([("filterBy", ",".join(conditions)), ("filterBy", "name!=y")])
+        ListQuery.of([("filterBy", ",".join(conditions)), ("filterBy", "name!=y")])
     assert error.value.status == 400
 
 

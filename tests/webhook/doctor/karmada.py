@@ -8,7 +8,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.webhook.doctor.webhooks import Customization, Webhook, read_webhooks
+from karta_interpreter.webhook.doctor.webhooks import Customization, RegisteredWebhook, read_webhooks
 
 Raw = dict[str, Any]
 
@@ -75,7 +75,7 @@ def configuration(client: Raw, *rules: Raw, name: str = "karta-interpreter", tim
     return {"metadata": {"name": name}, "webhooks": webhooks}
 
 
-def hooks(*rules: Raw, name: str = "karta-interpreter", timeout: int | None = 3) -> tuple[Webhook, ...]:
+def hooks(*rules: Raw, name: str = "karta-interpreter", timeout: int | None = 3) -> tuple[RegisteredWebhook, ...]:
     return read_webhooks(
         configuration({"url": "https://interpreter.test/interpret"}, *rules, name=name, timeout=timeout)
     )

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.webhook.doctor.connection import Address, address_of
-from karta_interpreter.webhook.doctor.result import Level, Result
+from karta_interpreter.webhook.doctor.result import CheckResult, Level
 from karta_interpreter.webhook.doctor.webhooks import Client
 from karta_interpreter.webhook.registration.configuration import Service
 
@@ -11,7 +11,7 @@ NAME = "karta-interpreter.karmada-system.svc"
 REFERENCE = Service("karmada-system", "karta-interpreter", 8443, "/interpret")
 
 
-def of_service(spec: Any, *, port: int = 8443) -> Address | Result:
+def of_service(spec: Any, *, port: int = 8443) -> Address | CheckResult:
     reference = Service(REFERENCE.namespace, REFERENCE.name, port, REFERENCE.path)
     return address_of(Client("", reference), None if spec is None else {"spec": spec})
 
@@ -49,7 +49,7 @@ def test_a_url_is_dialled_as_it_is(url: str, host: str, port: int, path: str) ->
 def test_other_urls_are_called_by_nobody(url: str) -> None:
     result = address_of(Client(url))
 
-    assert isinstance(result, Result)
+    assert isinstance(result, CheckResult)
     assert result.level is Level.PROBLEM
 
 
@@ -102,7 +102,7 @@ def test_a_service_is_resolved_as_karmada_does(spec: Any, host: str) -> None:
 def test_services_that_karmada_cannot_dial(spec: Any, found: str) -> None:
     result = of_service(spec)
 
-    assert isinstance(result, Result)
+    assert isinstance(result, CheckResult)
     assert result.level is Level.PROBLEM
     assert found in result.found
     assert result.advice
@@ -117,7 +117,7 @@ def test_the_port_is_443_when_the_reference_names_none() -> None:
 
 
 def test_a_url_and_a_service_together_are_a_problem() -> None:
-    assert isinstance(address_of(Client("https://a.test/", REFERENCE)), Result)
+    assert isinstance(address_of(Client("https://a.test/", REFERENCE)), CheckResult)
 
 
 def test_a_forwarded_port_keeps_the_name_that_is_expected() -> None:

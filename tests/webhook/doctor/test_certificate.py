@@ -11,7 +11,7 @@ from karta_interpreter.webhook.doctor.certificate import (
     judge_trust,
     read_bundle,
 )
-from karta_interpreter.webhook.doctor.result import Level, Result
+from karta_interpreter.webhook.doctor.result import CheckResult, Level
 from tests.webhook.doctor.authority import DAY, Authority
 
 HOUR = timedelta(hours=1)
@@ -117,4 +117,4 @@ def test_a_good_one() -> None:
     ],
 )
 def test_a_bundle_that_karmada_cannot_read_is_a_problem(bundle: str, *, readable: bool) -> None:
-    assert isinstance(read_bundle(bundle), Result) is not readable
+    assert isinstance(read_bundle(bundle), CheckResult) is not readable

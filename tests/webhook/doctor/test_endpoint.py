@@ -12,7 +12,7 @@ from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor import connection
 from karta_interpreter.webhook.doctor.connection import Address
 from karta_interpreter.webhook.doctor.endpoint import examine_endpoint, judge_connection, judge_exchange, judge_tls
-from karta_interpreter.webhook.doctor.result import Level, Result
+from karta_interpreter.webhook.doctor.result import CheckResult, Level
 from karta_interpreter.webhook.wire import decode, encode_failure
 from tests.support.waiting import HANG
 from tests.webhook.doctor.authority import DAY, Authority
@@ -41,7 +41,7 @@ def at(port: int) -> Address:
     return Address(HOST, port, NAME, "/interpret", "it is registered so", "look at it")
 
 
-def worst(results: list[Result]) -> list[tuple[Level, str, str]]:
+def worst(results: list[CheckResult]) -> list[tuple[Level, str, str]]:
     return [(result.level, result.check, result.found) for result in results if result.level is not Level.OK]
 
 
@@ -240,7 +240,7 @@ OUTSIDE = Address("a.test", 443, "a.test", "/interpret", advice="look at it")
         pytest.param(judge_exchange(ConnectionResetError()), "ConnectionResetError", "log", id="reset in a call"),
     ],
 )
-def test_what_failures_mean(result: Result, found: str, advice: str) -> None:
+def test_what_failures_mean(result: CheckResult, found: str, advice: str) -> None:
     assert result.level is Level.PROBLEM
     assert found in result.found
     assert advice in result.advice

@@ -13,7 +13,7 @@ from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor import connection, endpoint
 from karta_interpreter.webhook.doctor.connection import Address
 from karta_interpreter.webhook.doctor.endpoint import examine_endpoint
-from karta_interpreter.webhook.doctor.result import Level, Result
+from karta_interpreter.webhook.doctor.result import CheckResult, Level
 from tests.support.waiting import PAUSE
 from tests.webhook.doctor.authority import Authority
 from tests.webhook.doctor.servers import HOST, Handle, handling, interpreter, serving
@@ -55,7 +55,7 @@ def _brief(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG
     monkeypatch.setattr(connection, "SECONDS", 1.0)
 
 
-async def last(handle: Handle, folder: Path) -> Result:
+async def last(handle: Handle, folder: Path) -> CheckResult:
     async with handling(handle, AUTHORITY.context(folder, NAME)) as port:
         *_, result = await examine_endpoint(at(port), AUTHORITY.bundle, 3, {})
     return result

@@ -4,7 +4,7 @@ import pytest
 
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.webhook.doctor.kinds import Served, judge_kinds, served
+from karta_interpreter.webhook.doctor.kinds import ServedVersions, judge_kinds, served
 from karta_interpreter.webhook.doctor.result import Level
 from tests.webhook.doctor.karmada import BREW, JOB, Raw, resources
 
@@ -14,35 +14,41 @@ HEALTH, AGGREGATE = (Operation.INTERPRET_HEALTH,), (Operation.AGGREGATE_STATUS,)
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        pytest.param({}, Served((), status=False), id="no such group"),
-        pytest.param({"v1": resources("Tea")}, Served((), status=False), id="no such kind"),
-        pytest.param({"v1": resources("Brew", "Tea")}, Served(("v1",), status=True), id="served"),
-        pytest.param({"v1": resources("Brew", status=False)}, Served(("v1",), status=False), id="without status"),
-        pytest.param({"v2": resources("Brew")}, Served(("v2",), status=False), id="in another version"),
+        pytest.param({}, ServedVersions((), status=False), id="no such group"),
+        pytest.param({"v1": resources("Tea")}, ServedVersions((), status=False), id="no such kind"),
+        pytest.param({"v1": resources("Brew", "Tea")}, ServedVersions(("v1",), status=True), id="served"),
+        pytest.param(
+            {"v1": resources("Brew", status=False)}, ServedVersions(("v1",), status=False), id="without status"
+        ),
+        pytest.param({"v2": resources("Brew")}, ServedVersions(("v2",), status=False), id="in another version"),
         pytest.param(
             {"v1": {"resources": [{"name": "brews", "kind": "Brew"}, {"name": "teas/status", "kind": "Brew"}]}},
-            Served(("v1",), status=False),
+            ServedVersions(("v1",), status=False),
             id="the status of another resource",
         ),
-        pytest.param({"v1": {"resources": []}}, Served((), status=False), id="an empty list"),
+        pytest.param({"v1": {"resources": []}}, ServedVersions((), status=False), id="an empty list"),
     ],
 )
-def test_discovery(found: Mapping[str, Raw], expected: Served) -> None:
+def test_discovery(found: Mapping[str, Raw], expected: ServedVersions) -> None:
     assert served(BREW, {version: each["resources"] for version, each in found.items()}) == expected
 
 
 @pytest.mark.parametrize(
     ("operations", "how", "level", "found"),
     [
-        pytest.param(AGGREGATE, Served(("v1",)), Level.OK, "serves 1 of 1", id="served with status"),
+        pytest.param(AGGREGATE, ServedVersions(("v1",)), Level.OK, "serves 1 of 1", id="served with status"),
         pytest.param(
-            HEALTH, Served(("v1",), status=False), Level.OK, "serves 1 of 1", id="no operation writes the status"
+            HEALTH,
+            ServedVersions(("v1",), status=False),
+            Level.OK,
+            "serves 1 of 1",
+            id="no operation writes the status",
         ),
-        pytest.param(HEALTH, Served(), Level.WARNING, "not installed", id="no CRD"),
-        pytest.param(AGGREGATE, Served(("v2",)), Level.WARNING, "not serve v1, only v2", id="another version"),
+        pytest.param(HEALTH, ServedVersions(), Level.WARNING, "not installed", id="no CRD"),
+        pytest.param(AGGREGATE, ServedVersions(("v2",)), Level.WARNING, "not serve v1, only v2", id="another version"),
     ],
 )
-def test_one_kind(operations: tuple[Operation, ...], how: Served, level: Level, found: str) -> None:
+def test_one_kind(operations: tuple[Operation, ...], how: ServedVersions, level: Level, found: str) -> None:
     (result,) = judge_kinds({BREW: operations}, {BREW: how})
 
     assert result.level is level
@@ -50,13 +56,13 @@ def test_one_kind(operations: tuple[Operation, ...], how: Served, level: Level, 
 
 
 def test_one_kind_is_no_plural() -> None:
-    (result,) = judge_kinds({JOB: HEALTH}, {JOB: Served(("v1",))})
+    (result,) = judge_kinds({JOB: HEALTH}, {JOB: ServedVersions(("v1",))})
 
     assert result.found == "karmada-apiserver serves 1 of 1 registered kind: batch/v1, Kind=Job"
 
 
 def test_a_status_that_cannot_be_written_is_a_problem() -> None:
-    bad, rest = judge_kinds({BREW: AGGREGATE}, {BREW: Served(("v1",), status=False)})
+    bad, rest = judge_kinds({BREW: AGGREGATE}, {BREW: ServedVersions(("v1",), status=False)})
 
     assert bad.level is Level.PROBLEM
     assert "without AggregateStatus" in bad.advice
@@ -66,7 +72,7 @@ def test_a_status_that_cannot_be_written_is_a_problem() -> None:
 def test_all_missing_kinds_are_one_result() -> None:
     kinds = {BREW: HEALTH, GVK("a", "v1", "A"): HEALTH, JOB: HEALTH}
 
-    missing, present = judge_kinds(kinds, {gvk: Served(("v1",) if gvk == JOB else ()) for gvk in kinds})
+    missing, present = judge_kinds(kinds, {gvk: ServedVersions(("v1",) if gvk == JOB else ()) for gvk in kinds})
 
     assert str(BREW) in missing.found
     assert "a/v1, Kind=A" in missing.found

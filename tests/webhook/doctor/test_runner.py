@@ -5,7 +5,7 @@ import pytest
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.webhook.doctor import Level, Result, examine
+from karta_interpreter.webhook.doctor import CheckResult, Level, examine
 from tests.webhook.doctor.authority import Authority
 from tests.webhook.doctor.karmada import (
     ADMISSION,
@@ -55,7 +55,7 @@ def karmada(port: int, **changes: Raw) -> Karmada:
     return Karmada({**objects, **changes})
 
 
-def worst(results: list[Result]) -> list[tuple[Level, str]]:
+def worst(results: list[CheckResult]) -> list[tuple[Level, str]]:
     return [(result.level, result.check) for result in results if result.level is not Level.OK]
 
 

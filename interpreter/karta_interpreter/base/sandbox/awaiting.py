@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from karta_interpreter.base.errors import SandboxError
-from karta_interpreter.base.sandbox.pool import Place, Pool, every_process_is_busy
+from karta_interpreter.base.sandbox.pool import Pool, Slot, every_process_is_busy
 from karta_interpreter.base.sandbox.process import READ, Process
 
 
@@ -64,7 +64,7 @@ class AsyncPool:
             await asyncio.wait(self._settling)
         await asyncio.to_thread(self._threads.shutdown)
 
-    async def _settle(self, process: Process, exchange: "Exchange", place: Place) -> None:
+    async def _settle(self, process: Process, exchange: "Exchange", place: Slot) -> None:
         is_fit = False
         try:
             is_fit = await exchange.settled()
@@ -75,7 +75,7 @@ class AsyncPool:
             else:
                 self._end(process, place)
 
-    def _end(self, process: Process, place: Place) -> None:
+    def _end(self, process: Process, place: Slot) -> None:
         process.kill()
         # The place is free only when the process is gone: there are never more processes than places.
         try:
@@ -86,7 +86,7 @@ class AsyncPool:
         else:
             dropped.add_done_callback(lambda _: self.pool.places.release(place))
 
-    def _leave(self, place: Place, starting: Future[Process] | None) -> None:
+    def _leave(self, place: Slot, starting: Future[Process] | None) -> None:
         def end(done: Future[Process]) -> None:
             if not done.cancelled() and not done.exception():
                 self.pool.put_back(done.result())
@@ -99,7 +99,7 @@ class AsyncPool:
             # then: with more starts than threads, none would be left to end a process that all of them wait for.
             starting.add_done_callback(end)
 
-    async def _place(self, owner: str, end: float) -> Place:
+    async def _place(self, owner: str, end: float) -> Slot:
         loop, granted, is_asking = asyncio.get_running_loop(), asyncio.Event(), True
 
         def wake() -> None:

@@ -22,7 +22,7 @@ def close_pools() -> None:
         pool.close()
 
 
-class Place:
+class Slot:
     """A request of an owner for a place, and the place itself once the request is granted."""
 
     def __init__(self, owner: str, granted: Callable[[], object]) -> None:
@@ -31,7 +31,7 @@ class Place:
         self.is_granted = False
 
 
-class Places:
+class Slots:
     """A number of places, for owners that request one each time they need it.
 
     A free place goes to the waiting owner that has the fewest, and of several such owners to the one that waits
@@ -43,18 +43,18 @@ class Places:
     def __init__(self, size: int) -> None:
         self._free = size
         self._used = Counter[str]()
-        self._waiting: list[Place] = []
+        self._waiting: list[Slot] = []
         self._lock = threading.Lock()
 
-    def request(self, owner: str, granted: Callable[[], object]) -> Place:
+    def request(self, owner: str, granted: Callable[[], object]) -> Slot:
         """Ask for a place; ``granted`` is called, in any thread, when the owner has it."""
-        place = Place(owner, granted)
+        place = Slot(owner, granted)
         with self._lock:
             self._waiting.append(place)
             self._grant()
         return place
 
-    def release(self, place: Place) -> None:
+    def release(self, place: Slot) -> None:
         """Free a place, or withdraw the request for it."""
         with self._lock:
             if place in self._waiting:
@@ -92,7 +92,7 @@ class Pool:
         self.size: Final = size
         self._start = start
         self._idle_seconds = idle_seconds
-        self.places: Final = Places(size)
+        self.places: Final = Slots(size)
         self._lock = threading.Lock()
         self._settled = threading.Condition(self._lock)
         self._idle: dict[Process, float] = {}

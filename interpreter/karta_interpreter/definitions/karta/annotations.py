@@ -21,7 +21,7 @@ from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.lua.script import Scripts
-from karta_interpreter.languages.lua.source_map import Place, position_in, split_lines
+from karta_interpreter.languages.lua.source_map import SourcePosition, position_in, split_lines
 
 PREFIX = "karta-interpreter.io/"
 
@@ -218,7 +218,7 @@ class AnnotationText:
     def report(self, finding: Finding, at: Path) -> None:
         """Add a finding about a part of the text, with the line that has it."""
         if at and self.documents:
-            placed = Place(self.documents[0], (), split_lines(self.text)).locate(replace(finding, path=at))
+            placed = SourcePosition(self.documents[0], (), split_lines(self.text)).locate(replace(finding, path=at))
             finding = replace(finding, inside=(placed.line, placed.column))
         self.findings.append(finding)
 

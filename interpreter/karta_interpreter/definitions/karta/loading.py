@@ -25,7 +25,7 @@ from karta_interpreter.languages.jq import forget_many
 from karta_interpreter.languages.lua.customization import is_customization
 from karta_interpreter.languages.lua.reading import lints
 from karta_interpreter.languages.lua.script import Script, Scripts
-from karta_interpreter.languages.lua.source_map import Place, split_lines
+from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
 
 _CUSTOMIZATION = (
     "this is a ResourceInterpreterCustomization of Karmada, not a Karta",
@@ -72,7 +72,7 @@ def load_documents(text: str, source: str) -> list[Loaded]:
     return [loaded for loaded, _ in load_placed(text, source)]
 
 
-def load_placed(text: str, source: str) -> list[tuple[Loaded, Place | None]]:
+def load_placed(text: str, source: str) -> list[tuple[Loaded, SourcePosition | None]]:
     """The results of `load_documents`, each with the place of the object in the text; None for unreadable text."""
     try:
         found = read_objects(text, source, *KINDS)
@@ -81,7 +81,7 @@ def load_placed(text: str, source: str) -> list[tuple[Loaded, Place | None]]:
         finding = replace(unreadable, source=source, line=err.line, column=err.column)
         return [(Loaded(None, (finding,), "", None, source), None)]
     lines = split_lines(text)
-    places = [(value, Place(document, at, lines)) for document, at, value in found]
+    places = [(value, SourcePosition(document, at, lines)) for document, at, value in found]
     return [(_placed(load_object(value, source), place), place) for value, place in places]
 
 
@@ -115,7 +115,7 @@ def load_object(value: JSON, source: str) -> Loaded:
     return Loaded(definition, findings, name, gvk, source)
 
 
-def _placed(loaded: Loaded, place: Place) -> Loaded:
+def _placed(loaded: Loaded, place: SourcePosition) -> Loaded:
     """Return the same with its line, and with line and column in each finding."""
     return replace(loaded.with_findings(map(place.locate, loaded.findings)), line=place.line)
 

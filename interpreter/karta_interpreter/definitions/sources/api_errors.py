@@ -32,7 +32,7 @@ _STATUS_HINTS: dict[int, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ApiRequest:
     """A request to an API server; ``verbs`` are what RBAC must allow for it, ``server`` is a URL."""
 
     method: str
@@ -47,7 +47,7 @@ class Request:
         return f"{self.method} {self.server}{self.path}"
 
 
-def read_object(request: Request, content: bytes) -> Object:
+def read_object(request: ApiRequest, content: bytes) -> Object:
     """The JSON object that answers a request; raises ClusterError for anything else."""
     try:
         value = orjson.loads(content)
@@ -58,7 +58,7 @@ def read_object(request: Request, content: bytes) -> Object:
     return value
 
 
-def read_event(request: Request, line: bytes) -> tuple[str, Object]:
+def read_event(request: ApiRequest, line: bytes) -> tuple[str, Object]:
     """Type and object of one line of a watch; raises ClusterError for an event of type ERROR, with its code."""
     event = read_object(request, line)
     kind, obj = event.get("type"), event.get("object")
@@ -70,7 +70,7 @@ def read_event(request: Request, line: bytes) -> tuple[str, Object]:
     return kind, obj
 
 
-def rejected(request: Request, status: int, content: bytes) -> ClusterError:
+def rejected(request: ApiRequest, status: int, content: bytes) -> ClusterError:
     """The error of an answer with a status of 400 or more; its content should be a Kubernetes ``Status``."""
     try:
         decoded = orjson.loads(content)
@@ -82,12 +82,12 @@ def rejected(request: Request, status: int, content: bytes) -> ClusterError:
     return ClusterError(message, status=status, reason=str(answer.get("reason") or phrase))
 
 
-def too_large(request: Request, most: int) -> ClusterError:
+def too_large(request: ApiRequest, most: int) -> ClusterError:
     """The error of an answer that goes on after the bytes that are read of it."""
     return ClusterError(f"{request}: the answer has more than {most} bytes", reason="TooLarge")
 
 
-def unreachable(request: Request, error: BaseException) -> ClusterError:
+def unreachable(request: ApiRequest, error: BaseException) -> ClusterError:
     """The error of a request that got no answer, or only a part of one."""
     reason, message = _why_unreachable(error)
     return ClusterError(f"{request}: {message}", reason=reason)
@@ -109,7 +109,7 @@ def unusable(source: str, error: BaseException) -> ClusterError:
     return ClusterError(f"{source} cannot be used: {what}; {hint}", reason=reason)
 
 
-def _unreadable(request: Request, what: str) -> ClusterError:
+def _unreadable(request: ApiRequest, what: str) -> ClusterError:
     return ClusterError(f"{request}: {what}; is this the URL of a Kubernetes API server?", reason="Unreadable")
 
 
@@ -137,7 +137,7 @@ def _text(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _status_hint(request: Request, status: int) -> str:
+def _status_hint(request: ApiRequest, status: int) -> str:
     place = _RESOURCE.fullmatch(request.path)
     if status == HTTPStatus.FORBIDDEN:
         return _missing_rule(request, place)
@@ -147,7 +147,7 @@ def _status_hint(request: Request, status: int) -> str:
     return _STATUS_HINTS.get(status, "")
 
 
-def _missing_rule(request: Request, place: re.Match[str] | None) -> str:
+def _missing_rule(request: ApiRequest, place: re.Match[str] | None) -> str:
     if not place:
         return f"allow its user {', '.join(request.verbs)} on nonResourceURLs {json.dumps([request.path])}"
     role = f"a Role in {place['namespace']}" if place["namespace"] else "a ClusterRole"

@@ -22,7 +22,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.sources.api_errors import (
-    Request,
+    ApiRequest,
     read_event,
     read_object,
     rejected,
@@ -105,7 +105,7 @@ class ApiServer:
 
     async def get(self, path: str) -> Object:
         """The object at a path."""
-        return await self._ask(Request("GET", path, ("get",)))
+        return await self._ask(ApiRequest("GET", path, ("get",)))
 
     async def find(self, path: str) -> Object | None:
         """The object at a path, None when there is none."""
@@ -135,7 +135,7 @@ class ApiServer:
         while True:
             try:
                 page = await self._ask(
-                    Request("GET", path, verbs, (("limit", str(limit)), *rest)), _PAGE_BYTES if limit > 1 else 0
+                    ApiRequest("GET", path, verbs, (("limit", str(limit)), *rest)), _PAGE_BYTES if limit > 1 else 0
                 )
             except ClusterError as error:
                 if error.reason != "TooLarge" or limit == 1:
@@ -150,26 +150,28 @@ class ApiServer:
 
     async def create(self, path: str, obj: Object) -> Object:
         """The object as it was created in the collection at a path."""
-        return await self._ask(Request("POST", path, ("create",), body=obj))
+        return await self._ask(ApiRequest("POST", path, ("create",), body=obj))
 
     async def replace(self, path: str, obj: Object) -> Object:
         """The object at a path after it was replaced; refused with 409 when ``obj`` is of an older resourceVersion."""
-        return await self._ask(Request("PUT", path, ("update",), body=obj))
+        return await self._ask(ApiRequest("PUT", path, ("update",), body=obj))
 
     async def apply(self, path: str, obj: Object) -> Object:
         """The object at a path after a server-side apply that takes fields over from other managers."""
         query = (("fieldManager", MANAGER), ("force", "true"))
-        return await self._ask(Request("PATCH", path, ("create", "patch"), query, obj, "application/apply-patch+yaml"))
+        return await self._ask(
+            ApiRequest("PATCH", path, ("create", "patch"), query, obj, "application/apply-patch+yaml")
+        )
 
     async def patch_status(self, path: str, body: Object) -> Object:
         """The object at a path after a merge patch of its status subresource; ``body`` holds a ``status``."""
         query, content_type = (("fieldManager", MANAGER),), "application/merge-patch+json"
-        return await self._ask(Request("PATCH", f"{path}/status", ("patch",), query, body, content_type))
+        return await self._ask(ApiRequest("PATCH", f"{path}/status", ("patch",), query, body, content_type))
 
     async def delete(self, path: str, *, preconditions: Object | None = None) -> Object:
         """Delete the object at a path, refused with 409 if it is not that of the preconditions; return the answer."""
         body = {"preconditions": preconditions} if preconditions else None
-        return await self._ask(Request("DELETE", path, ("delete",), body=body))
+        return await self._ask(ApiRequest("DELETE", path, ("delete",), body=body))
 
     async def watch(
         self, path: str, resource_version: str, *, timeout_seconds: int
@@ -185,7 +187,7 @@ class ApiServer:
             ("timeoutSeconds", str(timeout_seconds)),
         )
         silence = timeout_seconds + _SILENCE_SECONDS
-        async with self._answer(Request("GET", path, ("watch",), query), silence=silence) as (request, response):
+        async with self._answer(ApiRequest("GET", path, ("watch",), query), silence=silence) as (request, response):
             rest = b""
             async for chunk in response.content.iter_any():
                 # Not by aiohttp's lines, which have a limit: an event has an object of up to 1.5 MiB.
@@ -197,14 +199,14 @@ class ApiServer:
             if rest:
                 raise ConnectionResetError("in the middle of an event")
 
-    async def _ask(self, request: Request, most: int = 0) -> Object:
+    async def _ask(self, request: ApiRequest, most: int = 0) -> Object:
         async with self._answer(request) as (asked, response):
             return read_object(asked, await _read(asked, response, most or _MOST_BYTES))
 
     @asynccontextmanager
     async def _answer(
-        self, request: Request, *, silence: float | None = None
-    ) -> AsyncIterator[tuple[Request, "ClientResponse"]]:
+        self, request: ApiRequest, *, silence: float | None = None
+    ) -> AsyncIterator[tuple[ApiRequest, "ClientResponse"]]:
         """The answer to a request if it is a good one; one without end may be silent for ``silence`` seconds."""
         from aiohttp import ClientError  # noqa: PLC0415 - see the top of this module
 
@@ -300,7 +302,7 @@ def _check_there(kubeconfig: str) -> None:
         raise FileNotFoundError("there is no such file")
 
 
-async def _send(client: "ApiClient", request: Request, silence: float | None) -> "ClientResponse":
+async def _send(client: "ApiClient", request: ApiRequest, silence: float | None) -> "ClientResponse":
     from aiohttp import ClientTimeout  # noqa: PLC0415 - see the top of this module
 
     unlimited = silence is not None
@@ -317,7 +319,7 @@ async def _send(client: "ApiClient", request: Request, silence: float | None) ->
     return response
 
 
-async def _read(request: Request, response: "ClientResponse", most: int) -> bytes:
+async def _read(request: ApiRequest, response: "ClientResponse", most: int) -> bytes:
     try:
         await response.content.readexactly(most + 1)
     except asyncio.IncompleteReadError as error:

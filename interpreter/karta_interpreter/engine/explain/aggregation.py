@@ -10,7 +10,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import annotation_field
 from karta_interpreter.engine.operations import Call, Options, Results
-from karta_interpreter.engine.operations.aggregate.member_status import Part, Report, reports_of
+from karta_interpreter.engine.operations.aggregate.member_status import MemberReport, Part, reports_of
 from karta_interpreter.engine.operations.aggregate.merge import Merging, Present, are_conditions, of_all
 from karta_interpreter.engine.operations.aggregate.reduce import is_time
 from karta_interpreter.engine.operations.aggregate.status_history import has_ended
@@ -132,7 +132,7 @@ def _rule(value: JSON, parts: Sequence[Part]) -> str:
     return f"the {'time' if is_time(value) else 'text'} of {', '.join(whose)}"
 
 
-def _place(report: Report, path: Path, value: JSON) -> Place:
+def _place(report: MemberReport, path: Path, value: JSON) -> Place:
     return Place(path, value, source="items", cluster=report.cluster)
 
 

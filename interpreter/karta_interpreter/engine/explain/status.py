@@ -19,7 +19,7 @@ _OBSERVED_GENERATION = ("status", "observedGeneration")
 _GENERATIONS: tuple[Path, ...] = (("metadata", "generation"), _OBSERVED_GENERATION)
 
 
-class _Part(NamedTuple):
+class _Requirement(NamedTuple):
     """One requirement of a matcher: whether it holds, in words what was read, and where."""
 
     holds: bool
@@ -39,33 +39,37 @@ class _Statuses:
         self._phase_places = phases[0].places if phases else ()
         self._at = dict(self._condition_places(rules.conditions.query if rules.conditions else None))
 
-    def parts(self, matcher: Matcher) -> list[_Part]:
+    def parts(self, matcher: Matcher) -> list[_Requirement]:
         """Return each requirement of a matcher, judged by the matching itself."""
         found = []
         if matcher.phase:
             holds, phase = self.holds(Matcher(phase=matcher.phase)), self._reader.phase
             read = "" if holds else f', read "{phase}"' if phase else ", read none"
-            found.append(_Part(holds, f'phase "{matcher.phase}"{read}', self._phase_places, is_there=bool(phase)))
+            found.append(
+                _Requirement(holds, f'phase "{matcher.phase}"{read}', self._phase_places, is_there=bool(phase))
+            )
         found += [self._condition(each) for each in matcher.conditions]
         if matcher.expression is not None:
             found.append(self._expression(matcher.expression, matcher))
         return found
 
-    def _condition(self, expected: ConditionMatcher) -> _Part:
+    def _condition(self, expected: ConditionMatcher) -> _Requirement:
         holds = self.holds(Matcher(conditions=(expected,)))
         place, condition = self._at.get(expected.type, (None, None))
         required = _condition_text(expected.type, expected.status, expected.reason)
         if condition is None:
-            return _Part(holds, f"condition {required}, not there", (), is_there=False)
+            return _Requirement(holds, f"condition {required}, not there", (), is_there=False)
         read = "" if holds else f", read {_condition_text(expected.type, condition.status, condition.reason)}"
-        return _Part(holds, f"condition {required}{read}", (place,) if place else (), is_there=True, is_condition=True)
+        return _Requirement(
+            holds, f"condition {required}{read}", (place,) if place else (), is_there=True, is_condition=True
+        )
 
-    def _expression(self, query: Query, matcher: Matcher) -> _Part:
+    def _expression(self, query: Query, matcher: Matcher) -> _Requirement:
         holds = self.holds(Matcher(expression=query, expected=matcher.expected))
         found = readings(query, self._object)
         read = f'"{to_text(found[0].value)}"' if found else "no result"
         note = f'byExpression "{matcher.expected}"' + ("" if holds else f", read {read}")
-        return _Part(holds, note, found[0].places if found else (), is_there=False)
+        return _Requirement(holds, note, found[0].places if found else (), is_there=False)
 
     def _condition_places(self, query: Query | None) -> Iterator[tuple[str | None, tuple[Place | None, Condition]]]:
         places: list[Place | None] = []
@@ -150,7 +154,7 @@ def status_facts(definition: Definition, call: Call, _options: Options, results:
         yield Fact("status", note, field=annotation_field("aggregate"), places=(observed,))
 
 
-def _is_near(parts: list[_Part], *, is_undefined: bool) -> bool:
+def _is_near(parts: list[_Requirement], *, is_undefined: bool) -> bool:
     """Return whether one requirement alone fails, and something else was read there.
 
     A phase or an expression alone always reads something else; that is worth a line where nothing matches.

@@ -31,7 +31,7 @@ from karta_interpreter.languages.jq.syntax.traversal import variables_in
 _LONGEST_QUOTE: Final = 200
 
 
-class Program:
+class ExpressionProgram:
     """How an expression runs: compiled when it first does, for of those that a server knows most never run.
 
     A ``bounded`` expression has a function already, and nothing else.
@@ -63,7 +63,7 @@ class Program:
 
 
 _IS_THERE: Final = Binary("!=", Identity(), Literal(None))
-_PLAIN: Final = WeakValueDictionary[str, Program]()
+_PLAIN: Final = WeakValueDictionary[str, ExpressionProgram]()
 """The programs of plain expressions by their texts, each for as long as some expression has it."""
 
 
@@ -78,7 +78,7 @@ class Query:
     text: str
     node: Node = field(compare=False, repr=False)
     vetting: Vetting = field(compare=False, repr=False)
-    _program: Program = field(compare=False, repr=False)
+    _program: ExpressionProgram = field(compare=False, repr=False)
     variables: frozenset[str] = field(default=frozenset(), compare=False)
     values: Mapping[str, JSON] = field(default_factory=dict, hash=False)
 
@@ -98,10 +98,10 @@ class Query:
             raise QueryRefusedError(f"{quoted(text)}: {reasons}")
         read = variables_in(node) & variables
         if vetting.verdict is Verdict.BOUNDED:
-            program = Program(node, _bounded(node, sorted(read), owner))
+            program = ExpressionProgram(node, _bounded(node, sorted(read), owner))
         else:
             # By the text alone: the values of variables are looked up when the program runs.
-            program = _PLAIN.setdefault(text, Program(node))
+            program = _PLAIN.setdefault(text, ExpressionProgram(node))
         return cls(text, node, vetting, program, read)
 
     def __reduce__(self) -> tuple[Any, ...]:

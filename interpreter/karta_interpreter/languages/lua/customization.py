@@ -17,7 +17,7 @@ from karta_interpreter.base.k8s.values import JSON, Object, Path, type_name
 from karta_interpreter.languages.lua.operation import SLOTS
 from karta_interpreter.languages.lua.reading import read_scripts, unknown_fields
 from karta_interpreter.languages.lua.script import Script, Scripts
-from karta_interpreter.languages.lua.source_map import Place, split_lines
+from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
 
 API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterCustomization"
@@ -78,7 +78,7 @@ def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
         finding = replace(error("unreadable", (), str(err)), source=source, line=err.line, column=err.column)
         return [LoadedCustomization("", None, Scripts(), (finding,), source)]
     lines = split_lines(text)
-    return [_load(value, Place(document, at, lines)) for document, at, value in objects]
+    return [_load(value, SourcePosition(document, at, lines)) for document, at, value in objects]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def merge(customizations: Iterable[LoadedCustomization]) -> Merged:
     return Merged(MappingProxyType({gvk: Scripts(scripts) for gvk, scripts in found.items()}), tuple(findings))
 
 
-def _load(value: JSON, place: Place) -> LoadedCustomization:
+def _load(value: JSON, place: SourcePosition) -> LoadedCustomization:
     if not is_customization(value):
         finding = place.locate(error("not-a-customization", (), f"not a {KIND}, got {_what(value)}"))
         return LoadedCustomization(_name(value), None, Scripts(), (finding,), place.source)

@@ -14,7 +14,7 @@ from karta_interpreter.languages.lua.machine.lint import Lint
 from karta_interpreter.languages.lua.machine.worker import Job, run_job
 from karta_interpreter.languages.lua.operation import SLOTS, Operation
 from karta_interpreter.languages.lua.script import Script, Scripts
-from karta_interpreter.languages.lua.source_map import Lines, Place, find_word
+from karta_interpreter.languages.lua.source_map import Lines, SourcePosition, find_word
 
 _OPERATIONS = {SLOTS[each].field: each.value for each in Operation}
 _SCRIPT = "luaScript"
@@ -26,7 +26,7 @@ _lints: Final[ContextVar[bool]] = ContextVar("lints", default=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ScriptReading:
     """The scripts that can be run, the findings, and the operations whose script cannot be run.
 
     A script that can be run may still have errors among its findings: Karmada, too, runs a script that calls what it
@@ -56,7 +56,9 @@ def lints() -> bool:
     return _lints.get()
 
 
-def read_scripts(customizations: JSON, name: str, path: Path = (), place: Place | None = None) -> Reading:
+def read_scripts(
+    customizations: JSON, name: str, path: Path = (), place: SourcePosition | None = None
+) -> ScriptReading:
     """Read and judge a mapping such as ``spec.customizations``: ``{healthInterpretation: {luaScript: ...}}``.
 
     ``name`` is that of the customization, for messages, and ``path`` that of the mapping, for findings. With a
@@ -68,7 +70,7 @@ def read_scripts(customizations: JSON, name: str, path: Path = (), place: Place 
     """
     reader = _Reader(name, place)
     reader.read(customizations, path)
-    return Reading(Scripts(reader.scripts), tuple(reader.findings), frozenset(reader.broken))
+    return ScriptReading(Scripts(reader.scripts), tuple(reader.findings), frozenset(reader.broken))
 
 
 def unknown_fields(value: Iterable[str], known: Iterable[str], path: Path) -> Iterator[Finding]:
@@ -81,7 +83,7 @@ def unknown_fields(value: Iterable[str], known: Iterable[str], path: Path) -> It
 class _Reader:
     """One reading of one customization; collects."""
 
-    def __init__(self, name: str, place: Place | None) -> None:
+    def __init__(self, name: str, place: SourcePosition | None) -> None:
         self._name = name
         self._place = place
         self.scripts: list[Script] = []

@@ -137,7 +137,7 @@ _lines = lru_cache(1)(Lines)  # of a text that has many findings
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePosition:
     """A value of a document, ``at`` a path in it, and the lines of the text."""
 
     document: Document

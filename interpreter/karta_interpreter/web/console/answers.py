@@ -19,9 +19,9 @@ from karta_interpreter.engine.explain.explanation import OBSERVED
 from karta_interpreter.engine.operations import CHANGED, LIVE, SLOTS, Call, Operation, Options, StatusItem, interpret
 from karta_interpreter.engine.workload import Karta, Workload, WorkloadTree
 from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode
-from karta_interpreter.languages.lua.source_map import Place as Lines
+from karta_interpreter.languages.lua.source_map import SourcePosition as Lines
 from karta_interpreter.web.console.texts import (
-    Place,
+    Marker,
     Position,
     TextError,
     path_of,
@@ -77,9 +77,9 @@ _TYPES: Final = dict.fromkeys(("karta", "object", "observed", "items", "referenc
 class _Inputs:
     """The values of the texts of the page; ``problems`` has the reason for each text without one."""
 
-    object: Place | None
-    observed: Place | None
-    items: tuple[tuple[Place, StatusItem], ...]
+    object: Marker | None
+    observed: Marker | None
+    items: tuple[tuple[Marker, StatusItem], ...]
     references: tuple[Object, ...]
     problems: Object
 
@@ -136,7 +136,7 @@ def _inputs(question: Question) -> _Inputs:
 class _Answers:
     """The answers of one definition about one object."""
 
-    def __init__(self, definition: Definition, place: Lines, obj: Place, inputs: _Inputs, question: Question) -> None:
+    def __init__(self, definition: Definition, place: Lines, obj: Marker, inputs: _Inputs, question: Question) -> None:
         chosen = question.options
         self._definition, self._place, self._object, self._inputs = definition, place, obj, inputs
         self._options = Options(

@@ -32,7 +32,7 @@ class TextError(InterpreterError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Marker:
     """A value of a text: ``at`` is its path in the document."""
 
     document: Document
@@ -44,7 +44,7 @@ class Place:
         return [*self.document.position((*self.at, *path))]
 
 
-def read_object(text: str) -> Place | None:
+def read_object(text: str) -> Marker | None:
     """The object of a text, None of an empty one; raises TextError for a text with no object or with several."""
     places = list(_objects(text))
     if len(places) > 1:
@@ -61,7 +61,7 @@ def read_objects(text: str) -> list[Object]:
     return [place.value for place in places]
 
 
-def read_items(text: str) -> list[tuple[Place, StatusItem]]:
+def read_items(text: str) -> list[tuple[Marker, StatusItem]]:
     """The items of a text, one for each document or each element of a list; raises TextError."""
     found = []
     for place in _values(text):
@@ -82,7 +82,7 @@ def path_of(field: str) -> Path:
     return tuple(int(index) if index else (quoted or plain) for quoted, index, plain in steps)
 
 
-def _check_kinds(places: Iterable[Place]) -> None:
+def _check_kinds(places: Iterable[Marker]) -> None:
     for place in places:
         try:
             GVK.of(place.value)
@@ -90,24 +90,24 @@ def _check_kinds(places: Iterable[Place]) -> None:
             raise TextError(str(error), *place.position(())) from error
 
 
-def _objects(text: str) -> Iterator[Place]:
+def _objects(text: str) -> Iterator[Marker]:
     for place in _documents(text):
         if not isinstance(place.value, dict):
             raise TextError("this is not an object", *place.position(()))
         yield place
 
 
-def _values(text: str) -> Iterator[Place]:
+def _values(text: str) -> Iterator[Marker]:
     for place in _documents(text):
         if isinstance(place.value, list):
-            yield from (Place(place.document, (*place.at, index), each) for index, each in enumerate(place.value))
+            yield from (Marker(place.document, (*place.at, index), each) for index, each in enumerate(place.value))
         else:
             yield place
 
 
-def _documents(text: str) -> Iterator[Place]:
+def _documents(text: str) -> Iterator[Marker]:
     try:
         found = manifest.read_objects(text, "", *KINDS)
     except ManifestError as error:
         raise TextError(str(error), error.line, error.column) from error
-    return (Place(document, at, value) for document, at, value in found)
+    return (Marker(document, at, value) for document, at, value in found)

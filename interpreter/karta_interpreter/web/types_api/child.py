@@ -27,7 +27,7 @@ INTERPRET: Final = b"I"
 VERSION: Final = b"V"
 """The version of an object, whose definition is needed: the arguments of `interpret_all`, or nothing."""
 PROBLEM: Final = b"P"
-"""A `Problem`: the body is wrong."""
+"""A `ProblemDetails`: the body is wrong."""
 
 _MOST_BYTES: Final = 16 * 2**20
 _CLUSTER: Final = "member1"

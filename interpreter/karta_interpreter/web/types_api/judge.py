@@ -15,7 +15,7 @@ from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.web.console.child import FAILURE, processes
 from karta_interpreter.web.types_api import child
-from karta_interpreter.web.types_api.models import ApiError, Judged, Problem, unavailable
+from karta_interpreter.web.types_api.models import ApiError, Judged, ProblemDetails, unavailable
 
 _PROCESSES: Final = 2
 _IDLE_SECONDS: Final = 30.0
@@ -73,7 +73,7 @@ class Judge:
                 raise ApiError(422, f"the body cannot be judged: {error}") from error
             raise unavailable(f"no process can judge the body: {error}", seconds=1) from error
         if found == child.PROBLEM:
-            raise ApiError.of(Problem.model_validate_json(answer))
+            raise ApiError.of(ProblemDetails.model_validate_json(answer))
         if found == FAILURE:
             raise ApiError(422, f"the body cannot be judged: {answer.decode()}")
         return answer

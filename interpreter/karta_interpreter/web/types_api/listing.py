@@ -41,7 +41,7 @@ _Test = tuple[Callable[[Row], str], Callable[[str, str], bool], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ListQuery:
     """What a client asks of the list; read from the query, with everything that is wrong with it in one error."""
 
     tests: tuple[_Test, ...] = ()

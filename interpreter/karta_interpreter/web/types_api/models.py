@@ -175,7 +175,7 @@ class ProblemError(Model):
     hint: Text | None = None
 
 
-class Problem(Model):
+class ProblemDetails(Model):
     """Problem details (RFC 9457)."""
 
     type: str
@@ -225,7 +225,7 @@ class ApiError(InterpreterError):
         super().__init__(detail)
         self.status, self.headers = status, headers or {}
         kind, title = f"urn:karta-interpreter:problem:{_PROBLEMS[status]}", HTTPStatus(status).phrase
-        self.problem = Problem(
+        self.problem = ProblemDetails(
             type=kind,
             title=title,
             status=status,
@@ -236,7 +236,7 @@ class ApiError(InterpreterError):
         )
 
     @classmethod
-    def of(cls, problem: Problem) -> Self:
+    def of(cls, problem: ProblemDetails) -> Self:
         """The error of a problem that another process has found."""
         return cls(problem.status, problem.detail, errors=problem.errors or (), total=problem.errors_total or 0)
 

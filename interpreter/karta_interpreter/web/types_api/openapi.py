@@ -148,7 +148,7 @@ def document(choices: Choices) -> bytes:
     A server whose clients do not ask for it starts without.
     """
     paths: dict[str, dict[str, Object]] = {}
-    bodies: list[type[BaseModel]] = [models.Problem]
+    bodies: list[type[BaseModel]] = [models.ProblemDetails]
     for each in OPERATIONS:
         paths.setdefault(each.path, {})[each.method] = _described(each)
         bodies += [model for model in (each.body, *each.answers.values()) if model]
@@ -214,7 +214,7 @@ def _problem(status: int) -> Object:
     return {
         "description": _PROBLEMS[status],
         **({"headers": later} if status in _RETRIED else {}),
-        "content": {CONTENT_TYPE: {"schema": _reference(models.Problem)}},
+        "content": {CONTENT_TYPE: {"schema": _reference(models.ProblemDetails)}},
     }
 
 

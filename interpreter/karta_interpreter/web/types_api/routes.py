@@ -19,7 +19,7 @@ from karta_interpreter.engine.operations import Options
 from karta_interpreter.web.types_api import models
 from karta_interpreter.web.types_api.edge import Asked, Handler, Route, read, sent
 from karta_interpreter.web.types_api.judge import Judge, packed
-from karta_interpreter.web.types_api.listing import Listing
+from karta_interpreter.web.types_api.listing import ListQuery
 from karta_interpreter.web.types_api.models import (
     ApiError,
     Choices,
@@ -68,7 +68,7 @@ class Routes:
 
     async def list_types(self, asked: Asked) -> Response:
         """A page of the types."""
-        listing = Listing.of(asked.request.query.items())
+        listing = ListQuery.of(asked.request.query.items())
         rows = await self.view.rows()
         return sent(await asyncio.to_thread(listing.page, rows.values(), lambda row: row.encoded(self.choices)))
 

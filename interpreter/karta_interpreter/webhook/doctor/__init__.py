@@ -4,7 +4,7 @@ Modules check one thing each in what was read, and do no I/O; except `connection
 that run the checks in order, `endpoint` and `runner`.
 """
 
-from karta_interpreter.webhook.doctor.result import Level, Result
+from karta_interpreter.webhook.doctor.result import CheckResult, Level
 from karta_interpreter.webhook.doctor.runner import examine
 
-__all__ = ["Level", "Result", "examine"]
+__all__ = ["CheckResult", "Level", "examine"]

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from cryptography import x509
 
 from karta_interpreter.base.k8s.pem import names_of
-from karta_interpreter.webhook.doctor.result import Result, listed, ok, problem, warning
+from karta_interpreter.webhook.doctor.result import CheckResult, listed, ok, problem, warning
 
 _CHECK = "certificate"
 _URGENT, _SOON = timedelta(days=7), timedelta(days=30)
@@ -25,7 +25,7 @@ _UNKNOWN_CA = frozenset({2, 7, 18, 19, 20, 21, 27})
 """No issuer, or none that is trusted; or another one of the same name, as after a CA was created again."""
 
 
-def read_bundle(ca_bundle: str) -> str | Result:
+def read_bundle(ca_bundle: str) -> str | CheckResult:
     """The PEM text of a ``caBundle``, "" for an empty one, which means the CAs of Karmada's own system."""
     if not ca_bundle:
         return ""
@@ -38,7 +38,7 @@ def read_bundle(ca_bundle: str) -> str | Result:
     return pem.decode("ascii", errors="ignore")  # comments may be in any language
 
 
-def judge_names(leaf: x509.Certificate, server_name: str) -> Iterator[Result]:
+def judge_names(leaf: x509.Certificate, server_name: str) -> Iterator[CheckResult]:
     """Check that the certificate is valid for the name that Karmada expects."""
     names = names_of(leaf)
     if any(_covers(name, server_name) for name in names):
@@ -49,7 +49,7 @@ def judge_names(leaf: x509.Certificate, server_name: str) -> Iterator[Result]:
     yield problem(_CHECK, text, f"serve one for it (--certificate-name {server_name}), or register a name that it has")
 
 
-def judge_dates(leaf: x509.Certificate, now: datetime) -> Iterator[Result]:
+def judge_dates(leaf: x509.Certificate, now: datetime) -> Iterator[CheckResult]:
     """Check that the certificate is valid now and for a while."""
     begin, end = leaf.not_valid_before_utc, leaf.not_valid_after_utc
     life, left = end - begin, end - now
@@ -65,7 +65,7 @@ def judge_dates(leaf: x509.Certificate, now: datetime) -> Iterator[Result]:
 
 def judge_trust(
     error: ssl.SSLCertVerificationError | None, *, bundled: bool, leaf: x509.Certificate
-) -> Iterator[Result]:
+) -> Iterator[CheckResult]:
     """Check that the chain leads to a registered CA; ``error`` is that of OpenSSL."""
     if error is None:
         return
@@ -88,7 +88,7 @@ def judge_certificate(
     now: datetime,
     *,
     bundled: bool,
-) -> list[Result]:
+) -> list[CheckResult]:
     """Return all objections to a certificate, or a single ok."""
     dates = list(judge_dates(leaf, now))
     # OpenSSL stops at its first objection: where that is the leaf's dates, `judge_dates` has said more about it.

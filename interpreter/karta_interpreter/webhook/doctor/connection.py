@@ -18,7 +18,7 @@ from cryptography import x509
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.webhook.doctor.result import Result, problem
+from karta_interpreter.webhook.doctor.result import CheckResult, problem
 from karta_interpreter.webhook.doctor.webhooks import Client
 from karta_interpreter.webhook.registration.configuration import Service, parts_of_url
 
@@ -63,7 +63,7 @@ class Reply:
     seconds: float
 
 
-def address_of(client: Client, service: Object | None = None) -> Address | Result:
+def address_of(client: Client, service: Object | None = None) -> Address | CheckResult:
     """The address of a webhook; ``service`` is the object that it refers to, None where karmada-apiserver has none.
 
     A Result is the reason why Karmada cannot resolve it.
@@ -75,7 +75,7 @@ def address_of(client: Client, service: Object | None = None) -> Address | Resul
     return _of_service(client.service, service)
 
 
-def _of_url(url: str) -> Address | Result:
+def _of_url(url: str) -> Address | CheckResult:
     try:
         host, port, path = parts_of_url(url)
     except ServeError as error:
@@ -84,7 +84,7 @@ def _of_url(url: str) -> Address | Result:
     return Address(host, port, host, path, f"{url} is registered", "check that the host of the URL is the right one")
 
 
-def _of_service(reference: Service, service: Object | None) -> Address | Result:
+def _of_service(reference: Service, service: Object | None) -> Address | CheckResult:
     name = f"Service {reference.namespace}/{reference.name}"
     external = f"ExternalName {reference.host}.cluster.local"
     spec = {} if service is None else service.get("spec") or {}

@@ -18,7 +18,7 @@ from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.certificate import judge_certificate, read_bundle
 from karta_interpreter.webhook.doctor.connection import SECONDS, Address, Reply, ask, connect, shake_hands, verify
-from karta_interpreter.webhook.doctor.result import Level, Result, listed, ok, problem, warning
+from karta_interpreter.webhook.doctor.result import CheckResult, Level, listed, ok, problem, warning
 from karta_interpreter.webhook.wire.request import API_VERSION, KIND, context_of
 
 Kinds: TypeAlias = Mapping[GVK, Sequence[Operation]]
@@ -53,7 +53,7 @@ _PORT_FORWARD = (
 )
 
 
-async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[Result]:
+async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[CheckResult]:
     """Dial an address, check its certificate, and call it; ``kinds`` are those that it should know.
 
     Each is asked one of its operations: a kind that only has scripts answers no others. ``limit`` is the seconds that
@@ -67,7 +67,7 @@ async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, 
     ]
 
 
-def _examine(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[Result]:
+def _examine(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[CheckResult]:
     try:
         connect(address)
     except OSError as error:
@@ -86,17 +86,17 @@ def _examine(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) 
     return results
 
 
-def _certificate(address: Address, ca_bundle: str) -> list[Result]:
+def _certificate(address: Address, ca_bundle: str) -> list[CheckResult]:
     leaf, version = shake_hands(address)
     results = [ok(_TLS, f"{address} speaks {version}")]
     pem = read_bundle(ca_bundle)
-    if isinstance(pem, Result):
+    if isinstance(pem, CheckResult):
         return [*results, pem]
     error = verify(address, pem)
     return [*results, *judge_certificate(leaf, address.server_name, error, datetime.now(UTC), bundled=bool(pem))]
 
 
-def _calls(address: Address, limit: int | None, kinds: Kinds) -> list[Result]:
+def _calls(address: Address, limit: int | None, kinds: Kinds) -> list[CheckResult]:
     results = list(judge_readiness(ask(address, READY)))
     target = f"{address.path}?timeout={limit or _UNSET}s"
     results += judge_call(ask(address, target, call_body(UNDEFINED, Operation.INTERPRET_REPLICA)), limit)
@@ -128,7 +128,7 @@ def call_body(gvk: GVK, operation: Operation) -> bytes:
     return orjson.dumps(context_of(_UID, operation, obj, observedObject=obj, replicas=0))
 
 
-def judge_connection(address: Address, error: OSError) -> Result:
+def judge_connection(address: Address, error: OSError) -> CheckResult:
     """The result about a connection that fails."""
     way = f" ({address.reason})" if address.reason else ""
     advice = f"; {address.advice}" if address.advice else ""
@@ -144,7 +144,7 @@ def judge_connection(address: Address, error: OSError) -> Result:
     return problem(_CONNECTION, f"{address}: {what}{way}", hint + advice)
 
 
-def judge_tls(address: Address, error: OSError) -> Result:
+def judge_tls(address: Address, error: OSError) -> CheckResult:
     """The result about a handshake that fails with any certificate accepted."""
     reason = str(getattr(error, "reason", None) or str(error) or type(error).__name__).replace("_", " ").lower()
     if isinstance(error, TimeoutError):
@@ -153,7 +153,7 @@ def judge_tls(address: Address, error: OSError) -> Result:
     return problem(_TLS, f"{address} does not speak TLS as Karmada does: {reason}", advice)
 
 
-def judge_exchange(error: OSError) -> Result:
+def judge_exchange(error: OSError) -> CheckResult:
     """The result about a call without an answer on a good connection."""
     if isinstance(error, TimeoutError):
         return problem(_CALL, f"a call has no answer after {SECONDS:.0f} s", "check the server's log and its CPU")
@@ -163,7 +163,7 @@ def judge_exchange(error: OSError) -> Result:
     return problem(_CALL, f"a call has no answer: {str(error) or type(error).__name__}", "check the server's log")
 
 
-def judge_readiness(reply: Reply) -> Iterator[Result]:
+def judge_readiness(reply: Reply) -> Iterator[CheckResult]:
     """Check the answer of `READY`."""
     if reply.status == HTTPStatus.OK:
         yield ok(_READINESS, "the server is ready")
@@ -175,7 +175,7 @@ def judge_readiness(reply: Reply) -> Iterator[Result]:
         yield problem(_READINESS, found, "fix the reason that it names; its log has more")
 
 
-def judge_call(reply: Reply, limit: int | None) -> Iterator[Result]:
+def judge_call(reply: Reply, limit: int | None) -> Iterator[CheckResult]:
     """Check the answer to a call for `UNDEFINED`; ``limit`` is the seconds that Karmada waits."""
     objection = _objection(reply)
     if objection:
@@ -196,7 +196,7 @@ def is_defined(reply: Reply) -> bool:
     return bool(_code(_json(reply)) != HTTPStatus.NOT_FOUND)
 
 
-def judge_definitions(known: dict[GVK, bool]) -> Iterator[Result]:
+def judge_definitions(known: dict[GVK, bool]) -> Iterator[CheckResult]:
     """Check that the server has a definition of each registered kind."""
     unknown = [gvk for gvk, is_known in known.items() if not is_known]
     if unknown:

@@ -10,21 +10,21 @@ from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.schema import gvk_of, name_of
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.webhook.doctor.result import Result, listed, ok, problem, warning
+from karta_interpreter.webhook.doctor.result import CheckResult, listed, ok, problem, warning
 from karta_interpreter.webhook.doctor.webhooks import Client
 
 _KINDS, _KARTAS, _CLUSTERS = "kinds", "kartas", "clusters"
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedVersions:
     """The versions in which a kind is served, and whether the one in question has a status subresource."""
 
     versions: tuple[str, ...] = ()
     status: bool = True
 
 
-def served(gvk: GVK, resources: Mapping[str, Sequence[Object]]) -> Served:
+def served(gvk: GVK, resources: Mapping[str, Sequence[Object]]) -> ServedVersions:
     """How a kind is served, by the resources of each version of its group.
 
     >>> deployments = [{"name": "deployments", "kind": "Deployment"}]
@@ -37,13 +37,13 @@ def served(gvk: GVK, resources: Mapping[str, Sequence[Object]]) -> Served:
         for version, found in resources.items()
     }
     names = {each["name"] for each in resources.get(gvk.version, ())}
-    return Served(
+    return ServedVersions(
         tuple(version for version, found in plurals.items() if found),
         status=any(f"{plural}/status" in names for plural in plurals.get(gvk.version, ())),
     )
 
 
-def judge_kinds(kinds: Mapping[GVK, Sequence[Operation]], found: Mapping[GVK, Served]) -> Iterator[Result]:
+def judge_kinds(kinds: Mapping[GVK, Sequence[Operation]], found: Mapping[GVK, ServedVersions]) -> Iterator[CheckResult]:
     """Check that there can be objects of the registered kinds, and that their status can be written."""
     missing = [gvk for gvk in kinds if not found[gvk].versions]
     present = [gvk for gvk in kinds if gvk.version in found[gvk].versions]
@@ -89,7 +89,7 @@ def read_stored(obj: Object) -> Stored:
     return Stored(name_of(obj), gvk_of(obj), found)
 
 
-def judge_kartas(kartas: Sequence[Stored]) -> Iterator[Result]:
+def judge_kartas(kartas: Sequence[Stored]) -> Iterator[CheckResult]:
     """Check their conditions."""
     for karta in kartas:
         if karta.has("Validated", "False"):
@@ -109,7 +109,7 @@ def judge_kartas(kartas: Sequence[Stored]) -> Iterator[Result]:
         yield ok(_KARTAS, "none is stored here; the server answers from its folders and catalogue")
 
 
-def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Iterator[Result]:
+def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Iterator[CheckResult]:
     """Check that each defined kind is registered, and defined once."""
     kinds = Counter(karta.gvk for karta in kartas if karta.gvk)
     for gvk in (gvk for gvk, times in kinds.items() if times > 1):
@@ -123,7 +123,7 @@ def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Ite
         yield warning(_KARTAS, f"defined, but not registered, so Karmada does not ask: {listed(missing)}", advice)
 
 
-def judge_clusters(clusters: Sequence[Object], clients: Sequence[Client]) -> Iterator[Result]:
+def judge_clusters(clusters: Sequence[Object], clients: Sequence[Client]) -> Iterator[CheckResult]:
     """Warn about Pull-mode clusters, whose agents cannot be checked."""
     pulling = [each["metadata"]["name"] for each in clusters if edit.get(each, ("spec", "syncMode")) == "Pull"]
     if not pulling:

@@ -17,7 +17,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CheckResult:
     """One line of a diagnosis; ``advice`` is empty where nothing has to be done."""
 
     level: Level
@@ -26,9 +26,9 @@ class Result:
     advice: str = ""
 
 
-ok = partial(Result, Level.OK)
-warning = partial(Result, Level.WARNING)
-problem = partial(Result, Level.PROBLEM)
+ok = partial(CheckResult, Level.OK)
+warning = partial(CheckResult, Level.WARNING)
+problem = partial(CheckResult, Level.PROBLEM)
 
 
 def listed(names: Iterable[object]) -> str:

@@ -12,7 +12,7 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.doctor.connection import Address, address_of
 from karta_interpreter.webhook.doctor.endpoint import examine_endpoint
 from karta_interpreter.webhook.doctor.kinds import (
-    Served,
+    ServedVersions,
     judge_clusters,
     judge_coverage,
     judge_kartas,
@@ -20,10 +20,10 @@ from karta_interpreter.webhook.doctor.kinds import (
     read_stored,
     served,
 )
-from karta_interpreter.webhook.doctor.result import Result, ok, problem, warning
+from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
 from karta_interpreter.webhook.doctor.webhooks import (
     Client,
-    Webhook,
+    RegisteredWebhook,
     judge_admission,
     judge_gate,
     judge_precedence,
@@ -75,7 +75,7 @@ _NOT_WELL = "look at the log of karmada-apiserver; `doctor --wait SECONDS` waits
 Answer = TypeVar("Answer")
 
 
-async def examine(api: ApiServer, *, name: str, url: str = "") -> list[Result]:
+async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResult]:
     """All results about the configuration of that name and the server behind it.
 
     With a ``url`` the server is dialled at its host and port instead of those that are registered; its certificate is
@@ -110,7 +110,7 @@ class _ControlPlane:
 
     def __init__(self, api: ApiServer) -> None:
         self.api = api
-        self.results: list[Result] = []
+        self.results: list[CheckResult] = []
 
     async def objects(self, path: str, *, optional: bool = False) -> Sequence[Object]:
         """The objects of a collection; an optional one need not exist."""
@@ -127,7 +127,7 @@ class _ControlPlane:
             return None
         return await self.api.find(f"/api/v1/namespaces/{client.service.namespace}/services/{client.service.name}")
 
-    async def served(self, kinds: Iterable[GVK]) -> dict[GVK, Served]:
+    async def served(self, kinds: Iterable[GVK]) -> dict[GVK, ServedVersions]:
         """How each kind is served; raises ClusterError."""
         kinds = tuple(kinds)
         groups = sorted({gvk.group for gvk in kinds})
@@ -165,7 +165,9 @@ def _advice(error: ClusterError) -> str:
     return by_status or (not error.status and _BY_REASON.get(error.reason)) or _NOT_WELL
 
 
-async def _precedence(plane: _ControlPlane, ours: Sequence[Webhook], others: Sequence[Webhook]) -> list[Result]:
+async def _precedence(
+    plane: _ControlPlane, ours: Sequence[RegisteredWebhook], others: Sequence[RegisteredWebhook]
+) -> list[CheckResult]:
     customizations = [read_customization(obj) for obj in await plane.objects(_CUSTOMIZATIONS)]
     return [
         *judge_timeouts(ours),
@@ -175,9 +177,9 @@ async def _precedence(plane: _ControlPlane, ours: Sequence[Webhook], others: Seq
     ]
 
 
-async def _kinds(plane: _ControlPlane, ours: Sequence[Webhook]) -> list[Result]:
+async def _kinds(plane: _ControlPlane, ours: Sequence[RegisteredWebhook]) -> list[CheckResult]:
     kinds = kinds_of(ours)
-    results: list[Result] = []
+    results: list[CheckResult] = []
     try:
         results += judge_kinds(kinds, await plane.served(kinds))
     except ClusterError as error:
@@ -190,9 +192,9 @@ async def _kinds(plane: _ControlPlane, ours: Sequence[Webhook]) -> list[Result]:
     return [*results, *judge_clusters(await plane.objects(_CLUSTERS), [webhook.client for webhook in ours])]
 
 
-async def _servers(plane: _ControlPlane, ours: Sequence[Webhook], url: str) -> list[Result]:
+async def _servers(plane: _ControlPlane, ours: Sequence[RegisteredWebhook], url: str) -> list[CheckResult]:
     """The results about each address that webhooks of ours name, once."""
-    by_client: dict[Client, list[Webhook]] = defaultdict(list)
+    by_client: dict[Client, list[RegisteredWebhook]] = defaultdict(list)
     for webhook in ours:
         by_client[webhook.client].append(webhook)
     if not by_client:
@@ -200,16 +202,18 @@ async def _servers(plane: _ControlPlane, ours: Sequence[Webhook], url: str) -> l
     return [result for client, at in by_client.items() for result in await _server(plane, client, at, url)]
 
 
-async def _server(plane: _ControlPlane, client: Client, webhooks: Sequence[Webhook], url: str) -> list[Result]:
+async def _server(
+    plane: _ControlPlane, client: Client, webhooks: Sequence[RegisteredWebhook], url: str
+) -> list[CheckResult]:
     try:
         service = await plane.service(client)
     except ClusterError as error:
         return [warning(_ADDRESS, str(error), "without it the address that Karmada dials is unknown")]
     address = address_of(client, service)
     dialled = address_of(Client(url)) if url else address
-    if isinstance(address, Result):
+    if isinstance(address, CheckResult):
         return [address]
-    if isinstance(dialled, Result):
+    if isinstance(dialled, CheckResult):
         return [dialled]
     address = address.dialled_at(dialled) if url else address
     found = ok(_ADDRESS, f"Karmada dials {address} as {address.server_name}: {address.reason}")
@@ -217,7 +221,7 @@ async def _server(plane: _ControlPlane, client: Client, webhooks: Sequence[Webho
     return [found, *await examine_endpoint(address, client.ca_bundle, timeout, kinds_of(webhooks))]
 
 
-async def _server_at(url: str) -> list[Result]:
+async def _server_at(url: str) -> list[CheckResult]:
     """A server without a registration."""
     if not url:
         return []

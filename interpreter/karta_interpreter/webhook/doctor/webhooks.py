@@ -17,7 +17,7 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.engine.operations import SLOTS, Operation
-from karta_interpreter.webhook.doctor.result import Result, listed, ok, problem, warning
+from karta_interpreter.webhook.doctor.result import CheckResult, listed, ok, problem, warning
 from karta_interpreter.webhook.registration.admission_ca import WEBHOOKS
 from karta_interpreter.webhook.registration.configuration import Service
 from karta_interpreter.webhook.registration.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
@@ -57,7 +57,7 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
-class Webhook:
+class RegisteredWebhook:
     """One webhook of a configuration; ``timeout`` is in seconds and None when it is not set."""
 
     configuration: str
@@ -76,10 +76,10 @@ class Webhook:
         return any(rule.matches(gvk, operation) for rule in self.rules)
 
 
-def read_webhooks(configuration: Object) -> tuple[Webhook, ...]:
+def read_webhooks(configuration: Object) -> tuple[RegisteredWebhook, ...]:
     """The webhooks of a configuration from an API server; absent fields are empty here."""
     return tuple(
-        Webhook(
+        RegisteredWebhook(
             configuration["metadata"]["name"],
             entry.get("name", ""),
             _client(entry.get("clientConfig") or {}),
@@ -90,12 +90,12 @@ def read_webhooks(configuration: Object) -> tuple[Webhook, ...]:
     )
 
 
-def in_order(webhooks: Iterable[Webhook]) -> list[Webhook]:
+def in_order(webhooks: Iterable[RegisteredWebhook]) -> list[RegisteredWebhook]:
     """The webhooks in Karmada's order; the first one that matches is asked, and no other."""
     return sorted(webhooks, key=lambda webhook: webhook.full_name)
 
 
-def kinds_of(webhooks: Iterable[Webhook]) -> dict[GVK, tuple[Operation, ...]]:
+def kinds_of(webhooks: Iterable[RegisteredWebhook]) -> dict[GVK, tuple[Operation, ...]]:
     """The kinds that the webhooks name, each with the operations that they take."""
     webhooks = tuple(webhooks)
     rules = (rule for webhook in webhooks for rule in webhook.rules if not rule.wide)
@@ -126,7 +126,9 @@ _LONGEST = 10
 """Seconds. Karmada's controllers have five workers; each of them blocks while it waits for an answer."""
 
 
-def judge_registration(name: str, ours: Sequence[Webhook], others: Sequence[Webhook]) -> Iterator[Result]:
+def judge_registration(
+    name: str, ours: Sequence[RegisteredWebhook], others: Sequence[RegisteredWebhook]
+) -> Iterator[CheckResult]:
     """Check that there is a configuration of that name, and count what it registers."""
     if ours:
         kinds = kinds_of(ours)
@@ -141,7 +143,7 @@ def judge_registration(name: str, ours: Sequence[Webhook], others: Sequence[Webh
     yield problem(_REGISTERED, found, advice)
 
 
-def judge_timeouts(ours: Sequence[Webhook]) -> Iterator[Result]:
+def judge_timeouts(ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
     """Check how long Karmada waits."""
     advice = "set timeoutSeconds: 3; a call without an answer blocks one of Karmada's five workers"
     unset = [webhook.name for webhook in ours if webhook.timeout is None]
@@ -155,7 +157,7 @@ def judge_timeouts(ours: Sequence[Webhook]) -> Iterator[Result]:
         yield ok(_TIMEOUT, f"Karmada waits at most {longest} s for an answer")
 
 
-def judge_rules(ours: Sequence[Webhook]) -> Iterator[Result]:
+def judge_rules(ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
     """Check that the rules name their kinds and operations, and only operations that exist."""
     wide = [webhook.name for webhook in ours if any(rule.wide or ANY in rule.operations for rule in webhook.rules)]
     if wide:
@@ -168,7 +170,7 @@ def judge_rules(ours: Sequence[Webhook]) -> Iterator[Result]:
         yield warning(_RULES, f"Karmada has no operation {listed(unknown)}", advice)
 
 
-def judge_admission(configurations: Sequence[Object], ours: Sequence[Webhook]) -> Iterator[Result]:
+def judge_admission(configurations: Sequence[Object], ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
     """Check that installed admission webhooks trust the CA of our registration; no result where none is installed."""
     trusted = {webhook.client.ca_bundle for webhook in ours}
     entries = [entry for each in configurations for entry in each.get("webhooks") or () if entry["name"] in WEBHOOKS]
@@ -215,8 +217,8 @@ def read_customization(obj: Object) -> Customization:
 
 
 def judge_precedence(
-    ours: Sequence[Webhook], others: Sequence[Webhook], customizations: Sequence[Customization]
-) -> Iterator[Result]:
+    ours: Sequence[RegisteredWebhook], others: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
+) -> Iterator[CheckResult]:
     """Check that Karmada asks our webhook for what it registers, and that it hides no other one."""
     lost: dict[tuple[str, GVK], list[Operation]] = defaultdict(list)
     hidden: dict[tuple[str, GVK], list[Operation]] = defaultdict(list)
@@ -239,7 +241,7 @@ def judge_precedence(
         yield ok(_CHECK, "no customization and no other webhook answers for our kinds")
 
 
-def _overridden(ours: Sequence[Webhook], customizations: Sequence[Customization]) -> Iterator[Result]:
+def _overridden(ours: Sequence[RegisteredWebhook], customizations: Sequence[Customization]) -> Iterator[CheckResult]:
     for gvk, operations in kinds_of(ours).items():
         for each in customizations:
             if shared := [operation for operation in operations if each.takes(gvk, operation)]:
@@ -249,8 +251,8 @@ def _overridden(ours: Sequence[Webhook], customizations: Sequence[Customization]
 
 
 def judge_gate(
-    ours: Sequence[Webhook], others: Sequence[Webhook], customizations: Sequence[Customization]
-) -> Iterator[Result]:
+    ours: Sequence[RegisteredWebhook], others: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
+) -> Iterator[CheckResult]:
     """Check that no kind of ours has InterpretComponent together with ReviseReplica, from any interpreters."""
     kinds, trapped = kinds_of(ours), False
     for gvk, operations in kinds.items():
@@ -279,7 +281,7 @@ _ADVICE = {
 
 
 def _answered_by(
-    gvk: GVK, operation: Operation, others: Sequence[Webhook], customizations: Sequence[Customization]
+    gvk: GVK, operation: Operation, others: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
 ) -> str:
     """The other interpreter that answers an operation, empty for none."""
     found = [

@@ -95,7 +95,7 @@ class _Lines(QueueHandler):
         super().__init__(Queue(_MOST_WAITING))
         self.form = form
         self.dropped = 0
-        _Writer(self).start()
+        _LogWriter(self).start()
 
     def prepare(self, record: logging.LogRecord) -> str:
         # Formatted by the caller: the writer comes later, and what the fields refer to may change until then.
@@ -112,7 +112,7 @@ class _Lines(QueueHandler):
             self.queue.all_tasks_done.wait_for(lambda: not self.queue.unfinished_tasks, _FLUSH_SECONDS)
 
 
-class _Writer(QueueListener):
+class _LogWriter(QueueListener):
     """The thread that writes what waits. It ends with the process: `stop` would wait for a reader of the pipe."""
 
     def __init__(self, lines: _Lines) -> None:

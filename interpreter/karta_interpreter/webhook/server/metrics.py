@@ -115,7 +115,7 @@ class Metrics:
         return Gauge(f"{_PREFIX}_{name}", help_text, labels, registry=self._registry)
 
 
-class Totals(NamedTuple):
+class AnswerCounts(NamedTuple):
     """The counts of answers at one moment.
 
     ``series`` has calls, seconds and slow calls by operation, kind and outcome, ``within`` the buckets of `BOUNDS` by
@@ -146,11 +146,11 @@ class CallMetrics(Collector):
         series.slow += seconds > SLOW_SECONDS
         series.within[bisect_left(BOUNDS, seconds)] += 1
 
-    def totals(self, first: int = 0, most: int | None = None) -> Totals:
+    def totals(self, first: int = 0, most: int | None = None) -> AnswerCounts:
         """Return the counts of this moment; those of series from the ``first`` on and at ``most`` so many."""
         chosen = islice(self._series.items(), first, None if most is None else first + most)
         series = {labels: (each.calls, each.seconds, each.slow) for labels, each in chosen}
-        return Totals(series, {operation: tuple(counts) for operation, counts in self._within.items()})
+        return AnswerCounts(series, {operation: tuple(counts) for operation, counts in self._within.items()})
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics for a registry."""

@@ -47,7 +47,7 @@ class State:
     stopping: bool = False
 
 
-class Channel:
+class WebChannel:
     """One end of the channel."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -55,7 +55,7 @@ class Channel:
         self.close = writer.close
 
     @classmethod
-    async def of(cls, end: socket.socket) -> "Channel":
+    async def of(cls, end: socket.socket) -> "WebChannel":
         """Read from and write to a socket."""
         return cls(*await asyncio.open_unix_connection(sock=end, limit=MIB))
 
@@ -110,7 +110,7 @@ class WebProcess:
         ours, theirs = socket.socketpair()
         with theirs:
             process = start(self._module, self._settings, theirs)
-        channel = await Channel.of(ours)
+        channel = await WebChannel.of(ours)
         informing = asyncio.create_task(self._inform(channel))
         try:
             while (document := await channel.receive()) is not None:
@@ -137,7 +137,7 @@ class WebProcess:
         self._settings = replace(self._settings, **ports)
         self.started.set()
 
-    async def _inform(self, channel: Channel) -> None:
+    async def _inform(self, channel: WebChannel) -> None:
         shared, plane, told = self._shared, self._shared.control_plane, None
         while True:
             certificate = shared.tls.certificate if shared.tls else None

@@ -6,7 +6,7 @@ import orjson
 
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.lua.machine.kube import KUBE
-from karta_interpreter.languages.lua.machine.runtime import Call, Runtime
+from karta_interpreter.languages.lua.machine.runtime import Runtime, ScriptCall
 from karta_interpreter.languages.lua.script import Own
 
 _MACHINES: list[Runtime] = []
@@ -18,12 +18,12 @@ def call(
     own: Own | None = None,
     on_print: Callable[[str], None] | None = None,
     results: int = 9,
-) -> Call:
+) -> ScriptCall:
     """A call of the function F of a script."""
-    return Call(text, "F", list(map(orjson.dumps, arguments)), results, own or {}, on_print)
+    return ScriptCall(text, "F", list(map(orjson.dumps, arguments)), results, own or {}, on_print)
 
 
-def function(body: str, *arguments: JSON, **own: Callable[..., tuple[JSON, ...]]) -> Call:
+def function(body: str, *arguments: JSON, **own: Callable[..., tuple[JSON, ...]]) -> ScriptCall:
     """A call of a function with this body, whose parameter is o."""
     return call(f"function F(o, ...) {body} end", arguments, own)
 
@@ -33,7 +33,7 @@ def run(body: str, *arguments: JSON, **own: Callable[..., tuple[JSON, ...]]) -> 
     return run_call(function(body, *arguments, **own))
 
 
-def run_call(asked: Call) -> list[JSON]:
+def run_call(asked: ScriptCall) -> list[JSON]:
     """The results of a call, in a machine that others have used."""
     if not _MACHINES:
         _MACHINES.append(Runtime(KUBE))

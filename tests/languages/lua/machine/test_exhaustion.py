@@ -6,7 +6,7 @@ import pytest
 
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.lua.machine.kube import KUBE
-from karta_interpreter.languages.lua.machine.runtime import Call, Runtime
+from karta_interpreter.languages.lua.machine.runtime import Runtime, ScriptCall
 from tests.languages.lua.machine import machine
 
 OBJECT: JSON = {
@@ -65,7 +65,7 @@ CHECK = """
 """
 
 
-def call(body: str) -> Call:
+def call(body: str) -> ScriptCall:
     modules = "local kube, karta = require('kube'), require('karta')"
     own = {"same": lambda *values: values}
     return machine.call(f"{modules} function F(o, again) {body} end", (OBJECT, OBJECT), own, results=2)

@@ -19,10 +19,10 @@ from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Sta
 from karta_interpreter.definitions.openapi.check.expected import BOOLEAN, EXPECTED, LIST, OBJECT, TEXT, Expected, hint
 from karta_interpreter.definitions.openapi.check.operators import listed_values
 from karta_interpreter.definitions.openapi.check.outputs import outputs
-from karta_interpreter.definitions.openapi.check.shape import NULL, POD, Scope, Shape, Shapes, literal
+from karta_interpreter.definitions.openapi.check.shape import NULL, POD, Shape, Shapes, TypeScope, literal
 from karta_interpreter.definitions.openapi.draft.aggregation import least_value, undecided
 from karta_interpreter.definitions.openapi.draft.openapi import below
-from karta_interpreter.definitions.openapi.draft.place import Entries, Place
+from karta_interpreter.definitions.openapi.draft.place import Entries, SchemaPath
 from karta_interpreter.languages.jq import parse
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.syntax import NOWHERE, Node
@@ -66,7 +66,7 @@ class _Checked:
         node = _parsed(text)
         if node is None:
             return ()
-        scope = Scope(schema=schema)
+        scope = TypeScope(schema=schema)
         found = outputs(node, inputs or (self._root,), scope)
         for each in scope.found:
             finding = Finding(each.severity, each.rule, path, each.message, each.hint)
@@ -123,7 +123,7 @@ class _Checked:
         owner, field = None if node is None else owner_of(node), _last(node)
         if owner is None or not isinstance(field, ast.Index):
             return
-        for shape in outputs(owner, (self._root,), Scope()):
+        for shape in outputs(owner, (self._root,), TypeScope()):
             for template in shape.field(str(getattr(field.key, "value", ""))) or ():
                 if shape.is_sure and "object" in shape.types and not template.is_sure:
                     message = f"the CRD does not require {template.at}; a workload without it has no pods here"
@@ -175,7 +175,7 @@ class _Checked:
     def _quiet(self, text: str) -> Shapes:
         """Return the outputs of an expression of which `expression` has the findings."""
         node = _parsed(text)
-        return () if node is None else outputs(node, (self._root,), Scope())
+        return () if node is None else outputs(node, (self._root,), TypeScope())
 
     def _conditions(self, path: Path, text: str, names: tuple[str, str]) -> None:
         found = self._quiet(text)
@@ -201,7 +201,7 @@ class _Checked:
         for added in annotations.added_containers:
             self.expression(annotation_path("added-containers"), added.query.text, OBJECT)
         for pattern, rule in annotations.aggregate.items():
-            text = Place(tuple(Entries() if step is None else step for step in pattern)).jq
+            text = SchemaPath(tuple(Entries() if step is None else step for step in pattern)).jq
             found = self.expression(annotation_path("aggregate"), text)
             if rule in _AGGREGATED:
                 advice = "rules for any value: first, worst, omit, drop"
@@ -213,7 +213,7 @@ class _Checked:
     def aggregation(self, annotations: values.Annotations) -> None:
         """Compare the values of required fields, and warn of what is required or added up without an annotation."""
         for path, value in annotations.required_status.items():
-            for shape in self.expression(annotation_path("required-status"), Place(path).jq):
+            for shape in self.expression(annotation_path("required-status"), SchemaPath(path).jq):
                 advice = f"write {json.dumps(least_value(shape.schema))}"
                 self._written(annotation_path("required-status"), shape, value, advice)
         if annotations.operations is not None and "AggregateStatus" not in annotations.operations:

@@ -14,9 +14,9 @@ from karta_interpreter.definitions.openapi.check.shape import (
     TEXT,
     WRONG_TYPE,
     Contradiction,
-    Scope,
     Shape,
     Shapes,
+    TypeScope,
     list_of,
     literal,
     unique,
@@ -36,7 +36,7 @@ _ALIKE: Final[Mapping[str, frozenset[str]]] = {
 _NOUNS: Final = {"number": "numbers", "string": "strings", "array": "lists", "object": "objects"}
 
 
-def operation(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: Scope) -> Shapes:
+def operation(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope) -> Shapes:
     """Return the shapes of what an operator yields; what can never be is added to ``scope.found``."""
     operator = node.operator
     if operator in ("==", "!="):
@@ -55,7 +55,7 @@ def operation(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: Scope) -> 
     return (ANY,)
 
 
-def _operands(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: Scope) -> None:
+def _operands(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope) -> None:
     """Find operands of which an operator can take none."""
     takes = _ALIKE.get(node.operator, frozenset())
     if not (takes and lefts and rights and all(shape.is_known and shape != NULL for shape in (*lefts, *rights))):
@@ -74,7 +74,7 @@ def _operands(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: Scope) -> 
     scope.add(Contradiction(WRONG_TYPE, message, hint, node.span))
 
 
-def check_default(shapes: Shapes, default: Node, scope: Scope) -> None:
+def check_default(shapes: Shapes, default: Node, scope: TypeScope) -> None:
     """Find a text that stands for an absent number, or a number that stands for an absent text."""
     if not (isinstance(default, ast.Literal) and isinstance(default.value, str | int | float)):
         return
@@ -86,7 +86,7 @@ def check_default(shapes: Shapes, default: Node, scope: Scope) -> None:
         scope.add(Contradiction(WRONG_TYPE, message, hint, default.span, Severity.WARNING))
 
 
-def _compared(shapes: Shapes, other: Node, scope: Scope) -> None:
+def _compared(shapes: Shapes, other: Node, scope: TypeScope) -> None:
     """Find a literal to which no value can be equal."""
     # null and "" are what an absent value is compared with, whatever the schema lists.
     if not isinstance(other, ast.Literal) or other.value in (None, ""):

@@ -15,9 +15,9 @@ from karta_interpreter.definitions.openapi.check.shape import (
     TEXT,
     WRONG_TYPE,
     Contradiction,
-    Scope,
     Shape,
     Shapes,
+    TypeScope,
     list_of,
     literal,
     object_of,
@@ -32,7 +32,7 @@ _CONTAINERS: Final = ("array", "object")
 _OF_ELEMENTS: Final = (Result.ELEMENT, Result.SUM, Result.ENTRIES)
 
 
-def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: C901, PLR0911, PLR0912 - one case each
+def outputs(node: Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C901, PLR0911, PLR0912 - one case each
     """Return the shapes of what an expression yields; what the schema contradicts is added to ``scope.found``.
 
     A construct that is not followed yields `ANY`, about which nothing is found.
@@ -104,7 +104,7 @@ def outputs(node: Node, inputs: Shapes, scope: Scope) -> Shapes:  # noqa: C901, 
     return (ANY,)
 
 
-def _fields(shapes: Shapes, name: str, node: Node, key: Node, scope: Scope) -> Shapes:
+def _fields(shapes: Shapes, name: str, node: Node, key: Node, scope: TypeScope) -> Shapes:
     """Return the shapes of a field. It is a contradiction only if none of the objects can have the field."""
     found: list[Shapes] = []
     wrong: list[Contradiction] = []
@@ -124,7 +124,7 @@ def _fields(shapes: Shapes, name: str, node: Node, key: Node, scope: Scope) -> S
     return _unless(found, wrong, scope)
 
 
-def _elements(shapes: Shapes, wants: str, types: Sequence[str], node: Node, scope: Scope) -> Shapes:
+def _elements(shapes: Shapes, wants: str, types: Sequence[str], node: Node, scope: TypeScope) -> Shapes:
     """Return the shapes of entries. It is a contradiction only if no value has one of the ``types``."""
     known = [shape for shape in shapes if shape != NULL]
     found = [shape.each() for shape in known if not shape.is_known or shape.types.intersection(types)]
@@ -132,18 +132,18 @@ def _elements(shapes: Shapes, wants: str, types: Sequence[str], node: Node, scop
     return _unless(found, wrong, scope)
 
 
-def _unless(found: Sequence[Shapes], wrong: Sequence[Contradiction], scope: Scope) -> Shapes:
+def _unless(found: Sequence[Shapes], wrong: Sequence[Contradiction], scope: TypeScope) -> Shapes:
     if found or not wrong:
         return unique(found)
     scope.add(wrong[0])
     return (ANY,)
 
 
-def _wrong_type(shape: Shape, wants: str, span: Span, scope: Scope, hint: str = "") -> Contradiction:
+def _wrong_type(shape: Shape, wants: str, span: Span, scope: TypeScope, hint: str = "") -> Contradiction:
     return Contradiction(WRONG_TYPE, f"{shape.at or 'this'} is {shape.noun} in {scope.schema}, and {wants}", hint, span)
 
 
-def _made(entries: Iterable[ast.Entry], inputs: Shapes, scope: Scope) -> Shape:
+def _made(entries: Iterable[ast.Entry], inputs: Shapes, scope: TypeScope) -> Shape:
     members: dict[str, Shapes] = {}
     is_named = True
     for entry in entries:
@@ -165,7 +165,7 @@ _RESULTS: Final[Mapping[Result, Shape]] = {
 }
 
 
-def _called(node: ast.Call, inputs: Shapes, scope: Scope) -> Shapes:
+def _called(node: ast.Call, inputs: Shapes, scope: TypeScope) -> Shapes:
     """Return the shapes of a call, as the record of its function has them."""
     match node:
         case ast.Call("has", (ast.Literal(str() as field) as key,)):

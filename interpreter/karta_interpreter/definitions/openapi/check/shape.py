@@ -205,7 +205,7 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class TypeScope:
     """What is known at a place of an expression: variables, own functions, whether errors are caught, whose schema."""
 
     found: list[Contradiction] = field(default_factory=list)

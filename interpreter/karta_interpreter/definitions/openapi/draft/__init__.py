@@ -16,8 +16,8 @@ from karta_interpreter.definitions.karta.schema import KARTA
 from karta_interpreter.definitions.karta.schema_types import ROOT, STRUCTURE
 from karta_interpreter.definitions.openapi.draft.aggregation import undecided
 from karta_interpreter.definitions.openapi.draft.openapi import CustomKind, below, entries, fields, is_text
-from karta_interpreter.definitions.openapi.draft.place import Entries, Place
-from karta_interpreter.definitions.openapi.draft.pods import Form, Pods, counts, find_pods, have_state
+from karta_interpreter.definitions.openapi.draft.place import Entries, SchemaPath
+from karta_interpreter.definitions.openapi.draft.pods import Form, PodsField, counts, find_pods, have_state
 from karta_interpreter.definitions.openapi.draft.statuses import statuses
 
 __all__ = ["CustomKind", "Draft", "draft"]
@@ -87,10 +87,10 @@ def draft(kind: CustomKind) -> Draft:
     return Draft(written, tuple(notes))
 
 
-def _root(kind: CustomKind, pods: Pods | None) -> tuple[Object, Notes]:
+def _root(kind: CustomKind, pods: PodsField | None) -> tuple[Object, Notes]:
     parts, notes = _component(kind, pods, ROOT) if pods else ({}, [])
     spec = below(kind.schema, "spec")
-    switches = (Place(("spec", *way)).jq for way in _SUSPEND if below(spec, *way).get("type") == "boolean")
+    switches = (SchemaPath(("spec", *way)).jq for way in _SUSPEND if below(spec, *way).get("type") == "boolean")
     switch = next(switches, "")
     status, note = statuses(kind, switch)
     if switch:
@@ -107,7 +107,7 @@ def _root(kind: CustomKind, pods: Pods | None) -> tuple[Object, Notes]:
     return root, notes
 
 
-def _children(kind: CustomKind, found: Sequence[Pods]) -> tuple[list[Object], Notes]:
+def _children(kind: CustomKind, found: Sequence[PodsField]) -> tuple[list[Object], Notes]:
     children: list[Object] = []
     notes: Notes = []
     for name, pods in zip(_names(found, kind.name), found, strict=True):
@@ -127,7 +127,7 @@ _SUFFIXES = re.compile(r"((pod|replica|group|job)?(template|spec)s?)+$", re.IGNO
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 
 
-def _component(kind: CustomKind, pods: Pods, at: Path) -> tuple[dict[str, JSON], Notes]:
+def _component(kind: CustomKind, pods: PodsField, at: Path) -> tuple[dict[str, JSON], Notes]:
     """Return the fields of the component at ``at``, without its name, and notes to check."""
     found, form, is_fragments = counts(pods, kind.scale_path), pods.form.value, pods.form is Form.FRAGMENTS
     notes: Notes = []
@@ -155,7 +155,7 @@ def _component(kind: CustomKind, pods: Pods, at: Path) -> tuple[dict[str, JSON],
     return {"instanceIdPath": pods.place.ids, **parts, "podSelector": selector}, notes
 
 
-def _names(found: Sequence[Pods], root: str) -> list[str]:
+def _names(found: Sequence[PodsField], root: str) -> list[str]:
     """A name for each component, by the fields that lead to it."""
     taken = [root]
     for pods in found:
@@ -191,12 +191,12 @@ def _dependencies(schema: Object, pods: Collection[str]) -> str:
     >>> print(_dependencies({"properties": {"spec": {"properties": {"tls": tls}}}}, ()), end="")
     - {apiVersion: v1, kind: Secret, name: ".spec.tls.secretName"}
     """
-    found = list(_objects_named(Place(("spec",)), below(schema, "spec"), pods))[:_MOST_OBJECTS]
+    found = list(_objects_named(SchemaPath(("spec",)), below(schema, "spec"), pods))[:_MOST_OBJECTS]
     entry = "- {{apiVersion: v1, kind: {}, name: {}}}\n"
     return "".join(entry.format(kind, json.dumps(place.jq)) for place, kind in found)
 
 
-def _objects_named(place: Place, schema: Object, pods: Collection[str]) -> Iterator[tuple[Place, str]]:
+def _objects_named(place: SchemaPath, schema: Object, pods: Collection[str]) -> Iterator[tuple[SchemaPath, str]]:
     """Yield each field that names an object, and the kind of that."""
     if place.jq in pods:
         return

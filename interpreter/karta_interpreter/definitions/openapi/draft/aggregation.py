@@ -7,15 +7,15 @@ from typing import Final
 
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.openapi.draft.openapi import entries, fields, is_text, listed_texts
-from karta_interpreter.definitions.openapi.draft.place import Entries, Place
+from karta_interpreter.definitions.openapi.draft.place import Entries, SchemaPath
 
-_STATUS: Final = Place(("status",))
+_STATUS: Final = SchemaPath(("status",))
 _KEPT: Final[dict[JSON, JSON]] = {"integer": 0, "number": 0, "boolean": False, "array": []}
 """What AggregateStatus leaves of fields without clusters, by their types."""
 _NO_AMOUNT: Final = re.compile(r"(^|[a-z])(Version|Revision|I[dD]|Index|Port|Percent|Percentage|Timestamp|Epoch)$")
 
 
-def undecided(schema: Object, place: Place = _STATUS) -> Iterator[tuple[str, Place, str]]:
+def undecided(schema: Object, place: SchemaPath = _STATUS) -> Iterator[tuple[str, SchemaPath, str]]:
     """Yield fields about which an annotation has to decide: its name, the field, and one text for it.
 
     ``required-status`` is for what a status requires and an aggregated one may lack, ``aggregate`` for numbers that

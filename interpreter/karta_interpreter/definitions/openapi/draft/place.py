@@ -20,13 +20,13 @@ Step = str | Entries
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SchemaPath:
     """The steps from an object to a part of it."""
 
     steps: tuple[Step, ...] = ()
 
-    def __truediv__(self, step: Step) -> "Place":
-        return Place((*self.steps, step))
+    def __truediv__(self, step: Step) -> "SchemaPath":
+        return SchemaPath((*self.steps, step))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -39,14 +39,14 @@ class Place:
         return any(isinstance(step, Entries) for step in self.steps)
 
     @property
-    def to_first(self) -> "Place":
+    def to_first(self) -> "SchemaPath":
         """The way to an entry of the first list or map."""
-        return Place(self.steps[: len(self.steps) - len(self.after_first.steps)])
+        return SchemaPath(self.steps[: len(self.steps) - len(self.after_first.steps)])
 
     @property
-    def after_first(self) -> "Place":
+    def after_first(self) -> "SchemaPath":
         """The rest of the way, as seen from an entry of the first list or map."""
-        return Place(tuple(dropwhile(lambda step: isinstance(step, str), self.steps))[1:])
+        return SchemaPath(tuple(dropwhile(lambda step: isinstance(step, str), self.steps))[1:])
 
     @property
     def jq(self) -> str:

@@ -15,7 +15,7 @@ from karta_interpreter.definitions.openapi.draft.openapi import (
     is_text,
     key_of,
 )
-from karta_interpreter.definitions.openapi.draft.place import Entries, Place
+from karta_interpreter.definitions.openapi.draft.place import Entries, SchemaPath
 
 _DEEPEST = 4
 """Lists within lists within lists are looked into so far."""
@@ -49,33 +49,33 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pods:
+class PodsField:
     """A path that has pods, and its schema; ``ancestors`` are the same of everything on the way, outermost first.
 
     ``pieces`` are the fields of a `fragmentedPodSpecDefinition`; ``is_guess`` if it is known by its name only.
     """
 
-    place: Place
+    place: SchemaPath
     schema: Object
     form: Form
-    ancestors: tuple[tuple[Place, Object], ...]
-    pieces: Mapping[str, Place] = field(default_factory=dict)
+    ancestors: tuple[tuple[SchemaPath, Object], ...]
+    pieces: Mapping[str, SchemaPath] = field(default_factory=dict)
     is_guess: bool = False
 
 
-def find_pods(schema: Object) -> list[Pods]:
+def find_pods(schema: Object) -> list[PodsField]:
     """Every place of an object that looks like a pod's definition; pieces of pods only where there is no whole one."""
-    start = [(Place((name,)), part) for name, part in fields(schema) if name == "spec"]
+    start = [(SchemaPath((name,)), part) for name, part in fields(schema) if name == "spec"]
     parts = [part for place, field_schema in start for part in _walk(place, field_schema, ())]
     whole = [pods for part in parts for pods in _whole(*part)]
     known = [pods for pods in whole if not pods.is_guess]
     return known or whole or [pods for part in parts for pods in _fragments(*part)]
 
 
-_Part = tuple[Place, Object, tuple[tuple[Place, Object], ...]]
+_Part = tuple[SchemaPath, Object, tuple[tuple[SchemaPath, Object], ...]]
 
 
-def _walk(place: Place, schema: Object, ancestors: tuple[tuple[Place, Object], ...]) -> Iterator[_Part]:
+def _walk(place: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]) -> Iterator[_Part]:
     """A part and the parts below it, but not what a pod template is made of."""
     yield place, schema, ancestors
     above = (*ancestors, (place, schema))
@@ -92,30 +92,32 @@ def _walk(place: Place, schema: Object, ancestors: tuple[tuple[Place, Object], .
         yield from _walk(place / Entries(is_map=True), values, above)
 
 
-def _whole(place: Place, schema: Object, ancestors: tuple[tuple[Place, Object], ...]) -> Iterator[Pods]:
+def _whole(place: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]) -> Iterator[PodsField]:
     if is_pod_template(schema):
-        yield Pods(place, schema, Form.TEMPLATE, ancestors)
+        yield PodsField(place, schema, Form.TEMPLATE, ancestors)
     elif is_pod_spec(schema) and not (ancestors and is_pod_template(ancestors[-1][1])):
-        yield Pods(place, schema, Form.SPEC, ancestors)
+        yield PodsField(place, schema, Form.SPEC, ancestors)
     elif place.steps[-1] in _OPAQUE and schema.get("type") == "object":
         form = Form.SPEC if place.steps[-1] == "podSpec" else Form.TEMPLATE
         if not any(fields(schema)) and not schema.get("additionalProperties"):
-            yield Pods(place, schema, form, ancestors, is_guess=True)
+            yield PodsField(place, schema, form, ancestors, is_guess=True)
 
 
-def _fragments(place: Place, schema: Object, ancestors: tuple[tuple[Place, Object], ...]) -> Iterator[Pods]:
+def _fragments(
+    place: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]
+) -> Iterator[PodsField]:
     known = dict(fields(schema)).keys()
     # The spec of a PersistentVolumeClaim has resources as well.
     if not {"limits", "requests"} <= dict(fields(below(schema, "resources"))).keys() or known & _OF_CLAIMS:
         return
-    pieces: dict[str, Place] = {}
+    pieces: dict[str, SchemaPath] = {}
     for piece, ways in _PIECES.items():
         for way in ways:
             part = below(schema, *way)
             # A field of the other type only has the name of the piece.
             if part and is_text(part) == (piece in _TEXTS):
-                pieces.setdefault(piece, Place((*place.steps, *way)))
-    yield Pods(place, schema, Form.FRAGMENTS, (*ancestors, (place, schema)), pieces, is_guess=True)
+                pieces.setdefault(piece, SchemaPath((*place.steps, *way)))
+    yield PodsField(place, schema, Form.FRAGMENTS, (*ancestors, (place, schema)), pieces, is_guess=True)
 
 
 FACTORS = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCount", "numNodes", "instances")
@@ -131,15 +133,15 @@ _MOST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberField:
     """A field on the way to pods that holds a number; ``default`` is what the API server puts there."""
 
-    parent: Place
+    parent: SchemaPath
     name: str
     default: JSON = None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SchemaPath:
         """The path of the field."""
         return self.parent / self.name
 
@@ -157,14 +159,14 @@ class Counts:
     is_guess: bool = False
 
 
-def counts(pods: Pods, scale_path: str) -> Counts:
+def counts(pods: PodsField, scale_path: str) -> Counts:
     """The product of every count on the way to pods; without one that of the scale subresource.
 
     Counts of a Karta are for the whole workload, so those of the objects around a part are factors.
     """
     numbers = list(_numbers(pods))
     factors = [number for number in numbers if number.name in FACTORS]
-    guessed: list[Number] = []
+    guessed: list[NumberField] = []
     if not (factors or scale_path or _bounds([], numbers)):
         guessed = [number for number in numbers if _COUNT.fullmatch(number.name)][-1:]
         factors = guessed
@@ -179,7 +181,7 @@ def counts(pods: Pods, scale_path: str) -> Counts:
     return Counts(paths, others, len(factors) > 1, bool(guessed))
 
 
-def have_state(pods: Pods) -> bool:
+def have_state(pods: PodsField) -> bool:
     """Whether pods look as if each had data of its own: storage or a primary stands next to a count of them.
 
     >>> spec = {"properties": {"instances": {"type": "integer"}, "storage": {"type": "object"}}}
@@ -195,16 +197,16 @@ def have_state(pods: Pods) -> bool:
     )
 
 
-def _numbers(pods: Pods) -> Iterator[Number]:
+def _numbers(pods: PodsField) -> Iterator[NumberField]:
     # A bare pod spec may have counts next to its containers, as in KServe; a template is Kubernetes' own type.
     own = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
     for place, schema in (*pods.ancestors, *own):
         for name, part in fields(schema):
             if part.get("type") == "integer" or part.get("x-kubernetes-int-or-string") is True:
-                yield Number(place, name, part.get("default"))
+                yield NumberField(place, name, part.get("default"))
 
 
-def _bounds(factors: Sequence[Number], numbers: Sequence[Number]) -> list[Number]:
+def _bounds(factors: Sequence[NumberField], numbers: Sequence[NumberField]) -> list[NumberField]:
     """The least and the largest count, where nothing else has to be multiplied in."""
     if [factor.name for factor in factors] not in ([], ["replicas"]):
         return []
@@ -213,7 +215,7 @@ def _bounds(factors: Sequence[Number], numbers: Sequence[Number]) -> list[Number
     return [number for number in bounds if number.parent == parent]
 
 
-def _product(place: Place, factors: Sequence[Number]) -> str:
+def _product(place: SchemaPath, factors: Sequence[NumberField]) -> str:
     """One count for each instance of the pods at a place.
 
     >>> groups = Place(("spec", "groups", Entries(key="name")))
@@ -224,7 +226,7 @@ def _product(place: Place, factors: Sequence[Number]) -> str:
     """
     mine = [factor for factor in factors if not factor.parent.has_instances]
     deeper = [
-        Number(factor.parent.after_first, factor.name, factor.default)
+        NumberField(factor.parent.after_first, factor.name, factor.default)
         for factor in factors
         if factor.parent.has_instances
     ]

@@ -13,7 +13,7 @@ from karta_interpreter.definitions.openapi.draft.openapi import (
     is_text,
     listed_texts,
 )
-from karta_interpreter.definitions.openapi.draft.place import Place
+from karta_interpreter.definitions.openapi.draft.place import SchemaPath
 
 PHASES = ("phase", "state", "status", "jobStatus", "jobDeploymentStatus")
 """Fields of a status that hold a phase, the most telling first."""
@@ -73,9 +73,9 @@ def statuses(kind: CustomKind, switch: str = "") -> Statuses:
     return definition, note
 
 
-def _phases(status: Object) -> Iterator[tuple[Place, Object]]:
+def _phases(status: Object) -> Iterator[tuple[SchemaPath, Object]]:
     """The texts of a status that may be its phase, those of an object in it after its own."""
-    root = Place(("status",))
+    root = SchemaPath(("status",))
     for name in PHASES:
         if is_text(below(status, name)):
             yield root / name, below(status, name)
@@ -85,7 +85,7 @@ def _phases(status: Object) -> Iterator[tuple[Place, Object]]:
                 yield root / name / inner, below(part, inner)
 
 
-def _by_phase(place: Place, schema: Object) -> Statuses:
+def _by_phase(place: SchemaPath, schema: Object) -> Statuses:
     listed = listed_texts(schema)
     mappings: dict[str, list[Object]] = {}
     for phase in listed or _USUAL_PHASES:

@@ -29,7 +29,7 @@ _Removed: TypeAlias = dict[str | None, "_Removed | None"]
 """What is removed below a value, by fields and under None by elements; a field that is None is removed itself."""
 
 
-class Report(NamedTuple):
+class MemberReport(NamedTuple):
     """The status of one cluster, and what the definition makes of it; ``severity`` is a sort key, worst first."""
 
     cluster: str
@@ -41,11 +41,11 @@ class Report(NamedTuple):
 class Part(NamedTuple):
     """One cluster's value of one status field; None where the cluster does not have it."""
 
-    report: Report
+    report: MemberReport
     value: JSON
 
 
-def reports_of(definition: Definition, template: Object, items: Iterable[StatusItem]) -> list[Report]:
+def reports_of(definition: Definition, template: Object, items: Iterable[StatusItem]) -> list[MemberReport]:
     """Return the reports to merge, in the order of cluster names.
 
     A cluster without a status is left out, unless all others have completed: the workload as a whole has not, as long
@@ -59,12 +59,12 @@ def reports_of(definition: Definition, template: Object, items: Iterable[StatusI
     return reports if is_completed else reporting
 
 
-def _report(definition: Definition, template: Object, removed: _Removed, item: StatusItem) -> Report:
+def _report(definition: Definition, template: Object, removed: _Removed, item: StatusItem) -> MemberReport:
     if not isinstance(item.status, dict | None):
         message = f"the status of cluster {item.cluster} must be an object, but is {type_name(item.status)}"
         raise InterpretationError(message, code=400)
     if not item.status:
-        return Report(item.cluster, {})
+        return MemberReport(item.cluster, {})
     # What InterpretStatus adds is read by `status_history`, and is not a part of the template's status.
     status: JSON = {key: value for key, value in item.status.items() if key not in BOOKKEEPING}
     # The member's object as far as it is known: without a generation that it does not report.
@@ -73,7 +73,7 @@ def _report(definition: Definition, template: Object, removed: _Removed, item: S
     metadata = {**known, "generation": item.status.get("generation")}
     matched = match_status(definition, {**template, "metadata": metadata, "status": status}).matched
     severity = tuple(sorted(_RANK[each] for each in matched))
-    return Report(item.cluster, _without(status, removed) if removed else status, matched, severity)
+    return MemberReport(item.cluster, _without(status, removed) if removed else status, matched, severity)
 
 
 def _removed(definition: Definition) -> _Removed:

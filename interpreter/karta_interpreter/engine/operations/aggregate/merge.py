@@ -15,7 +15,7 @@ from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.annotations import PathPattern
 from karta_interpreter.definitions.karta.status_rules import FAILING, TRANSITIONAL, StatusRules
 from karta_interpreter.engine.evaluation.status import Status
-from karta_interpreter.engine.operations.aggregate.member_status import Part, Report
+from karta_interpreter.engine.operations.aggregate.member_status import MemberReport, Part
 from karta_interpreter.engine.operations.aggregate.reduce import (
     WORST_FIRST,
     is_generation,
@@ -46,7 +46,7 @@ class Merging:
         self._polarity = Polarity(definition.status)
         self._hold_while_there = definition.status is not None and definition.status.hold_while_there
 
-    def status(self, reports: Sequence[Report]) -> dict[str, JSON]:
+    def status(self, reports: Sequence[MemberReport]) -> dict[str, JSON]:
         """Return the merged status of two or more reports."""
         return self._objects(("status",), [Part(report, report.status) for report in reports])
 
@@ -226,7 +226,7 @@ class _Asked(NamedTuple):
     any_fails: bool
 
 
-def _asked(reports: Sequence[Report], may_complete: bool, ends: bool) -> _Asked:
+def _asked(reports: Sequence[MemberReport], may_complete: bool, ends: bool) -> _Asked:
     # A cluster without a status only keeps the workload from being complete.
     counted = [position for position, report in enumerate(reports) if may_complete or report.status]
     if ends:

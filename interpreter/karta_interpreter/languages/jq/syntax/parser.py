@@ -29,7 +29,7 @@ from karta_interpreter.base.findings import Span
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.lexer import Kind, Token, tokenize
-from karta_interpreter.languages.jq.syntax.precedence import OPERATORS, UNCHAINED, Level, Step, optional_step
+from karta_interpreter.languages.jq.syntax.precedence import OPERATORS, UNCHAINED, Precedence, Step, optional_step
 from karta_interpreter.languages.jq.syntax.traversal import is_deeper
 
 DEPTH_LIMIT: Final = 200
@@ -158,14 +158,14 @@ class _Parser:
     def name(self, what: str) -> Token:
         return self.accept_kind(Kind.NAME) or self.missing(what)
 
-    def expression(self, level: Level = Level.ALTERNATIVE) -> Node:
+    def expression(self, level: Precedence = Precedence.ALTERNATIVE) -> Node:
         """Read operators that bind at least as tight as ``level``."""
         with self.nested():
             left = self.prefixed()
             while self.at(*OPERATORS) and OPERATORS[self.next.text] >= level:
                 operator = self.advance().text
                 own = OPERATORS[operator]
-                left = _operation(operator, left, self.expression(own if operator == "//" else Level(own + 1)))
+                left = _operation(operator, left, self.expression(own if operator == "//" else Precedence(own + 1)))
                 if own in UNCHAINED and self.at(*OPERATORS) and OPERATORS[self.next.text] is own:
                     message = f"`{self.next.text}` cannot follow `{operator}`"
                     raise self.error(message, self.next.span, "put parentheses around one of the two")
@@ -513,7 +513,7 @@ def _operation(operator: str, left: Node, right: Node) -> Node:
     span = _through(left, right)
     if operator == "//":
         return ast.Alternative(left, right, span=span)
-    if OPERATORS[operator] is Level.ASSIGNMENT:
+    if OPERATORS[operator] is Precedence.ASSIGNMENT:
         return ast.Assign(operator, left, right, span=span)
     return ast.Binary(operator, left, right, span=span)
 

@@ -10,7 +10,7 @@ from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.syntax import Node
 
 
-class Level(IntEnum):
+class Precedence(IntEnum):
     """The level that a place in an expression requires; a node that binds looser needs parentheses there."""
 
     QUERY = 0
@@ -27,39 +27,39 @@ class Level(IntEnum):
 
 
 OPERATORS: Final = {
-    "//": Level.ALTERNATIVE,
-    **dict.fromkeys(("=", "|=", "+=", "-=", "*=", "/=", "%=", "//="), Level.ASSIGNMENT),
-    "or": Level.OR,
-    "and": Level.AND,
-    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), Level.COMPARISON),
-    **dict.fromkeys("+-", Level.SUM),
-    **dict.fromkeys("*/%", Level.PRODUCT),
+    "//": Precedence.ALTERNATIVE,
+    **dict.fromkeys(("=", "|=", "+=", "-=", "*=", "/=", "%=", "//="), Precedence.ASSIGNMENT),
+    "or": Precedence.OR,
+    "and": Precedence.AND,
+    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), Precedence.COMPARISON),
+    **dict.fromkeys("+-", Precedence.SUM),
+    **dict.fromkeys("*/%", Precedence.PRODUCT),
 }
-UNCHAINED: Final = (Level.ASSIGNMENT, Level.COMPARISON)
+UNCHAINED: Final = (Precedence.ASSIGNMENT, Precedence.COMPARISON)
 """Levels of which no two operators follow each other."""
 
 _LEVELS: Final = {
-    **dict.fromkeys((ast.Pipe, ast.Bind, ast.Define, ast.Label), Level.QUERY),
-    ast.Comma: Level.COMMA,
-    ast.Alternative: Level.ALTERNATIVE,
-    ast.Negate: Level.PREFIX,
+    **dict.fromkeys((ast.Pipe, ast.Bind, ast.Define, ast.Label), Precedence.QUERY),
+    ast.Comma: Precedence.COMMA,
+    ast.Alternative: Precedence.ALTERNATIVE,
+    ast.Negate: Precedence.PREFIX,
 }
 
 
-def level_of(node: Node) -> Level:
+def level_of(node: Node) -> Precedence:
     """How tight the text of a node binds."""
     match node:
         case ast.Binary(operator) | ast.Assign(operator):
             return OPERATORS[operator]
         # It is written with a sign, as a negation is.
         case ast.Literal(int() | float() as number) if number < 0:
-            return Level.PREFIX
+            return Precedence.PREFIX
         case ast.Try(handler=Node()):
-            return Level.PREFIX
+            return Precedence.PREFIX
         case ast.Pipe(left, right) if is_optional_step(right) and not isinstance(left, ast.Identity):
-            return Level.TERM if level_of(left) is Level.TERM else Level.QUERY
+            return Precedence.TERM if level_of(left) is Precedence.TERM else Precedence.QUERY
         case _:
-            return _LEVELS.get(type(node), Level.TERM)
+            return _LEVELS.get(type(node), Precedence.TERM)
 
 
 Step = ast.Index | ast.Slice | ast.Iterate

@@ -7,7 +7,7 @@ from functools import partial
 
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.syntax import Node
-from karta_interpreter.languages.jq.syntax.precedence import UNCHAINED, Level, is_optional_step, level_of
+from karta_interpreter.languages.jq.syntax.precedence import UNCHAINED, Precedence, is_optional_step, level_of
 
 _quoted = partial(json.dumps, ensure_ascii=False)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
@@ -33,19 +33,19 @@ def render(node: Node, *, lenient: bool = False) -> str:
 class _Printer:
     lenient: bool
 
-    def show(self, node: Node | None, level: Level = Level.QUERY, *, last: bool | None = None) -> str:
+    def show(self, node: Node | None, level: Precedence = Precedence.QUERY, *, last: bool | None = None) -> str:
         """The text of a node in a place that requires a level; nothing for no node.
 
         ``last`` means that the place is the end of its query, where an enclosing node needs no parentheses.
         """
         if node is None:
             return ""
-        last = level is Level.QUERY if last is None else last
+        last = level is Precedence.QUERY if last is None else last
         if level_of(node) < level and not (last and isinstance(node, _ENCLOSING)):
             return f"({self.show(node)})"
         if isinstance(node, ast.Comma):
-            left = self.show(node.left, Level.COMMA, last=False)
-            return f"{left}, {self.show(node.right, Level.ALTERNATIVE, last=last)}"
+            left = self.show(node.left, Precedence.COMMA, last=False)
+            return f"{left}, {self.show(node.right, Precedence.ALTERNATIVE, last=last)}"
         return self._text(node)
 
     def _text(self, node: Node) -> str:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
@@ -80,16 +80,16 @@ class _Printer:
                 tests = "el".join(f"if {show(test)} then {show(result)} " for test, result in branches)
                 return f"{tests}else {show(otherwise)} end" if otherwise else f"{tests}end"
             case ast.Negate(body):
-                return f"-{show(body, Level.PREFIX)}"
+                return f"-{show(body, Precedence.PREFIX)}"
             case ast.Binary(operator) | ast.Assign(operator):
                 return self._infix(node, operator)
             case ast.Alternative():
                 return self._infix(node, "//")
-            case ast.Pipe(left, right) if level_of(node) is Level.TERM:
+            case ast.Pipe(left, right) if level_of(node) is Precedence.TERM:
                 step = show(right)
                 return self._path(left) + (step[1:] if step.startswith(".[") else step)
             case ast.Pipe(left, right):
-                return f"{show(left, Level.COMMA)} | {show(right)}"
+                return f"{show(left, Precedence.COMMA)} | {show(right)}"
         return self._scope(node)
 
     def _scope(self, node: Node) -> str:
@@ -114,7 +114,7 @@ class _Printer:
         """The text that a suffix follows; nothing for the identity, whose dot is that of the suffix."""
         if isinstance(target, ast.Identity):
             return ""
-        text = self.show(target, Level.TERM)
+        text = self.show(target, Precedence.TERM)
         # `1.a` would begin with the number `1.`.
         return f"({text})" if text.isdecimal() else text
 
@@ -134,23 +134,23 @@ class _Printer:
     def _attempt(self, node: ast.Try) -> str:
         match node:
             case ast.Try(body, Node() as handler):
-                return f"try {self.show(body, Level.PREFIX)} catch {self.show(handler, Level.PREFIX)}"
+                return f"try {self.show(body, Precedence.PREFIX)} catch {self.show(handler, Precedence.PREFIX)}"
             case ast.Try(ast.Iterate(ast.Identity())):
                 return ".[]?"
             case ast.Try(ast.Index() | ast.Slice() | ast.Iterate() as step) if not is_optional_step(node):
                 # To jq a `?` right behind a step covers neither what precedes that nor its key.
                 return f"({self.show(step)})?"
-        return f"{self.show(node.body, Level.TERM)}?"
+        return f"{self.show(node.body, Precedence.TERM)}?"
 
     def _infix(self, node: ast.Alternative | ast.Assign | ast.Binary, operator: str) -> str:
         """The text of an operation; only ``//`` may be chained to the right, assignments and comparisons not at all."""
         own = level_of(node)
-        leans_right = own is Level.ALTERNATIVE
-        left = self.show(node.left, Level(own + 1) if leans_right or own in UNCHAINED else own)
-        return f"{left} {operator} {self.show(node.right, own if leans_right else Level(own + 1))}"
+        leans_right = own is Precedence.ALTERNATIVE
+        left = self.show(node.left, Precedence(own + 1) if leans_right or own in UNCHAINED else own)
+        return f"{left} {operator} {self.show(node.right, own if leans_right else Precedence(own + 1))}"
 
     def _bound(self, source: Node, *patterns: ast.Pattern) -> str:
-        return f"{self.show(source, Level.TERM)} as {' ?// '.join(map(self._pattern, patterns))}"
+        return f"{self.show(source, Precedence.TERM)} as {' ?// '.join(map(self._pattern, patterns))}"
 
     def _pattern(self, pattern: ast.Pattern) -> str:
         match pattern:
@@ -188,6 +188,6 @@ class _Printer:
 
     def _value(self, node: Node) -> str:
         """The text of a value of an object, which may have pipes but no commas."""
-        if isinstance(node, ast.Pipe) and level_of(node) is Level.QUERY:
-            return f"{self.show(node.left, Level.ALTERNATIVE)} | {self._value(node.right)}"
-        return self.show(node, Level.ALTERNATIVE)
+        if isinstance(node, ast.Pipe) and level_of(node) is Precedence.QUERY:
+            return f"{self.show(node.left, Precedence.ALTERNATIVE)} | {self._value(node.right)}"
+        return self.show(node, Precedence.ALTERNATIVE)

@@ -31,7 +31,7 @@ class Mention(NamedTuple):
     line: int
 
 
-class Definition(NamedTuple):
+class FunctionValue(NamedTuple):
     """A function that is the value of a global, or of a local of the script; ``is_nested`` inside of another one."""
 
     name: str
@@ -49,7 +49,7 @@ class Names:
     ``kept`` are locals that keep their value in Karmada where they get another one here.
     """
 
-    functions: list[Definition] = field(default_factory=list)
+    functions: list[FunctionValue] = field(default_factory=list)
     assigned: list[Mention] = field(default_factory=list)
     read: list[Mention] = field(default_factory=list)
     methods: list[Mention] = field(default_factory=list)
@@ -108,7 +108,7 @@ def as_karmada_compiles(bytecode: bytes) -> bytes:
 def names_of(bytecode: bytes) -> Names:
     """Find the names of a script that was compiled with its debug information."""
     names = Names()
-    _Reader(names, _Dump(bytecode).function(), (_ENVIRONMENT,)).read()
+    _InstructionReader(names, _Dump(bytecode).function(), (_ENVIRONMENT,)).read()
     return names
 
 
@@ -164,7 +164,7 @@ class _Dump:
         return name, start, end
 
 
-class _Reader:
+class _InstructionReader:
     """Goes through the instructions of one function; ``upvalues`` are what is known of those."""
 
     def __init__(
@@ -268,8 +268,8 @@ class _Reader:
         upvalues = tuple(
             self._registers.get(index) if in_stack else self._upvalues[index] for in_stack, index in function.upvalues
         )
-        _Reader(self._names, function, upvalues, nested=True).read()
+        _InstructionReader(self._names, function, upvalues, nested=True).read()
 
     def _define(self, name: str, function: _Function, *, is_local: bool = False, is_nested: bool = False) -> None:
-        definition = Definition(name, function.line, function.parameters, function.is_variadic, is_local, is_nested)
+        definition = FunctionValue(name, function.line, function.parameters, function.is_variadic, is_local, is_nested)
         self._names.functions.append(definition)

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import LuaSyntaxError
 from karta_interpreter.base.suggestion import closest, did_you_mean
-from karta_interpreter.languages.lua.machine.bytecode import Definition, Mention, Names
+from karta_interpreter.languages.lua.machine.bytecode import FunctionValue, Mention, Names
 from karta_interpreter.languages.lua.operation import OWN_FUNCTIONS, SLOTS
 
 FORBIDDEN: Final = frozenset(
@@ -101,7 +101,7 @@ def _function(operation: str, found: Names) -> Iterator[Lint]:
         yield _missing(name, parameters, found.functions)
 
 
-def _missing(name: str, parameters: Sequence[str], functions: Sequence[Definition]) -> Lint:
+def _missing(name: str, parameters: Sequence[str], functions: Sequence[FunctionValue]) -> Lint:
     """The finding about a script without its function, which is what Karmada finds out when it runs it."""
     error = partial(Lint, "error", "missing-function", f"there is no function {name}", fatal=True)
     for other in functions:

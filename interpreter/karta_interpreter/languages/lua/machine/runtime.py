@@ -49,7 +49,7 @@ class TooLargeError(Exception):
     """A value that is handed over is too large."""
 
 
-class Call(NamedTuple):
+class ScriptCall(NamedTuple):
     """A function of a script, its arguments as JSON text, how many results count, and what it may call."""
 
     text: str
@@ -77,7 +77,7 @@ class Runtime:
         self._machine = self._start()
         self._chunk = lru_cache(_MOST_CHUNKS)(self._load)
 
-    def run(self, call: Call) -> list[JSON]:
+    def run(self, call: ScriptCall) -> list[JSON]:
         """The results of a call that count.
 
         An empty table is ``[]``, as gopher-json has it; a function is `FUNCTION`. Raises LuaSyntaxError, LuaRunError,

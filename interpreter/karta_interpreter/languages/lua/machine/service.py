@@ -17,7 +17,7 @@ from karta_interpreter.base.errors import LuaError, LuaRunError
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.lua.machine.kube import KUBE
 from karta_interpreter.languages.lua.machine.lint import lint
-from karta_interpreter.languages.lua.machine.runtime import Call, Runtime, TooLargeError
+from karta_interpreter.languages.lua.machine.runtime import Runtime, ScriptCall, TooLargeError
 from karta_interpreter.languages.lua.operation import SLOTS
 from karta_interpreter.languages.lua.results import read_results
 
@@ -72,7 +72,7 @@ class _Conversation:
         own = {name: partial(self._ask, name) for name in request.names}
         slot, arguments = SLOTS[operation], list(map(bytes, request.arguments))
         on_print = partial(self.send, b"P") if request.prints else None
-        call = Call(request.text, slot.function, arguments, len(slot.results), own, on_print)
+        call = ScriptCall(request.text, slot.function, arguments, len(slot.results), own, on_print)
         references = map(orjson.loads, arguments[: _REFERENCES.get(operation, 0)])
         return read_results(operation, runtime.run(call), list(references))
 
