@@ -10,6 +10,7 @@ import click
 from docs.tools.write_catalogue import table
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.cli.program import COMMANDS, NAME, program
+from karta_interpreter.cli.serve import OPTIONS
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.snapshot import Entry, Snapshot
 from karta_interpreter.languages.lua.script import Script, Scripts
@@ -41,9 +42,8 @@ commands: how options name files, exit codes, completion, the plugin of kubectl.
 
 def settings() -> str:
     """Return the page of the settings of a server."""
-    root = click.Context(program, info_name=NAME)
-    serve = program.get_command(root, "serve")
-    rows = [_setting(option) for option in _options(serve)]
+    header = ["option and variable", "default", "what"]
+    sections = [f"## {title}\n{table(header, map(_setting, options))}" for title, options in OPTIONS.items()]
     return f"""{WRITTEN_BY}
 # Settings of the server
 
@@ -51,7 +51,7 @@ Each option of `{NAME} serve` is also an environment variable. An option takes p
 variable of an option that may be repeated, colons separate paths, and spaces other values. [The server](server.md)
 explains them; the charts [set them from values](install.md).
 
-{table(["option and variable", "default", "what"], rows)}"""
+{chr(10).join(sections)}"""
 
 
 def metrics() -> str:

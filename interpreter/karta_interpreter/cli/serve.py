@@ -5,11 +5,12 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from textwrap import indent
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import click
 
@@ -81,71 +82,90 @@ def _option(
     )
 
 
-_OPTIONS: list[click.Parameter] = [
-    _option("host", _Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
-    _option("port", WholeNumber(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
-    _option("health_port", WholeNumber(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
-    _option("console_port", WholeNumber(0, 65535), "Port on loopback for the console in the browser.", "PORT"),
-    _option("folders", PATH, "Folder or file of definitions, highest precedence first.", "PATH", flag="--kartas"),
-    _option("overrides", PATH, "Folder or file of Karmada's Lua scripts, which override definitions.", "PATH"),
-    _option("catalogue", bool, "Whether to serve the definitions of this package, too."),
-    _option("kinds", str, 'Serve only this kind: KIND, apiVersion/KIND or "apiVersion/*".', "KIND"),
-    _option("without", str, "A kind to leave out, written in the same way.", "KIND"),
-    _option("certificate_file", FILE, "Certificate chain, PEM; read again when it changes.", "FILE"),
-    _option("key_file", FILE, "Private key of the certificate, PEM.", "FILE"),
-    _option("certificate_names", str, "Name for a self-signed certificate.", "NAME", flag="--certificate-name"),
-    _option(
-        "certificate_secret", str, "Secret for a self-signed one that replicas share; in-cluster.", "NAMESPACE/NAME"
-    ),
-    _option("certificate_days", _DAYS, "How long a certificate in the Secret is valid.", "DAYS"),
-    _option("authority_days", _DAYS, "How long the CA that signs it is valid.", "DAYS"),
-    _option("certificate_interval", _SOME_SECONDS, "How often to check for a new certificate.", "SECONDS"),
-    _option("plain_http", bool, "Serve without TLS, behind a proxy that adds it.", flag="--plain-http/--https"),
-    _option("body_limit", WholeNumber(min=1), "Largest request that is read.", "BYTES"),
-    _option(
-        "bodies_limit",
-        WholeNumber(min=1),
-        "Most bytes of all requests that have not been answered. Default: an eighth of the container's memory, at most "
-        "128 MiB.",
-        "BYTES",
-    ),
-    _option("call_limit", _SOME_SECONDS, "Longest time for one answer.", "SECONDS"),
-    _option("calls_in_work", WholeNumber(min=1), "Most calls that wait at a time.", "NUMBER"),
-    _option("connections", WholeNumber(min=1), "Most connections at a time.", "NUMBER"),
-    _option("header_timeout", _SOME_SECONDS, "Time for the headers of a call, from their first byte.", "SECONDS"),
-    _option("exchange_timeout", _SOME_SECONDS, "Time to receive the body and send the answer.", "SECONDS"),
-    _option("connection_age", _SECONDS, "Age after which a client has to open a new one; 0: never.", "SECONDS"),
-    _option("grace_period", _SECONDS, "How long to keep serving after a signal to stop.", "SECONDS"),
-    _option("drain_timeout", _SECONDS, "How long to wait for running calls after that.", "SECONDS"),
-    _option("log_level", click.Choice(["debug", "info", "warning", "error"]), "Lowest level of log lines."),
-    _option("log_format", click.Choice(["text", "json"]), "Form of log lines; default: text on a terminal, else json."),
-    _option("quiet", bool, "Whether to leave out the list of what is served, printed at the start on a terminal."),
-    _option("resource_quota_estimate", bool, QUOTA_ESTIMATE),
-    _option("pod_requests", COUNTING, POD_REQUESTS),
-    _option("cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
-    _option(
-        "kubeconfig",
-        click.Path(path_type=Path),
-        "Kubeconfig for karmada-apiserver; default: in-cluster config.",
-        "FILE",
-    ),
-    _option("context", str, "Context of the kubeconfig.", "NAME"),
-    _option("register", bool, "Whether to register this server with Karmada."),
-    _option("registration_name", ObjectName(), "Name of the configuration in Karmada.", "NAME"),
-    _option("public_url", str, "URL at which Karmada calls this server.", "URL"),
-    _option("service", str, "Service by which Karmada calls it, instead of a URL.", "NAMESPACE/NAME:PORT"),
-    _option("ca_file", FILE, "CA of the certificate, PEM; not needed for a self-signed one.", "FILE"),
-    _option("webhook_timeout", WholeNumber(1, 30), "How long Karmada waits.", "SECONDS"),
-    _option("multiple_pod_templates_scheduling", bool, "Whether Karmada's feature gate of that name is on."),
-    _option("types_api", HostPort(), "Address of the workload types API; without one there is none.", "HOST:PORT"),
-    _option("types_folder", FOLDER, "Where it stores types without --cluster.", "FOLDER"),
-    _option("types_token_file", FILE, "Bearer tokens for it, one on each line, each with a name.", "FILE"),
-    _option("types_token_review", bool, "Whether the API server decides who may use it, by RBAC on Kartas."),
-    _option("types_categories", str, "A category of types", "NAME", flag="--types-category"),
-    _option("types_priorities", str, "A priority of types", "NAME=VALUE", flag="--types-priority"),
-    _option("types_body_limit", WholeNumber(min=1), "Largest request that it reads.", "BYTES"),
-    _option("types_rate", WholeNumber(min=1), "Most requests to it in a minute from one address.", "NUMBER"),
-]
+OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
+    "Listening": [
+        _option("host", _Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
+        _option("port", WholeNumber(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
+        _option("health_port", WholeNumber(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
+        _option("console_port", WholeNumber(0, 65535), "Port on loopback for the console in the browser.", "PORT"),
+        _option("plain_http", bool, "Serve without TLS, behind a proxy that adds it.", flag="--plain-http/--https"),
+    ],
+    "Definitions": [
+        _option("folders", PATH, "Folder or file of definitions, highest precedence first.", "PATH", flag="--kartas"),
+        _option("overrides", PATH, "Folder or file of Karmada's Lua scripts, which override definitions.", "PATH"),
+        _option("catalogue", bool, "Whether to serve the definitions of this package, too."),
+        _option("kinds", str, 'Serve only this kind: KIND, apiVersion/KIND or "apiVersion/*".', "KIND"),
+        _option("without", str, "A kind to leave out, written in the same way.", "KIND"),
+        _option("cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
+    ],
+    "Karmada": [
+        _option(
+            "kubeconfig",
+            click.Path(path_type=Path),
+            "Kubeconfig for karmada-apiserver; default: in-cluster config.",
+            "FILE",
+        ),
+        _option("context", str, "Context of the kubeconfig.", "NAME"),
+        _option("register", bool, "Whether to register this server with Karmada."),
+        _option("registration_name", ObjectName(), "Name of the configuration in Karmada.", "NAME"),
+        _option("public_url", str, "URL at which Karmada calls this server.", "URL"),
+        _option("service", str, "Service by which Karmada calls it, instead of a URL.", "NAMESPACE/NAME:PORT"),
+        _option("ca_file", FILE, "CA of the certificate, PEM; not needed for a self-signed one.", "FILE"),
+        _option("webhook_timeout", WholeNumber(1, 30), "How long Karmada waits.", "SECONDS"),
+    ],
+    "Answers": [
+        _option("call_limit", _SOME_SECONDS, "Longest time for one answer.", "SECONDS"),
+        _option("resource_quota_estimate", bool, QUOTA_ESTIMATE),
+        _option("pod_requests", COUNTING, POD_REQUESTS),
+        _option("multiple_pod_templates_scheduling", bool, "Whether Karmada's feature gate of that name is on."),
+    ],
+    "Certificate": [
+        _option("certificate_file", FILE, "Certificate chain, PEM; read again when it changes.", "FILE"),
+        _option("key_file", FILE, "Private key of the certificate, PEM.", "FILE"),
+        _option("certificate_names", str, "Name for a self-signed certificate.", "NAME", flag="--certificate-name"),
+        _option(
+            "certificate_secret", str, "Secret for a self-signed one that replicas share; in-cluster.", "NAMESPACE/NAME"
+        ),
+        _option("certificate_days", _DAYS, "How long a certificate in the Secret is valid.", "DAYS"),
+        _option("authority_days", _DAYS, "How long the CA that signs it is valid.", "DAYS"),
+    ],
+    "Log and end": [
+        _option("log_level", click.Choice(["debug", "info", "warning", "error"]), "Lowest level of log lines."),
+        _option(
+            "log_format", click.Choice(["text", "json"]), "Form of log lines; default: text on a terminal, else json."
+        ),
+        _option("quiet", bool, "Whether to leave out the list of what is served, printed at the start on a terminal."),
+        _option("grace_period", _SECONDS, "How long to keep serving after a signal to stop.", "SECONDS"),
+        _option("drain_timeout", _SECONDS, "How long to wait for running calls after that.", "SECONDS"),
+    ],
+    "Workload types API": [
+        _option("types_api", HostPort(), "Address of the workload types API; without one there is none.", "HOST:PORT"),
+        _option("types_folder", FOLDER, "Where it stores types without --cluster.", "FOLDER"),
+        _option("types_token_file", FILE, "Bearer tokens for it, one on each line, each with a name.", "FILE"),
+        _option("types_token_review", bool, "Whether the API server decides who may use it, by RBAC on Kartas."),
+        _option("types_categories", str, "A category of types", "NAME", flag="--types-category"),
+        _option("types_priorities", str, "A priority of types", "NAME=VALUE", flag="--types-priority"),
+    ],
+    "Advanced": [
+        _option("body_limit", WholeNumber(min=1), "Largest request that is read.", "BYTES"),
+        _option(
+            "bodies_limit",
+            WholeNumber(min=1),
+            "Most bytes of all requests that have not been answered. Default: an eighth of the container's "
+            "memory, at most 128 MiB.",
+            "BYTES",
+        ),
+        _option("calls_in_work", WholeNumber(min=1), "Most calls that wait at a time.", "NUMBER"),
+        _option("connections", WholeNumber(min=1), "Most connections at a time.", "NUMBER"),
+        _option("header_timeout", _SOME_SECONDS, "Time for the headers of a call, from their first byte.", "SECONDS"),
+        _option("exchange_timeout", _SOME_SECONDS, "Time to receive the body and send the answer.", "SECONDS"),
+        _option("connection_age", _SECONDS, "Age after which a client has to open a new one; 0: never.", "SECONDS"),
+        _option("certificate_interval", _SOME_SECONDS, "How often to check for a new certificate.", "SECONDS"),
+        _option("types_body_limit", WholeNumber(min=1), "Largest request that it reads.", "BYTES"),
+        _option("types_rate", WholeNumber(min=1), "Most requests to it in a minute from one address.", "NUMBER"),
+    ],
+}
+"""The options by what they are about; few servers need an advanced one."""
 
 
 def serve(**settings: object) -> None:
@@ -196,7 +216,7 @@ def unknown_variables(names: Iterable[str]) -> list[str]:
 
 
 def _variables() -> set[str]:
-    return {str(option.envvar) for option in _OPTIONS if isinstance(option, click.Option)}
+    return {str(option.envvar) for options in OPTIONS.values() for option in options}
 
 
 def _warn_of_variables() -> None:
@@ -210,7 +230,17 @@ def _similar(name: str) -> str:
     return f"did you mean {_PREFIX}{meant}?" if meant else "`karta-interpreter serve --help` lists the settings"
 
 
-command = click.Command("serve", callback=serve, params=_OPTIONS, help=serve.__doc__)
+class _Serve(click.Command):
+    """The command, whose help has its options by what they are about."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rest = [option for option in self.get_params(ctx) if option not in self.params]
+        for title, options in [*OPTIONS.items(), ("Help", rest)]:
+            with formatter.section(title):
+                formatter.write_dl([record for each in options if (record := each.get_help_record(ctx))])
+
+
+command = _Serve("serve", callback=serve, params=list(chain(*OPTIONS.values())), help=serve.__doc__)
 
 
 _DEPLOYMENT = GVK("apps", "v1", "Deployment")
