@@ -7,6 +7,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest
 # The doctests of a room are in its package.
 ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interpreter/$(ROOM)),$(error there is no room $(ROOM))))
 PAGE = if command -v npm >/dev/null; then $(MAKE) --no-print-directory console; else echo "without the page of the console: it needs npm"; fi
+STATIC = interpreter/karta_interpreter/web/console/static
 SPHINX = $(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --conf-dir docs/tools --doctree-dir build/doctrees
 
 .DEFAULT_GOAL := help
@@ -17,19 +18,27 @@ help: ## Show what there is to do
 
 .venv/run.stamp: requirements/run.txt requirements/build.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with PYTHON=...")'
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt -r requirements/build.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@echo "installing what the server needs into .venv: about a minute"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt -r requirements/build.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	@touch $@
 
 .venv/%.stamp: .venv/run.stamp requirements/%.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/$*.txt
+	@echo "installing requirements/$*.txt into .venv"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/$*.txt
 	@touch $@
 
 .venv/bench.stamp .venv/vulnerabilities.stamp: .venv/dev.stamp
 
-serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it)
-	$(BIN)/karta-interpreter serve --port $(PORT)
+serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it), and the console
+	@$(MAKE) --no-print-directory --silent $(STATIC)/index.html || true
+	@$(BIN)/karta-interpreter serve --port $(PORT) $$(test ! -e $(STATIC)/index.html || echo --console-port 0)
+
+$(STATIC)/index.html: $(shell find interpreter/console -maxdepth 1 -type f; find interpreter/console/src -type f)
+	@command -v npm >/dev/null || { echo "serving without the console: to build its page needs npm"; exit 1; }
+	@echo "building the page of the console: about half a minute"
+	@cd interpreter/console && npm ci --silent --fetch-retries 0 && npm run --silent build || { echo "serving without the console: npm cannot build its page"; exit 1; }
 
 test: .venv/dev.stamp ## Run the tests (ROOM=definitions/karta: those of one room only)
 	@$(BIN)/python -m compileall -q interpreter  # once, for the hundreds of processes that tests start
