@@ -15,13 +15,18 @@ CRANE=v0.22.1
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/karta-interpreter/tools"
 command -v go >/dev/null || { echo "Go is missing: it builds helm, kustomize, actionlint and crane" >&2; exit 1; }
 
-# go install PROGRAM MODULE/PACKAGE VERSION, unless that version is there
+# go install PROGRAM MODULE/PACKAGE VERSION [FLAGS OF THE LINKER], unless that version is there
 build() {
-  [[ "$(go version -m "$cache/$1" 2>/dev/null)" == *"$3"* ]] || GOBIN="$cache" nice go install -ldflags='-s -w' "$2@$3"
+  local built
+  built="$(go version -m "$cache/$1" 2>/dev/null || true)"
+  [[ "$built" == *"$3"* && "$built" == *"${4:-}"* ]] || GOBIN="$cache" nice go install -ldflags="-s -w ${4:-}" "$2@$3"
 }
 
 mkdir -p "$cache"
-build helm helm.sh/helm/v3/cmd/helm "$HELM"
+# Without a version of Kubernetes it renders for 1.20, which the charts refuse.
+minor="${KUBERNETES#v1.}"
+capabilities=helm.sh/helm/v3/pkg/chartutil.k8sVersion
+build helm helm.sh/helm/v3/cmd/helm "$HELM" "-X ${capabilities}Major=1 -X ${capabilities}Minor=${minor%.*}"
 build kustomize sigs.k8s.io/kustomize/kustomize/v5 "$KUSTOMIZE"
 build actionlint github.com/rhysd/actionlint/cmd/actionlint "$ACTIONLINT"
 build crane github.com/google/go-containerregistry/cmd/crane "$CRANE"

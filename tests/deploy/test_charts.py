@@ -1,5 +1,6 @@
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,14 @@ from tests.deploy import rendered
 from tests.deploy.rendered import CHARTS, DEPLOY, ROOT
 
 OTHERS = {"karmada.config", "kartas.run.ai", "server.config", "server.md"}
-FREE = {"resources.requests", "resources.limits", "dashboard.labels"}
+FREE = {
+    "resources.requests",
+    "resources.limits",
+    "dashboard.labels",
+    "strategy.rollingUpdate",
+    "podSecurityContext",
+    "securityContext",
+}
 """Mappings of which the user chooses the keys, though there are some by default."""
 
 
@@ -40,7 +48,8 @@ def test_every_value_has_a_comment(chart: str) -> None:
 @pytest.mark.parametrize("chart", CHARTS)
 def test_schema_has_exactly_the_values_that_there_are(chart: str) -> None:
     schema = json.loads(text_of(chart, "values.schema.json"))
-    schema["properties"].pop("global")
+    for given in ("global", "enabled"):  # by Helm, and by a chart that depends on this one
+        schema["properties"].pop(given)
     assert differences(values_of(chart), schema) == []
 
 
@@ -124,6 +133,98 @@ def test_typos_are_rejected(complaints: dict[str, str], chart: str, complaint: s
 @pytest.mark.parametrize(("values", "complaint"), [pytest.param(*each, id=each[0]) for each in CONTRADICTIONS])
 def test_values_that_cannot_work_are_rejected(values: str, complaint: str) -> None:
     assert complaint in complaints_about(rendered.SERVER, values)
+
+
+@rendered.needs_helm
+def test_chart_of_an_organisation_depends_on_both_charts_under_conditions(tmp_path: Path) -> None:
+    helm = tool("helm")
+    assert helm
+    chart = tmp_path / "platform"
+    dependencies = [
+        {
+            "name": name,
+            "version": yaml.safe_load(text_of(name, "Chart.yaml"))["version"],
+            "condition": f"{name}.enabled",
+        }
+        for name in CHARTS
+    ]
+    for name in CHARTS:
+        shutil.copytree(DEPLOY / "helm" / name, chart / "charts" / name)
+    (chart / "Chart.yaml").write_text(
+        yaml.safe_dump({"apiVersion": "v2", "name": "platform", "version": "1.0.0", "dependencies": dependencies})
+    )
+    values = {"karta-interpreter": {"enabled": True}, "karta-interpreter-control-plane": {"enabled": False}}
+    (chart / "values.yaml").write_text(yaml.safe_dump(values))
+    command = [helm, "template", "p", str(chart), "--kube-version", KUBERNETES]
+    made = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    kinds = {each["kind"] for each in yaml.safe_load_all(made) if each}
+    assert "Deployment" in kinds
+    assert "CustomResourceDefinition" not in kinds
+
+
+@rendered.needs_helm
+def test_ids_of_an_openshift_project_take_the_place_of_the_charts() -> None:
+    values = "podSecurityContext.runAsUser=null,podSecurityContext.runAsGroup=null,podSecurityContext.fsGroup=null"
+    for resource in template(rendered.SERVER, values):
+        if resource["kind"] in ("Deployment", "Job", "Pod"):
+            spec = resource["spec"].get("template", resource)["spec"]
+            assert spec["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    (deployment,) = kinds(template(rendered.SERVER, "podSecurityContext=null,securityContext=null"), "Deployment")
+    pod = deployment["spec"]["template"]["spec"]
+    assert "securityContext" not in pod
+    assert "securityContext" not in pod["containers"][0]
+
+
+def kinds(resources: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [resource for resource in resources if resource["kind"] == kind]
+
+
+@rendered.needs_helm
+def test_labels_and_annotations_of_all_resources_leave_selectors_alone() -> None:
+    on = "commonLabels.team=ml,commonAnnotations.owner=ml,dashboard.enabled=true,serviceMonitor.enabled=true"
+    made = template(rendered.SERVER, on)
+    for resource in made:
+        if "helm.sh/hook" in resource["metadata"].get("annotations", {}):
+            continue
+        assert resource["metadata"]["labels"]["team"] == "ml", resource["kind"]
+        assert resource["metadata"]["annotations"]["owner"] == "ml", resource["kind"]
+    (deployment,) = kinds(made, "Deployment")
+    assert "team" not in deployment["spec"]["selector"]["matchLabels"]
+    (service,) = kinds(made, "Service")
+    assert "team" not in service["spec"]["selector"]
+
+
+@rendered.needs_helm
+def test_fields_of_service_and_deployment_that_values_set() -> None:
+    values = (
+        "service.type=LoadBalancer,service.nodePort=30443,service.loadBalancerClass=example.com/internal,"
+        "service.externalTrafficPolicy=Local,strategy.type=Recreate,strategy.rollingUpdate=null,"
+        "lifecycle.preStop.sleep.seconds=3,deploymentAnnotations.keel=on,"
+        "extraVolumes[0].name=ca,extraVolumes[0].configMap.name=ca,"
+        "extraVolumeMounts[0].name=ca,extraVolumeMounts[0].mountPath=/ca"
+    )
+    made = template(rendered.SERVER, values)
+    (service,), (deployment,) = kinds(made, "Service"), kinds(made, "Deployment")
+    assert service["spec"]["loadBalancerClass"] == "example.com/internal"
+    assert service["spec"]["externalTrafficPolicy"] == "Local"
+    assert service["spec"]["ports"][0]["nodePort"] == 30443
+    assert deployment["spec"]["strategy"] == {"type": "Recreate"}
+    assert deployment["metadata"]["annotations"]["keel"] == "on"
+    pod = deployment["spec"]["template"]["spec"]
+    assert pod["volumes"][-1] == {"name": "ca", "configMap": {"name": "ca"}}
+    assert pod["containers"][0]["volumeMounts"][-1] == {"name": "ca", "mountPath": "/ca"}
+    assert pod["containers"][0]["lifecycle"] == {"preStop": {"sleep": {"seconds": 3}}}
+
+
+@rendered.needs_helm
+def test_threshold_of_an_alert_is_that_of_the_values() -> None:
+    values = (
+        "prometheusRule.enabled=true,prometheusRule.thresholds.slow=0.5,prometheusRule.thresholds.certificateDays=7"
+    )
+    (rule,) = kinds(template(rendered.SERVER, values), "PrometheusRule")
+    expressions = {each["alert"]: each["expr"] for each in rule["spec"]["groups"][0]["rules"]}
+    assert expressions["KartaInterpreterSlow"].endswith("> 0.5")
+    assert "< 7 * 86400" in expressions["KartaInterpreterCertificateExpires"]
 
 
 NAMES = {"long": "a" * 53, "dots": "karta.interpreter"}

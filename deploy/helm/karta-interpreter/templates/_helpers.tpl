@@ -43,12 +43,25 @@ app.kubernetes.io/instance: {{ (first .).Release.Name }}
       - {key: {{ .Values.karmada.kubeconfig.key }}, path: kubeconfig}
 {{- end -}}
 
-{{- define "karta-interpreter.labels" -}}
+{{- define "karta-interpreter.ownLabels" -}}
 {{ include "karta-interpreter.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/part-of: karmada
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end -}}
+
+{{/* The labels of all resources: those of the chart, and in addition those of the user */}}
+{{- define "karta-interpreter.labels" -}}
+{{- merge (include "karta-interpreter.ownLabels" . | fromYaml) (.Values.commonLabels | default dict) | toYaml -}}
+{{- end -}}
+
+{{/* Arguments: root, and the annotations of one resource, which win over those of all. Nothing where there are none. */}}
+{{- define "karta-interpreter.annotations" -}}
+{{- with merge (dict) (last . | default dict) ((first .).Values.commonAnnotations | default dict) -}}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end -}}
 {{- end -}}
 
 {{/* Arguments: root, and labels of the user, which win over the chart's. For resources that no selector takes. */}}
@@ -63,10 +76,18 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
 {{- define "karta-interpreter.metadata" -}}
-name: {{ include "karta-interpreter.fullname" . }}
-namespace: {{ .Release.Namespace }}
+{{- include "karta-interpreter.metadataWith" (list . dict) -}}
+{{- end -}}
+
+{{/* Arguments: root, and annotations of the resource */}}
+{{- define "karta-interpreter.metadataWith" -}}
+name: {{ include "karta-interpreter.fullname" (first .) }}
+namespace: {{ (first .).Release.Namespace }}
 labels:
-  {{- include "karta-interpreter.labels" . | nindent 2 }}
+  {{- include "karta-interpreter.labels" (first .) | nindent 2 }}
+{{- with include "karta-interpreter.annotations" . }}
+{{ . }}
+{{- end }}
 {{- end -}}
 
 {{- define "karta-interpreter.serviceAccountName" -}}
