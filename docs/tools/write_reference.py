@@ -1,4 +1,4 @@
-"""The pages of reference that the program itself gives: its commands, the settings of a server, its metrics."""
+"""The pages of reference that the program gives (commands, settings, metrics), and the values of its charts."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -7,6 +7,7 @@ from textwrap import dedent
 
 import click
 
+from deploy import write_readme
 from docs.tools.write_catalogue import table
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.cli.program import COMMANDS, NAME, program
@@ -18,11 +19,13 @@ from karta_interpreter.webhook.server.metrics import Metrics
 
 DOCS = Path(__file__).parents[1]
 WRITTEN_BY = "<!-- written by docs/tools/write_reference.py -->"
+_VALUES = sorted(write_readme.CHARTS.glob("*/values.yaml"))
 
 
 def pages() -> dict[Path, str]:
     """Every page by its path."""
-    return {DOCS / "commands.md": commands(), DOCS / "settings.md": settings(), DOCS / "metrics.md": metrics()}
+    texts = {"commands": commands(), "settings": settings(), "metrics": metrics(), "values": values()}
+    return {DOCS / f"{name}.md": text for name, text in texts.items()}
 
 
 def commands() -> str:
@@ -50,6 +53,18 @@ def settings() -> str:
 Each option of `{NAME} serve` is also an environment variable. An option takes precedence over its variable. In the
 variable of an option that may be repeated, colons separate paths, and spaces other values. [The server](server.md)
 explains them; the charts [set them from values](install.md).
+
+{chr(10).join(sections)}"""
+
+
+def values() -> str:
+    """Return the page of the values of both charts."""
+    tables = {each.parent.name: write_readme.table(each.read_text(encoding="utf-8")) for each in _VALUES}
+    sections = [f"## {chart}\n{rows}" for chart, rows in tables.items()]
+    return f"""{WRITTEN_BY}
+# Values of the charts
+
+[Install](install.md) says which chart is for which cluster, and what most installations set.
 
 {chr(10).join(sections)}"""
 
