@@ -53,6 +53,11 @@ def answers(*operations: Operation, scripted: bool = True) -> Callable[[Entry], 
     return holds
 
 
+def has_pods(definition: Definition) -> bool:
+    """Tell whether objects of a kind describe pods, unlike a source of manifests."""
+    return any(component.pods for component in definition.components)
+
+
 @cache
 def entries() -> tuple[Entry, ...]:
     """Return all of them."""

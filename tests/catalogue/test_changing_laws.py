@@ -14,7 +14,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation.pods import pod_sets, scale_locations
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, is_queued
-from tests.catalogue.entries import answers, applies
+from tests.catalogue.entries import answers, applies, has_pods
 from tests.catalogue.knowledge import knowing
 from tests.support.examples import EXAMPLES
 
@@ -73,7 +73,7 @@ def _another(value: Any) -> Any:
 def _pairs(definition: Definition, objects: Sequence[Object]) -> Iterator[tuple[Object, Object]]:
     """Templates, every other one of which leaves its counts to the members, and objects of members."""
     chance = random.Random(definition.name)  # noqa: S311 - the same pairs every time
-    usable = [obj for obj in objects if _instances(definition, obj)]
+    usable = [obj for obj in objects if not has_pods(definition) or _instances(definition, obj)]
     for round_ in range(_PAIRS if usable else 0):
         obj = chance.choice(usable)
         desired = _drifted(chance, obj)

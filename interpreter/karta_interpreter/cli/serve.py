@@ -40,7 +40,9 @@ from karta_interpreter.webhook.server.log import flush_log, has_terminal, log, p
 from karta_interpreter.webhook.server.server import Extension
 from karta_interpreter.webhook.wire.request import context_of
 
-_MOST_ROWS = 60  # of each table at the start: a server may have thousands of kinds, and as many findings
+_MOST_ROWS = (
+    100  # of each table at the start: the catalogue fits, and a server may have thousands of kinds and findings
+)
 _DEFAULT = Settings()
 _PREFIX = "KARTA_INTERPRETER_"
 # Kubernetes sets KARTA_INTERPRETER_SERVICE_HOST and the like in pods of a namespace with a Service of our name.

@@ -4,11 +4,13 @@ Expected values are reasoned from what each kind's controller means by its phase
 """
 
 from tests.catalogue.statuses.batch import BATCH
+from tests.catalogue.statuses.flux import FLUX
 from tests.catalogue.statuses.kruise import KRUISE
 from tests.catalogue.statuses.kubeflow import KUBEFLOW
 from tests.catalogue.statuses.kubernetes import KUBERNETES
+from tests.catalogue.statuses.kyverno import KYVERNO
 from tests.catalogue.statuses.ray import RAY
 from tests.catalogue.statuses.serving import SERVING
 from tests.catalogue.statuses.states import States
 
-STATUSES: States = {**KUBERNETES, **KUBEFLOW, **RAY, **SERVING, **BATCH, **KRUISE}
+STATUSES: States = {**KUBERNETES, **KUBEFLOW, **RAY, **SERVING, **BATCH, **KRUISE, **FLUX, **KYVERNO}

@@ -66,8 +66,28 @@ _ADVANCED_CRON_JOB = {
     "paused while a run is at work": RUNNING | SUSPENDING,
     "no schedule": UNDEFINED,
 }
+_SIDECAR_SET = {
+    "every pod is updated": RUNNING,
+    "no pod matches": RUNNING,
+    "update in progress": INITIALIZING,
+    "a pod is not ready": RUNNING,
+    # A pause does not change what is to be reached.
+    "paused in the middle": INITIALIZING | SUSPENDING,
+    "paused after the update": RUNNING,
+    "a partition holds the others back": RUNNING | SUSPENDING,
+    "a partition is not reached": INITIALIZING,
+    "a partition in per cent": RUNNING | SUSPENDING,
+    "a partition in per cent is not reached": INITIALIZING,
+    "a partition of everything": RUNNING | SUSPENDING,
+    "only new pods get it": RUNNING,
+    "only some pods are selected": RUNNING,
+    "the status is older than the spec": RUNNING,
+    "no status yet": UNDEFINED,
+}
 
 KRUISE: States = {
+    GVK("apps.kruise.io", "v1alpha1", "SidecarSet"): _SIDECAR_SET,
+    GVK("apps.kruise.io", "v1beta1", "SidecarSet"): _SIDECAR_SET,
     GVK("apps.kruise.io", "v1alpha1", "CloneSet"): {
         "all updated and available": RUNNING,
         "the status is older than the spec": RUNNING,

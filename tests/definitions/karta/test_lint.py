@@ -34,6 +34,7 @@ def suspension(**action: JSON) -> Raw:
 
 
 _KETTLES = (*ROOT, "scaleDefinition", "replicasPath")
+_NOT_COUNTED = {"Retain, InterpretHealth": 0, "Retain, InterpretReplica": 1}
 _OPERATIONS = ("metadata", "annotations", "karta-interpreter.io/operations")
 _SCRIPTS = ("metadata", "annotations", "karta-interpreter.io/lua")
 
@@ -270,6 +271,12 @@ def test_a_rule(
     assert format_path(finding.path) == format_path(at)
     assert message in finding.message
     assert finding.hint
+
+
+def test_a_kind_that_is_not_counted_needs_no_pods(orchestra: Raw, findings_of: FindingsOf) -> None:
+    without = [((*part, "specDefinition"), REMOVED) for part in (CONDUCTOR, SECTION)]
+    found = {rule: findings_of(changed(orchestra, *without, (_OPERATIONS, rule))) for rule in _NOT_COUNTED}
+    assert {rule: [each.rule for each in found[rule]].count("no-pods") for rule in found} == _NOT_COUNTED
 
 
 @pytest.mark.parametrize(

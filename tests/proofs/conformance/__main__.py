@@ -15,7 +15,7 @@ from karta_interpreter.languages.lua.machine import worker
 from tests.export.forms import pairs
 from tests.proofs.conformance import customizations, ours
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
-from tests.proofs.conformance.bundle import Bundled, load_bundle
+from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complaints, describe, read_reasons
 from tests.proofs.conformance.crds import sources, validity
 from tests.proofs.conformance.differential import compare, generated_questions
@@ -138,6 +138,8 @@ def _generated(peer: Peer, bundle: list[Bundled], mutants: int) -> Iterator[str]
 
 def _catalogue(peer: Peer, bundle: list[Bundled]) -> Iterator[str]:
     _title("Kartas and bundled scripts")
+    found = {name_of(bundled.gvk) for bundled in bundle}
+    yield from (f"{kind} is bundled, or KINDS of bundle.py has it, and not both" for kind in sorted(found ^ KINDS))
     pairs, reasons = compare_catalogue(peer, bundle), read_reasons(PAGE.read_text())
     for line in describe(pairs, reasons):
         _say(line)

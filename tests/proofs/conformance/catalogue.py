@@ -13,7 +13,7 @@ from karta_interpreter.definitions.karta.loading import catalogue_files
 from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.engine.suites.suite import find_suites, load_suite
-from tests.proofs.conformance.bundle import Bundled
+from tests.proofs.conformance.bundle import Bundled, answered, name_of
 from tests.proofs.conformance.comparison import disagreement
 from tests.proofs.conformance.peer import Peer
 from tests.proofs.conformance.question import Outcome, Question
@@ -38,14 +38,14 @@ def compare_catalogue(peer: Peer, bundle: Iterable[Bundled]) -> list[Pair]:
     return [
         _compare(peer, bundled, operation, entry.definition)
         for bundled in bundle
-        if (entry := find_in_catalogue(bundled.gvk))
+        if (entry := find_in_catalogue(answered(bundled.gvk)))
         for operation in sorted(bundled.scripts.operations)
     ]
 
 
 def _compare(peer: Peer, bundled: Bundled, operation: str, definition: Definition) -> Pair:
     questions = [*_bundled_questions(bundled, operation), *_golden_questions(bundled, operation)]
-    pair = Pair(f"{bundled.gvk.api_version} {bundled.gvk.kind}", operation, len(questions))
+    pair = Pair(name_of(bundled.gvk), operation, len(questions))
     for question, outcome in zip(questions, peer.ask(questions), strict=True):
         pair.different += filter(None, [_difference(outcome, _answer(definition, question))])
     return pair
@@ -86,7 +86,8 @@ def _bundled_questions(bundled: Bundled, operation: str) -> Iterator[Question]:
 
 
 def _golden_questions(bundled: Bundled, operation: str) -> Iterator[Question]:
-    place = (bundled.gvk.group, bundled.gvk.version, bundled.gvk.kind)
+    kind = answered(bundled.gvk)
+    place = (kind.group, kind.version, kind.kind)
     (folder,) = (path.parent for path in catalogue_files() if path.parts[-4:-1] == place)
     for suite in find_suites(folder):
         for case in load_suite(suite):

@@ -31,6 +31,7 @@ from karta_interpreter.definitions.karta.validation import repeated
 
 _LONGEST_VALUE = 80
 _REVISE = "ReviseReplica"
+_COUNTING = frozenset({"InterpretReplica", "InterpretComponent", _REVISE})
 _PER_INSTANCE = ("specDefinition", "scaleDefinition")
 _GANG = ("spec", "optimizationInstructions", "gangScheduling")
 
@@ -42,7 +43,7 @@ def lint(karta: Karta, parsed: Sequence[Parsed], annotations: Annotations) -> It
         yield from _component(path, component, component.pod_selector or PodSelector())
     for path, child in structure.components[1:]:
         yield from _child(path, child)
-    yield from _leaves(structure.components)
+    yield from _leaves(structure.components, annotations)
     if structure.root_component.status_definition is not None:
         yield from _status(structure.root_component.status_definition)
     yield from _expressions(dict(structure.components), parsed, annotations)
@@ -99,9 +100,10 @@ def _child(path: Path, child: ComponentDefinition) -> Iterator[Finding]:
         yield warning("child-suspends", (*path, "suspendDefinition"), message, hint)
 
 
-def _leaves(components: Sequence[tuple[Path, ComponentDefinition]]) -> Iterator[Finding]:
+def _leaves(components: Sequence[tuple[Path, ComponentDefinition]], annotations: Annotations) -> Iterator[Finding]:
     leaves = [(path, leaf) for path, leaf in components if leaf.spec_definition is not None]
-    if not leaves:
+    # A kind without pods, such as a source of manifests, leaves these operations out.
+    if not leaves and not _COUNTING.isdisjoint(annotations.operations or _COUNTING):
         message = "no component has a pod definition, so replicas of this kind cannot be counted"
         yield warning("no-pods", components[0][0], message, "add a specDefinition to the component that has the pods")
     known: dict[Hashable, str] = {}

@@ -20,6 +20,10 @@ class _Module(NamedTuple):
 
 
 _MODULES: Final[Mapping[str, Program | _Module]] = {
+    "config/crd/bases/helm.toolkit.*.yaml": _Module("github.com/fluxcd/helm-controller", "v1.6.3"),
+    "config/crd/bases/kustomize.toolkit.*.yaml": _Module("github.com/fluxcd/kustomize-controller", "v1.9.4"),
+    "config/crd/bases/source.toolkit.*.yaml": _Module("github.com/fluxcd/source-controller", "v1.9.1"),
+    "config/crds/kyverno/kyverno.io_*policies.yaml": _Module("github.com/kyverno/kyverno", "v1.19.0"),
     "k8s/crds/agents.*.yaml": programs.AGENT_SANDBOX,
     "config/crd/bases/workload.*.yaml": programs.APPWRAPPER,
     "manifests/crds/rollout-crd.yaml": programs.ARGO_ROLLOUTS,
@@ -42,6 +46,7 @@ WITHOUT: Final[Mapping[str, str]] = {
     "apps.kruise.io/v1beta1 AdvancedCronJob": "new in OpenKruise 1.9, whose module has no checksum",
     "apps.kruise.io/v1beta1 BroadcastJob": "new in OpenKruise 1.9, whose module has no checksum",
     "apps.kruise.io/v1beta1 DaemonSet": "new in OpenKruise 1.9, whose module has no checksum",
+    "apps.kruise.io/v1beta1 SidecarSet": "new in OpenKruise 1.9, whose module has no checksum",
     "apps.nvidia.com/v1alpha1 NIMCache": _NO_MODULE,
     "apps.nvidia.com/v1alpha1 NIMService": _NO_MODULE,
     "flink.apache.org/v1beta1 FlinkDeployment": "the operator is not written in Go",

@@ -1,0 +1,24 @@
+"""The catalogue can take the place of all that Karmada bundles."""
+
+import pytest
+
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.loading import catalogue_kinds
+from tests.proofs.conformance.bundle import KINDS, LATER, answered
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_each_bundled_kind_is_in_the_catalogue_in_a_version_that_members_serve(kind: str) -> None:
+    assert answered(_gvk(kind)) in catalogue_kinds()
+
+
+def test_a_version_is_passed_over_only_where_it_is_bundled_and_not_answered() -> None:
+    assert LATER.keys() <= KINDS
+    assert not {_gvk(kind) for kind in LATER} & catalogue_kinds().keys()
+    assert all(later.reason for later in LATER.values())
+
+
+def _gvk(kind: str) -> GVK:
+    api_version, _, name = kind.partition(" ")
+    group, _, version = api_version.partition("/")
+    return GVK(group, version, name)
