@@ -21,7 +21,14 @@ _MEANINGS = {
 }
 
 
-@click.command("query")
+_EXAMPLES = """\b
+Examples:
+  karta-interpreter query '.spec.workers[].replicas // 1' workload.yaml
+  karta-interpreter query .spec.replicas workload.yaml --assign 3
+"""
+
+
+@click.command("query", epilog=_EXAMPLES)
 @click.argument("expression", metavar="EXPRESSION")
 @click.argument("target", required=False, type=LATER, metavar="[FILE]")
 @file_option("--object", "path", help='The workload, instead of FILE: file or "-".')

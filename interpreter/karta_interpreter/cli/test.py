@@ -23,6 +23,7 @@ from karta_interpreter.cli.options import answer_options, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, watched, written
 from karta_interpreter.cli.reports import xml_element, xml_text
+from karta_interpreter.cli.watching import watch
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.explain import explain
 from karta_interpreter.engine.operations import Options
@@ -146,6 +147,7 @@ Examples:
   karta-interpreter test kartas/
   karta-interpreter test kartas/ray.io --name InterpretHealth
   karta-interpreter test --fail-only -o junit > suites.xml
+  karta-interpreter test kartas/ray.io --fail-only --watch
 """
 
 
@@ -171,6 +173,7 @@ Examples:
 )
 @answer_options
 @output("table", "yaml", "json", "junit")
+@watch
 def command(  # noqa: PLR0913 - one for each option
     *,
     paths: tuple[Path, ...],

@@ -177,7 +177,15 @@ def _boxes(branch: _Branch, name: str, *lines: str) -> Iterator[str]:
         yield f"{_INDENT}{name} --> {child}"
 
 
-@click.command("tree")
+_EXAMPLES = """\b
+Examples:
+  karta-interpreter tree raycluster.yaml
+  karta-interpreter tree raycluster.yaml --pods pods.yaml -o table
+  karta-interpreter tree rayjob/demo -n ml --context member1
+"""
+
+
+@click.command("tree", epilog=_EXAMPLES)
 @live
 @file_option("--object", "path", help='The workload, instead of FILE: file or "-".')
 @file_option("--pods", help='The pods of the workload: file, folder or "-".')

@@ -20,6 +20,7 @@ from karta_interpreter.cli.options import LATER, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, in_order, written
 from karta_interpreter.cli.reports import FORMATS
+from karta_interpreter.cli.watching import watch
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import KINDS
 from karta_interpreter.definitions.karta.model import Karta
@@ -34,8 +35,15 @@ from karta_interpreter.languages.lua.customization import merge
 from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
 from karta_interpreter.webhook.registration.registrar import CRDS
 
+_EXAMPLES = """\b
+Examples:
+  karta-interpreter validate kartas/ --strict
+  karta-interpreter validate karta.yaml --crd crd.yaml --watch
+  karta-interpreter validate karta.yaml --context member1
+"""
 
-@click.command("validate")
+
+@click.command("validate", epilog=_EXAMPLES)
 @click.argument("paths", nargs=-1, type=LATER, metavar="PATH...")
 @inputs("-f", "--filename", "filenames", text="The same as PATH")
 @inputs("--crd", text="CRDs of the kinds; every path, count, phase and id is compared with their schemas")
@@ -45,6 +53,7 @@ from karta_interpreter.webhook.registration.registrar import CRDS
 @click.option("--context", metavar="NAME", help="Context of the kubeconfig; alone: of the default kubeconfig.")
 @click.option("--strict", is_flag=True, help="Fail on warnings, too.")
 @output("table", "yaml", "json", *FORMATS)
+@watch
 def command(
     paths: tuple[str, ...],
     filenames: tuple[str, ...],
