@@ -14,6 +14,7 @@ from karta_interpreter import __version__
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.render import to_json
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
+from karta_interpreter.definitions.karta.loading import example_files
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +36,11 @@ def authoring() -> dict[Path, str]:
     return {AUTHORING: re.sub(r"^\| annotation \|.*\n(\|.*\n)*", lambda _: table, page, count=1, flags=re.MULTILINE)}
 
 
+def example() -> dict[Path, str]:
+    """Return the first example as the package has it, for readers of the repository."""
+    return {ROOT / "docs" / "examples" / "first" / name: text for name, text in example_files().items()}
+
+
 def update(wanted: Mapping[Path, str], present: set[Path], *, check: bool) -> list[Path]:
     """Write the files that differ and delete those that are not wanted, unless it is a ``check``; return both."""
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
@@ -51,7 +57,7 @@ def main() -> int:
     """Update the files in the order in which they depend on each other."""
     check = "--check" in sys.argv
     rooms = write_rooms.pages() | write_reality.pages()
-    written = schemas() | authoring() | rooms | write_reference.pages() | write_definitions.pages()
+    written = schemas() | authoring() | example() | rooms | write_reference.pages() | write_definitions.pages()
     changed = update(written, set(), check=check)
     changed += update(write_catalogue.pages(), set(write_catalogue.FOLDER.glob("*.md")), check=check)
     changed += update(write_readme.pages(), set(), check=check)

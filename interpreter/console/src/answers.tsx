@@ -1,6 +1,6 @@
 /** The answers: a card for each operation, its chain of facts, and the tree of the workload. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Change, Fact, Json, Page, TextName } from "./api";
 import { Tree } from "./tree";
 
@@ -18,9 +18,18 @@ interface Props {
 
 export function Answers({ page, light, replicas, revise, setTab }: Props) {
   const [pinned, setPinned] = useState<Fact[]>([]);
+  const last = useRef<Page | null>(null);
   useEffect(() => setPinned([]), [page]);
   if (!page) return <p class="quiet pad">Loading …</p>;
-  if (page.stopped || page.unanswered || !page.answers?.length) return <Unanswered page={page} />;
+  if (page.stopped || page.unanswered || !page.answers?.length) {
+    return (
+      <>
+        <Unanswered page={page} />
+        {last.current ? <Stale page={last.current} /> : null}
+      </>
+    );
+  }
+  last.current = page;
   const hover = (facts: Fact[]) => light(facts.length ? facts : pinned);
   const pin = (facts: Fact[]) => {
     setPinned(facts);
@@ -36,6 +45,19 @@ export function Answers({ page, light, replicas, revise, setTab }: Props) {
           ) : null}
           {answer.missing ? <Missing answer={answer} setTab={setTab} /> : null}
         </Card>
+      ))}
+    </div>
+  );
+}
+
+/** The answers before an error, for orientation: nothing in them can be used. */
+function Stale({ page }: { page: Page }) {
+  const nothing = () => undefined;
+  return (
+    <div class="cards stale" inert aria-hidden="true">
+      <Tree page={page} hover={nothing} pin={nothing} />
+      {page.answers.map((answer) => (
+        <Card key={answer.operation} answer={answer} hover={nothing} pin={nothing} />
       ))}
     </div>
   );

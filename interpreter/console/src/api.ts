@@ -173,6 +173,7 @@ export interface ServerPage {
 export interface Start {
   version: string;
   texts: { karta: string; object: string };
+  example: { karta: string; object: string };
   hasServer: boolean;
 }
 

@@ -84,6 +84,7 @@ function App() {
             {path === "/catalogue" && <CataloguePage rows={loaded.rows} go={go} />}
             {path.startsWith("/catalogue/") && <KindPage key={path} path={path.slice("/catalogue/".length)} open={open} go={go} />}
             {path === "/server" && <ServerPage hasServer={loaded.start.hasServer} />}
+            {isKnown(path) ? null : <Unknown path={path} go={go} />}
           </>
         )}
       </main>
@@ -93,7 +94,30 @@ function App() {
 
 function title(path: string): string {
   if (path.startsWith("/catalogue/")) return path.split("/").at(-1) ?? "";
-  return path === "/catalogue" ? "Catalogue" : path === "/server" ? "Server" : "Workbench";
+  return path === "/catalogue" ? "Catalogue" : path === "/server" ? "Server" : path === "/" ? "Workbench" : "No such page";
+}
+
+function isKnown(path: string): boolean {
+  return ["/", "/catalogue", "/server"].includes(path) || path.startsWith("/catalogue/");
+}
+
+function Unknown({ path, go }: { path: string; go: (to: string) => void }) {
+  return (
+    <section class="failure">
+      <h1>There is no such page</h1>
+      <p>
+        The console has nothing at <code>{path}</code>. Go to{" "}
+        <a href="/" onClick={(event) => follow(event, go)}>
+          the workbench
+        </a>{" "}
+        or{" "}
+        <a href="/catalogue" onClick={(event) => follow(event, go)}>
+          the catalogue
+        </a>
+        .
+      </p>
+    </section>
+  );
 }
 
 function isAt(path: string, to: string): boolean {

@@ -6,6 +6,7 @@ import { type Example, type Fact, get, type Kind, type Page, type Question, type
 import { Answers } from "./answers";
 import { Asker } from "./asker";
 import type { Schema } from "./completion";
+import { forget, keep, kept } from "./draft";
 import { createEditor, type Light, lightUp, type Note, setText, showNotes } from "./editor";
 import { fromLink, toLink } from "./share";
 
@@ -30,7 +31,7 @@ const NOTHING: Question = {
   replicas: null,
   options: { resourceQuotaEstimate: false, podRequests: "scheduler" },
 };
-const FIRST_KIND = "ray.io/v1/RayCluster";
+const KIND = /^kind: *["']?(\w+)/m;
 
 export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; opened: Opened | null }) {
   const [question, setQuestion] = useState<Question>(NOTHING);
@@ -43,6 +44,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   const views = useRef<Partial<Record<TextName, EditorView>>>({});
   const state = useRef<Question>(NOTHING);
   const asked = useRef(0);
+  const isEdited = useRef(false);
 
   const asker = useMemo(
     () =>
@@ -63,6 +65,14 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     asker.ask(state.current);
   };
 
+  /** Take what a user has typed or opened, which is kept in the browser. */
+  const edit = (part: Partial<Question>) => {
+    isEdited.current = true;
+    change(withoutOthers(state.current, part));
+    for (const [name, view] of Object.entries(views.current)) setText(view, state.current[name as TextName]);
+    keep(state.current);
+  };
+
   /** Put texts into the editors, which report them as changes. */
   const put = (part: Partial<Question>) => {
     const whole = { ...state.current, ...part };
@@ -77,6 +87,9 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   };
 
   const show = (found: Kind, example?: Example) => {
+    if (isEdited.current && !confirm("What you have written is replaced. Go on?")) return;
+    isEdited.current = false;
+    forget();
     setKind(found);
     const chosen = example ?? wholeExample(found);
     put({ karta: found.text, ...(chosen ? textsOf(chosen) : {}) });
@@ -87,12 +100,15 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     const begin = async () => {
       const link = await fromLink(location.hash).catch(() => null);
       const { karta, object } = props.start.texts;
+      const draft = kept();
       if (link) put({ ...NOTHING, ...link });
       else if (karta || object) put({ karta, object });
-      else {
-        const names = props.rows.map((row) => `${row.apiVersion}/${row.kind}`);
-        const first = names.includes(FIRST_KIND) ? FIRST_KIND : names[0];
-        if (first) await choose(first);
+      else if (draft) {
+        put({ ...NOTHING, ...draft });
+        isEdited.current = true;
+      } else {
+        const { example } = props.start;
+        put({ ...example, observed: example.object, items: ["member1", "member2"].map(reported).join("") });
       }
     };
     begin().catch((failure) => setError(String(failure.message)));
@@ -150,7 +166,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
       created={(view) => {
         views.current[name] = view;
       }}
-      changed={(text) => text !== state.current[name] && change({ [name]: text })}
+      changed={(text) => text !== state.current[name] && edit({ [name]: text })}
     />
   );
 
@@ -159,17 +175,20 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   return (
     <div class="workbench">
       <div class="texts">
-        <section class="pane" aria-labelledby="karta-title" onDrop={(event) => drop(event, "karta", put)} onDragOver={allow}>
+        <section class="pane" aria-labelledby="karta-title" onDrop={(event) => drop(event, "karta", edit)} onDragOver={allow}>
           <div class="pane-head">
             <h2 id="karta-title">Karta</h2>
             <KindPicker rows={props.rows} kind={kind} choose={choose} />
             <span class="grow" />
             <Count errors={errors} warnings={warnings} />
+            <button type="button" onClick={() => download("karta.yaml", state.current.karta)}>
+              Save
+            </button>
           </div>
           {editor("karta", "Karta")}
           <Findings page={page} jump={(line) => reveal(views.current.karta, line)} />
         </section>
-        <section class="pane" aria-label="Objects" onDrop={(event) => drop(event, tab, put)} onDragOver={allow}>
+        <section class="pane" aria-label="Objects" onDrop={(event) => drop(event, tab, edit)} onDragOver={allow}>
           <div class="pane-head">
             <div role="tablist" aria-label="Objects" class="tabs">
               {TABS.filter((each) => each.name !== "references" || page?.references?.length || question.references).map((each) => (
@@ -189,7 +208,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
               ))}
             </div>
             <span class="grow" />
-            <FileButton taken={(text) => put({ [tab]: text })} />
+            <FileButton taken={(text) => edit({ [tab]: text })} />
           </div>
           {TABS.map((each) => (
             <div
@@ -237,6 +256,24 @@ function wholeExample(kind: Kind): Example | undefined {
   const lengths = (example: Example) => (example.operation === "AggregateStatus" ? example.items.length : -1);
   const reported = kind.examples.toSorted((left, right) => lengths(right) - lengths(left))[0];
   return first && { ...first, items: reported?.items ?? "" };
+}
+
+/** A change of the texts; an object of another kind leaves nothing of the one before, which says nothing about it. */
+function withoutOthers(before: Question, part: Partial<Question>): Partial<Question> {
+  const [was, is] = [before.object, part.object ?? ""].map((text) => KIND.exec(text)?.[1]);
+  return was && is && was !== is ? { observed: "", items: "", references: "", ...part } : part;
+}
+
+function reported(cluster: string): string {
+  return `- clusterName: ${cluster}\n  applied: true\n  status: {phase: Ready}\n`;
+}
+
+function download(name: string, text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/yaml" }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 function textsOf(example: Example): Partial<Question> {
@@ -467,7 +504,7 @@ function Findings({ page, jump }: { page: Page | null; jump: (line: number) => v
   if (!page?.findings.length) return null;
   return (
     <ul class="findings" aria-label="Findings">
-      {page.findings.map((finding) => (
+      {page.findings.toSorted((one, other) => one.line - other.line || one.column - other.column).map((finding) => (
         <li class={finding.severity}>
           <button type="button" onClick={() => jump(finding.line)}>
             <span class="where">{finding.line}:{finding.column}</span>

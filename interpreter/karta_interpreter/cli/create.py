@@ -29,7 +29,7 @@ from karta_interpreter.cli.options import (
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
 from karta_interpreter.cli.validate import contradictions
-from karta_interpreter.definitions.karta.loading import load_documents
+from karta_interpreter.definitions.karta.loading import example_files, load_documents
 from karta_interpreter.definitions.openapi.draft import CustomKind, Draft, draft
 from karta_interpreter.engine.operations import LIVE, Call, Operation, StatusItem
 from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS
@@ -106,6 +106,20 @@ Examples:
   karta-interpreter create suite -f karta.yaml --object objects/ --output-dir testdata/
   karta-interpreter create suite -f karta.yaml --object job.yaml --observed-file member.yaml --desired-replica 4
 """
+
+
+@command.command("example")
+@click.argument("folder", default="example", type=click.Path(path_type=Path))
+def example_command(folder: Path) -> None:
+    """Write a first example: the Karta of an imaginary kind, and one object.
+
+    They are written into FOLDER, by default "example".
+    """
+    files = example_files()
+    write_files(folder, files)
+    for name in files:
+        click.echo(folder / name)
+    click.echo(f"try: karta-interpreter interpret -f {folder}/karta.yaml {folder}/indexer.yaml", err=True)
 
 
 @command.command("suite", epilog=_EXAMPLES)

@@ -133,6 +133,12 @@ def catalogue_files() -> list[pathlib.Path]:
     return sorted(folder.glob("*/*/*/karta.yaml"))
 
 
+def example_files() -> dict[str, str]:
+    """The first example: a Karta of an imaginary kind and one object, by the names of the files."""
+    folder = pathlib.Path(__file__).parent / "example"
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.yaml"))}
+
+
 def catalogue_kinds() -> dict[GVK, pathlib.Path]:
     """Return the files of the catalogue by the kinds that they define, by which their folders are named."""
     kinds = ((GVK(*path.parts[-4:-1]), path) for path in catalogue_files())

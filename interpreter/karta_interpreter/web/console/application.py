@@ -19,6 +19,7 @@ from karta_interpreter import __version__
 from karta_interpreter.base.errors import InterpretationError, ServeError
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.loading import example_files
 from karta_interpreter.definitions.karta.schema_export import json_schema
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.web.console import catalogue
@@ -116,7 +117,9 @@ class Console:
         if self._warming is None or self._warming.done():
             self._warming = asyncio.create_task(self.questions.warm_up())
         texts = asdict(self._served.texts)
-        return _json({"version": __version__, "texts": texts, "hasServer": self._served.last_hour is not None})
+        example = {"karta": example_files()["karta.yaml"], "object": example_files()["indexer.yaml"]}
+        has_server = self._served.last_hour is not None
+        return _json({"version": __version__, "texts": texts, "example": example, "hasServer": has_server})
 
     async def _schema(self, _: web.Request) -> web.Response:
         return _json(json_schema(__version__))

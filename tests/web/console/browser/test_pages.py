@@ -134,3 +134,11 @@ def test_pictures(open_page: Open) -> None:
         if path == "/" and width > 400:
             page.locator('[data-pointer="/replica"]').hover()
         page.screenshot(path=PICTURES / f"{name}.png")
+
+
+def test_unknown_address_has_a_page(open_page: Open) -> None:
+    page = open_page()
+    page.evaluate("history.pushState(null, '', '/nowhere'); dispatchEvent(new PopStateEvent('popstate'))")
+    page.wait_for_selector("text=There is no such page")
+    page.get_by_role("link", name="the catalogue").click()
+    page.get_by_role("link", name="RayCluster").wait_for()

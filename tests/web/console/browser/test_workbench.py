@@ -241,3 +241,56 @@ def test_every_example_kind_is_at_hand(open_page: Open) -> None:
     page = open_page()
     kinds = len(list((ROOT / "kartas").glob("*/*/*/karta.yaml")))
     assert page.locator("select[aria-label=Kind] option").count() == kinds
+
+
+def test_first_view_is_a_small_workload_whose_answers_are_all_good(open_page: Open) -> None:
+    page = open_page()
+    wait(page, lambda: page.locator(".cards .card").count() > 8)
+    assert page.locator(".chip.bad").count() == 0
+    assert page.locator(".chip.good", has_text="healthy").count() == 1
+    assert "kind: Indexer" in text_of(page, "object")
+
+
+def test_draft_survives_a_reload_and_is_replaced_only_when_its_author_agrees(open_page: Open) -> None:
+    page = open_page()
+    put(page, "karta", KARTA)
+    put(page, "object", OBJECT)
+    page.reload()
+    page.locator('.editor[data-text="karta"] .cm-content').wait_for()
+    wait(page, lambda: text_of(page, "karta") == KARTA)
+    assert text_of(page, "object") == OBJECT
+
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.get_by_label("Kind", exact=True).select_option("batch/v1/Job")
+    page.wait_for_timeout(300)
+    assert text_of(page, "karta") == KARTA
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_label("Kind", exact=True).select_option("apps/v1/StatefulSet")
+    wait(page, lambda: "kind: StatefulSet" in text_of(page, "object"))
+
+
+def test_object_of_another_kind_empties_what_clusters_and_members_have(open_page: Open) -> None:
+    page = open_page()
+    wait(page, lambda: "member2" in text_of(page, "items"))
+    put(page, "object", OBJECT)
+    wait(page, lambda: text_of(page, "items") == "")
+    assert text_of(page, "observed") == ""
+
+
+def test_last_answers_stay_in_grey_next_to_an_error(open_page: Open) -> None:
+    page = open_page()
+    put(page, "karta", KARTA)
+    put(page, "object", OBJECT)
+    page.wait_for_selector("text=no findings")
+    put(page, "karta", KARTA.replace("kind: Karta", "kind: Kart"))
+    page.locator(".empty").wait_for()
+    assert page.locator(".stale .card").count() > 4
+
+
+def test_karta_is_saved_as_a_file(open_page: Open) -> None:
+    page = open_page()
+    put(page, "karta", KARTA)
+    with page.expect_download() as given:
+        page.get_by_role("button", name="Save").click()
+    assert given.value.suggested_filename == "karta.yaml"
+    assert given.value.path().read_text() == KARTA
