@@ -76,6 +76,46 @@ def test_leaderworkerset(spec: Object, template: Object, has_leader: bool) -> No
     assert [pods.replicas for pods in found] == [groups, groups * (size - 1)]
 
 
+@given(st.lists(st.tuples(_fields(replicas=counts), _fields(size=st.integers(1, 4)), st.booleans()), max_size=3))
+def test_disaggregatedset(entries: list[tuple[Object, Object, bool]]) -> None:
+    roles = [
+        {
+            "name": f"role-{index}",
+            "scaling": {"mode": "External" if is_external else "Static"},
+            "spec": {**role, "leaderWorkerTemplate": {**template, "workerTemplate": _TEMPLATE}},
+        }
+        for index, (role, template, is_external) in enumerate(entries)
+    ]
+    found = _pod_sets("disaggregatedset.x-k8s.io/v1", "DisaggregatedSet", {"slices": 2, "roles": roles})
+    groups = [2 * (1 if is_external else _or(role.get("replicas"), 1)) for role, _, is_external in entries]
+    workers = [each * (_or(entry[1].get("size"), 1) - 1) for each, entry in zip(groups, entries, strict=True)]
+    assert [pods.replicas for pods in found] == [*groups, *workers]
+
+
+@given(unset | counts, st.lists(_fields(replicas=counts, workerReplicas=counts), max_size=3))
+def test_modelserving(replicas: int | None, entries: list[Object]) -> None:
+    roles = [
+        {**entry, "name": f"role-{index}", "entryTemplate": _TEMPLATE, "workerTemplate": _TEMPLATE}
+        for index, entry in enumerate(entries)
+    ]
+    spec = {"replicas": replicas, "template": {"roles": roles}}
+    found = _pod_sets("workload.serving.volcano.sh/v1alpha1", "ModelServing", spec)
+    leads = [_or(replicas, 1) * _or(entry.get("replicas"), 1) for entry in entries]
+    workers = [each * _or(entry.get("workerReplicas"), 0) for each, entry in zip(leads, entries, strict=True)]
+    assert [pods.replicas for pods in found] == [*leads, *workers]
+
+
+@given(unset | counts, st.lists(_fields(replicas=counts, podGroupSize=st.integers(1, 4)), max_size=3))
+def test_stormservice_and_roleset(replicas: int | None, entries: list[Object]) -> None:
+    roles = [{**entry, "name": f"role-{index}", "template": _TEMPLATE} for index, entry in enumerate(entries)]
+    wanted = [_or(entry.get("replicas"), 0) * _or(entry.get("podGroupSize"), 1) for entry in entries]
+    sets = _pod_sets("orchestration.aibrix.ai/v1alpha1", "RoleSet", {"roles": roles})
+    assert [pods.replicas for pods in sets] == wanted
+    spec = {"replicas": replicas, "template": {"spec": {"roles": roles}}}
+    services = _pod_sets("orchestration.aibrix.ai/v1alpha1", "StormService", spec)
+    assert [pods.replicas for pods in services] == [_or(replicas, 1) * each for each in wanted]
+
+
 worker_groups = _fields(
     suspend=st.booleans(),
     replicas=counts,

@@ -29,6 +29,11 @@ _WITHOUT_EFFECT: Final = {
     ("sparkoperator-k8s-io-sparkapplication-v1beta2", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
     ("kubeflow-org-mpijob-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
     ("kubeflow-org-pytorchjob-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
+    (
+        "orchestration-aibrix-ai-stormservice-v1alpha1",
+        "added-containers",
+        Operation.INTERPRET_DEPENDENCY,
+    ): _NAMES_NOTHING,
     ("serving-kserve-io-inferenceservice-v1beta1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
 }
 """Annotations that an operation reads, and that no object of the kind can show; why."""

@@ -122,7 +122,10 @@ def test_components_are_named_apart_and_add_up(definition: Definition, objects: 
 
 _WITHOUT_TEMPLATES = {
     GVK("argoproj.io", "v1alpha1", "Workflow"): "a pod is made of the parts of a template",
+    GVK("flink.apache.org", "v1beta1", "FlinkBlueGreenDeployment"): "a pod is made of two templates",
     GVK("flink.apache.org", "v1beta1", "FlinkDeployment"): "a pod is made of two templates",
+    GVK("flow.volcano.sh", "v1alpha1", "JobFlow"): "the templates are in the JobTemplates that are referred to",
+    GVK("spark.apache.org", "v1", "SparkApplication"): "there are pods without a template",
     GVK("sparkoperator.k8s.io", "v1beta2", "SparkApplication"): "a pod is made of single fields",
     GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob"): "the templates are in the runtime that is referred to",
 }
@@ -274,7 +277,8 @@ def _told(definition: Definition, whole: JSON) -> JSON:
     """What a merged status says apart from its text: statuses, numbers, truth values and the status of conditions."""
     if isinstance(whole, _Refused):
         return "refused"
-    conditions = edit.get(whole, ("status", "conditions")) or []
+    conditions = edit.get(whole, ("status", "conditions"))
+    conditions = conditions if isinstance(conditions, list) else []  # those of a JobFlow are a map of its jobs
     known = sorted(str([one.get("type"), one.get("status")]) for one in conditions)
     firsts = {path[1] for path, rule in definition.annotations.aggregate.items() if rule == "first"}
     status = whole.get("status") or {}

@@ -5,6 +5,7 @@ Expected values are reasoned from what each kind's controller means by its phase
 
 from tests.catalogue.statuses.batch import BATCH
 from tests.catalogue.statuses.flux import FLUX
+from tests.catalogue.statuses.inference import INFERENCE
 from tests.catalogue.statuses.kruise import KRUISE
 from tests.catalogue.statuses.kubeflow import KUBEFLOW
 from tests.catalogue.statuses.kubernetes import KUBERNETES
@@ -13,4 +14,4 @@ from tests.catalogue.statuses.ray import RAY
 from tests.catalogue.statuses.serving import SERVING
 from tests.catalogue.statuses.states import States
 
-STATUSES: States = {**KUBERNETES, **KUBEFLOW, **RAY, **SERVING, **BATCH, **KRUISE, **FLUX, **KYVERNO}
+STATUSES: States = {**KUBERNETES, **KUBEFLOW, **RAY, **SERVING, **INFERENCE, **BATCH, **KRUISE, **FLUX, **KYVERNO}

@@ -83,4 +83,11 @@ RAY: States = {
         "its own switch, and the service still runs": RUNNING | SUSPENDING,
         "resumed by its own switch": RESUMING,
     },
+    GVK("ray.io", "v1", "RayCronJob"): {
+        "before the first run": RUNNING,
+        "after a run": RUNNING,
+        "runs that are made suspended": RUNNING,
+        "suspended": SUSPENDED,
+        "no schedule": UNDEFINED,
+    },
 }

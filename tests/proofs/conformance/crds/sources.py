@@ -32,12 +32,18 @@ _MODULES: Final[Mapping[str, Program | _Module]] = {
     "config/crd/full/**/serving.kserve.io_*inferenceservices.yaml": programs.KSERVE,
     "config/crd/bases/ray.io_*.yaml": programs.KUBERAY,
     "config/crd/bases/apps.kruise.io_*.yaml": programs.KRUISE,
+    "config/crd/bases/disaggregatedset.*_disaggregatedsets.yaml": programs.LWS,
     "config/crd/bases/leaderworkerset.*.yaml": programs.LWS,
     "manifests/base/kubeflow.org_*.yaml": programs.MPI_OPERATOR,
+    "charts/kthena/charts/workload/crds/*_modelservings.yaml": _Module("github.com/volcano-sh/kthena", "v1.0.0"),
+    "config/crd/orchestration/orchestration.aibrix.ai_[rs][ot]*.yaml": _Module(
+        "github.com/vllm-project/aibrix", "v0.7.0"
+    ),
     "config/crd/bases/sparkoperator.*.yaml": _Module("github.com/kubeflow/spark-operator/v2", "v2.5.0"),
     "manifests/base/crds/kubeflow.org_*.yaml": programs.TRAINING_OPERATOR,
     "manifests/base/crds/trainer.*_trainjobs.yaml": programs.TRAINER,
     "config/crd/volcano/bases/batch.*.yaml": programs.VOLCANO,
+    "config/crd/jobflow/bases/flow.*_jobflows.yaml": programs.VOLCANO,
 }
 """The module of each pattern of files."""
 
@@ -49,13 +55,17 @@ WITHOUT: Final[Mapping[str, str]] = {
     "apps.kruise.io/v1beta1 SidecarSet": "new in OpenKruise 1.9, whose module has no checksum",
     "apps.nvidia.com/v1alpha1 NIMCache": _NO_MODULE,
     "apps.nvidia.com/v1alpha1 NIMService": _NO_MODULE,
+    "flink.apache.org/v1beta1 FlinkBlueGreenDeployment": "the operator is not written in Go",
     "flink.apache.org/v1beta1 FlinkDeployment": "the operator is not written in Go",
+    "flink.apache.org/v1beta1 FlinkSessionJob": "the operator is not written in Go",
     "grove.io/v1alpha1 PodCliqueSet": _NO_MODULE,
     "kubeflow.org/v1 Notebook": _NO_MODULE,
     "machinelearning.seldon.io/v1 SeldonDeployment": _NO_MODULE,
     "milvus.io/v1beta1 Milvus": _NO_MODULE,
     "nvidia.com/v1alpha1 DynamoGraphDeployment": _NO_MODULE,
     "nvidia.com/v1beta1 DynamoGraphDeployment": _NO_MODULE,
+    "spark.apache.org/v1 SparkApplication": "the operator is not written in Go",
+    "workloads.x-k8s.io/v1alpha2 RoleBasedGroup": _NO_MODULE,
 }
 """Why a kind is not checked, unless the caller has its CRD."""
 
