@@ -27,6 +27,11 @@ _WITHOUT_EFFECT: Final = {
     ("serving-kserve-io-llminferenceservice-v1alpha1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
     ("serving-kserve-io-llminferenceservice-v1alpha2", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
     ("sparkoperator-k8s-io-sparkapplication-v1beta2", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
+    (
+        "elasticsearch-k8s-elastic-co-elasticsearch-v1",
+        "added-containers",
+        Operation.INTERPRET_DEPENDENCY,
+    ): _NAMES_NOTHING,
     ("kubeflow-org-mpijob-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
     ("kubeflow-org-pytorchjob-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
     (
@@ -34,6 +39,8 @@ _WITHOUT_EFFECT: Final = {
         "added-containers",
         Operation.INTERPRET_DEPENDENCY,
     ): _NAMES_NOTHING,
+    ("kubevirt-io-virtualmachine-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
+    ("kubevirt-io-virtualmachineinstance-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
     ("serving-kserve-io-inferenceservice-v1beta1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
 }
 """Annotations that an operation reads, and that no object of the kind can show; why."""

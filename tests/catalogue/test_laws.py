@@ -126,7 +126,10 @@ _WITHOUT_TEMPLATES = {
     GVK("flink.apache.org", "v1beta1", "FlinkDeployment"): "a pod is made of two templates",
     GVK("flow.volcano.sh", "v1alpha1", "JobFlow"): "the templates are in the JobTemplates that are referred to",
     GVK("spark.apache.org", "v1", "SparkApplication"): "there are pods without a template",
+    GVK("postgresql.cnpg.io", "v1", "Cluster"): "a pod is made of single fields",
     GVK("sparkoperator.k8s.io", "v1beta2", "SparkApplication"): "a pod is made of single fields",
+    GVK("tekton.dev", "v1", "PipelineRun"): "a place is made of the tasks",
+    GVK("tekton.dev", "v1", "TaskRun"): "a pod is made of the steps",
     GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob"): "the templates are in the runtime that is referred to",
 }
 """Kinds in whose objects no template of a component stands by itself."""

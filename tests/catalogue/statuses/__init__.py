@@ -10,8 +10,14 @@ from tests.catalogue.statuses.kruise import KRUISE
 from tests.catalogue.statuses.kubeflow import KUBEFLOW
 from tests.catalogue.statuses.kubernetes import KUBERNETES
 from tests.catalogue.statuses.kyverno import KYVERNO
+from tests.catalogue.statuses.machines import MACHINES
+from tests.catalogue.statuses.pipelines import PIPELINES
 from tests.catalogue.statuses.ray import RAY
 from tests.catalogue.statuses.serving import SERVING
+from tests.catalogue.statuses.stateful import STATEFUL
 from tests.catalogue.statuses.states import States
 
-STATUSES: States = {**KUBERNETES, **KUBEFLOW, **RAY, **SERVING, **INFERENCE, **BATCH, **KRUISE, **FLUX, **KYVERNO}
+STATUSES: States = {
+    **KUBERNETES, **KUBEFLOW, **RAY, **SERVING, **INFERENCE, **BATCH, **KRUISE, **FLUX, **KYVERNO,
+    **MACHINES, **PIPELINES, **STATEFUL,
+}  # fmt: skip

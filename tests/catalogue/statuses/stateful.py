@@ -1,0 +1,66 @@
+"""What keeps its data, or its nodes."""
+
+from karta_interpreter.base.k8s.gvk import GVK
+from tests.catalogue.statuses.states import (
+    DEGRADED,
+    FAILED,
+    INITIALIZING,
+    RUNNING,
+    SUSPENDED,
+    SUSPENDING,
+    UNDEFINED,
+    States,
+)
+
+STATEFUL: States = {
+    GVK("slinky.slurm.net", "v1beta1", "NodeSet"): {
+        "all available": RUNNING,
+        "a node starts": INITIALIZING,
+        "replicas unset": RUNNING,
+        "an update in progress": INITIALIZING,
+        "updated on delete": RUNNING,
+        "updated in a reservation": RUNNING,
+        "one on each node, all available": RUNNING,
+        "one on each node, one is missing": INITIALIZING,
+        "scaled to nothing": RUNNING,
+        "the status is older than the spec": RUNNING,
+        "the controller has not looked": UNDEFINED,
+        "no status yet": UNDEFINED,
+    },
+    GVK("postgresql.cnpg.io", "v1", "Cluster"): {
+        "healthy": RUNNING,
+        "a replica is made": RUNNING,
+        "an upgrade in progress": RUNNING,
+        "waits for a user": RUNNING,
+        "the first primary starts": INITIALIZING,
+        "a switchover": INITIALIZING,
+        "healthy, and not an instance is ready": INITIALIZING,
+        "failing over": DEGRADED,
+        "a plug-in that is missing": DEGRADED,
+        "unrecoverable": FAILED,
+        "an invalid definition": FAILED,
+        "hibernated": SUSPENDED,
+        "pods are deleted for hibernation": SUSPENDING,
+        "pods are going for hibernation": SUSPENDING,
+        "no status yet": UNDEFINED,
+    },
+    GVK("kafka.strimzi.io", "v1", "KafkaNodePool"): {
+        "as many nodes as wanted": RUNNING,
+        "a warning": RUNNING,
+        "fewer nodes than wanted": INITIALIZING,
+        "the status is older than the spec": RUNNING,
+        "no Kafka": UNDEFINED,
+    },
+    GVK("elasticsearch.k8s.elastic.co", "v1", "Elasticsearch"): {
+        "green": RUNNING,
+        "yellow": RUNNING,
+        "being upgraded": RUNNING,
+        "it starts": INITIALIZING,
+        "red": DEGRADED,
+        # It goes on serving.
+        "a node cannot be taken away": RUNNING | DEGRADED,
+        "an invalid spec": RUNNING | FAILED,
+        "the status is older than the spec": RUNNING,
+        "no status yet": UNDEFINED,
+    },
+}
