@@ -345,7 +345,15 @@ function KindPicker(props: { rows: Row[]; kind: Kind | null; choose: (name: stri
   const versions = [...new Set(shown.map((row) => row.apiVersion))];
   const value = props.kind ? `${props.kind.apiVersion}/${props.kind.kind}` : "";
   return (
-    <select aria-label="Kind" value={value} onChange={(event) => props.choose(event.currentTarget.value)}>
+    <select
+      aria-label="Kind"
+      value={value}
+      onChange={(event) => {
+        const chosen = event.currentTarget.value;
+        event.currentTarget.value = value; // until the other one is there, which its user may refuse
+        props.choose(chosen);
+      }}
+    >
       {value ? null : <option value="">Choose a kind …</option>}
       {versions.map((version) => (
         <optgroup label={version}>
