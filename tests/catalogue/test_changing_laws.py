@@ -141,7 +141,7 @@ def _retainable(definition: Definition, desired: Object, retained: Object) -> li
 
 def _listed(definition: Definition, retained: Object) -> list[Path]:
     return [
-        *(path for each in definition.annotations.retain for path in each.place.paths(retained)),
+        *(path for each in definition.annotations.retained for path in each.place.paths(retained)),
         *(_queued(definition, retained) if is_queued(definition, retained) else ()),
     ]
 

@@ -3,3 +3,5 @@
 import os
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "15"))
+CHANGES = int(os.environ.get("CHANGES", str(EXAMPLES * 6)))
+"""How many changes of objects a law is tried on for each kind, where a change costs less than an example."""

@@ -12,6 +12,7 @@ from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.definitions import Sources, load_sources, sources
 from karta_interpreter.cli.export_definitions import argocd_health_command, customization_command, flux_health_command
+from karta_interpreter.cli.export_policies import override_policy_command, propagation_policy_command
 from karta_interpreter.cli.files import read_crds
 from karta_interpreter.cli.options import FILE, ObjectName, WholeNumber, inputs, kind_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -127,3 +128,5 @@ def json_schema_command() -> None:
 command.add_command(argocd_health_command)
 command.add_command(flux_health_command)
 command.add_command(customization_command)
+command.add_command(override_policy_command)
+command.add_command(propagation_policy_command)

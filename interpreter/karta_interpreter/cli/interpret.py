@@ -1,11 +1,12 @@
 """``karta-interpreter interpret``: the answers of a definition about an object, and the check of customizations."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final, Unpack
 
 import click
 
+from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.findings import Severity, escaped
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
@@ -25,9 +26,10 @@ from karta_interpreter.cli.files import (
     read_object,
     read_objects,
 )
-from karta_interpreter.cli.options import definitions, file_option, inputs, operation_option
+from karta_interpreter.cli.options import Counts, definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, written
+from karta_interpreter.cli.workloads import workload_of
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
 from karta_interpreter.definitions.sources.snapshot import Entry
@@ -41,6 +43,7 @@ Examples:
   karta-interpreter interpret --observed-file raycluster.yaml --operation InterpretReplica
   karta-interpreter interpret -f my-karta.yaml --desired-file job.yaml --desired-replica 4
   karta-interpreter interpret --override my-health.yaml --observed-file raycluster.yaml
+  karta-interpreter interpret --components worker=8 raycluster.yaml
   karta-interpreter interpret -f customization.yaml --check
   karta-interpreter interpret rayjob/demo -n ml --context member1
 """
@@ -53,6 +56,7 @@ class _Given(ConnectionOptions):
     status_file: str | None
     desired_replica: int | None
     references: tuple[str, ...]
+    components: Mapping[str, int] | None
     options: Options
 
 
@@ -69,6 +73,9 @@ class _Given(ConnectionOptions):
 @options.answer_options
 @definitions
 @inputs("--override", "overrides", text="Customizations whose scripts override the definition")
+@click.option(
+    "--components", type=Counts(), metavar="NAME=COUNT,...", help="Set counts of components and print the object."
+)
 @click.option("--check", is_flag=True, help="Check scripts without running them.")
 @click.option("--explain", is_flag=True, help="Show for each answer the chain from it to the object.")
 @click.option("--strict", is_flag=True, help=STRICT)
@@ -99,6 +106,11 @@ def command(
         check_scripts([*filenames, *overrides])
         return
     arguments = _read(given, filenames)
+    if given["components"] is not None:
+        if operation or explain or overrides:
+            raise UsageProblem("error: --components goes with neither --operation, --explain nor --override")
+        _print_revised(given["components"], arguments, filenames, given["references"], output or "yaml")
+        return
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
     references = [obj for path in given["references"] for obj in read_objects(path)]
     if explain:
@@ -118,6 +130,19 @@ def command(
     if any(outcome.error for outcome in outcomes):
         raise SystemExit(Problem.exit_code)
     exit_if_strict(warnings, strict=strict)
+
+
+def _print_revised(
+    counts: Mapping[str, int], arguments: Arguments, filenames: Sequence[str], references: Iterable[str], form: str
+) -> None:
+    if form == "table":
+        raise UsageProblem("error: -o table shows answers; --components prints an object")
+    obj = arguments.call(Operation.INTERPRET_COMPONENT).object
+    try:
+        changed = workload_of(obj, filenames, references).set_components(counts)
+    except WorkloadError as error:
+        raise Problem(f"error: {error}") from error
+    click.echo(written(changed.object, form), nl=False)
 
 
 def _print_skipped(interpreter: Interpreter, arguments: Arguments) -> None:

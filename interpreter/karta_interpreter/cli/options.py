@@ -23,6 +23,7 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 LATER = click.Path(readable=False)
 """A path that the command checks when it reads it; shells complete it."""
 _LAST_PORT = 65_535
+_COUNT = re.compile(r"[0-9]{1,10}", re.ASCII)
 _OBJECT_NAME = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
 
 
@@ -74,6 +75,23 @@ class WholeNumber(click.IntRange):
         except click.BadParameter:
             bounds = f"from {self.min} up" if self.max is None else f"from {self.min} to {self.max}"
             self.fail(f"{value!r} is not a whole number {bounds}.", param, ctx)
+
+
+class Counts(click.ParamType[Any]):
+    """``NAME=COUNT,...`` as a mapping of names to whole numbers."""
+
+    name = "counts"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's signature
+        """The counts by name; a usage error for anything else."""
+        counts: dict[str, int] = {}
+        for part in value.split(","):
+            name, _, count = part.strip().rpartition("=")
+            if not name or not _COUNT.fullmatch(count) or name in counts:
+                wrong = "is named twice" if name in counts else "is not NAME=COUNT, as worker=8,head=1"
+                self.fail(f"{part!r} {wrong}", param, ctx)
+            counts[name] = int(count)
+        return counts
 
 
 class Decimal(click.FloatRange):

@@ -7,10 +7,9 @@ from typing import Unpack
 import click
 
 from karta_interpreter.base.findings import count, escaped
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.cli import options
-from karta_interpreter.cli.definitions import interpreter_for, kinds_of
+from karta_interpreter.cli.definitions import kinds_of
 from karta_interpreter.cli.explain import warnings_text
 from karta_interpreter.cli.files import (
     ConnectionOptions,
@@ -24,9 +23,10 @@ from karta_interpreter.cli.files import (
 from karta_interpreter.cli.options import NO_WORKLOAD, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, table, written
+from karta_interpreter.cli.workloads import workload_of
 from karta_interpreter.engine.evaluation.scale import Scale
 from karta_interpreter.engine.explain import NO_PODS, Fact, warnings_about
-from karta_interpreter.engine.workload import Karta, Workload, WorkloadTree
+from karta_interpreter.engine.workload import WorkloadTree
 from karta_interpreter.engine.workload.gang.attribution import pod_name
 from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode, PodNode
 
@@ -212,7 +212,7 @@ def command(
     if not (path or target):
         raise UsageProblem(NO_WORKLOAD)
     obj = read_object(path, lambda: kinds_of(filenames)) if path else read_live(str(target), **connection)
-    tree = WorkloadTree.build(_workload(obj, filenames, references), _pods(pods))
+    tree = WorkloadTree.build(workload_of(obj, filenames, references), _pods(pods))
     drawn = {"tree": tree_text, "table": tree_table, "mermaid": mermaid}
     text = drawn[output](tree) if output in drawn else written(tree.to_json(), output)
     click.echo(text, nl=False)
@@ -222,15 +222,6 @@ def command(
         click.echo(escaped(stray.reason), err=True)
     if tree.strays:
         raise SystemExit(Problem.exit_code)
-
-
-def _workload(obj: Object, filenames: tuple[str, ...], references: tuple[str, ...]) -> Workload:
-    definition = interpreter_for(GVK.of(obj), filenames, ()).entry.definition
-    if not definition.has_karta:
-        raise UsageProblem(f"error: {definition.name} is not a Karta: scripts do not describe components")
-    workload = Workload(Karta(definition), obj)
-    found = [obj for path in references for obj in read_objects(path)]
-    return workload.with_references(found) if found else workload
 
 
 def _pods(path: str | None) -> list[Object]:

@@ -30,7 +30,7 @@ def retain(script: Script) -> None:
     counts = _counts(script)
     lines += [f"  {counts}"] if counts else []
     lines += _queue(script)
-    rules = definition.annotations.retain
+    rules = definition.annotations.retained
     lines += ["  local is_changed = false"] if rules and counts else []
     for rule in rules:
         calls = _rule(script, rule)
@@ -42,7 +42,7 @@ def retain(script: Script) -> None:
 
 def _has_lists(definition: Definition) -> bool:
     """Whether a field of the member may be in a list, whose elements have to be matched, or at no certain path."""
-    rules = [rule.place for rule in definition.annotations.retain]
+    rules = [rule.place for rule in definition.annotations.retained]
     return not (
         all(_is_plain(query) for query in _switches(definition))
         and all(guarded_paths(query.node) for query in rules)

@@ -145,6 +145,26 @@ def test_retain_with_what_is_meant_by_absence(orchestra: Raw, text: str, path: s
     assert (retained.place.text, retained.absent) == (path, absent)
 
 
+_STATE = "- {status: .status.job.id, label: example.io/job, spec: %s}"
+
+
+@pytest.mark.parametrize(
+    ("spec", "kept"),
+    [
+        pytest.param(".spec.from", ["unset .spec.from"], id="one field"),
+        pytest.param("[.spec.from, .spec.mode]", ["unset .spec.from", "unset .spec.mode"], id="several fields"),
+    ],
+)
+def test_state_travels_by_label_and_is_retained(
+    orchestra: Raw, findings_of: FindingsOf, spec: str, kept: list[str]
+) -> None:
+    found = read(orchestra, state=_STATE % spec, retain=".spec.seed")
+    (state,) = found.state
+    assert (state.json_path, state.label) == ("{ .job.id }", "example.io/job")
+    assert [str(rule) for rule in found.retained] == [".spec.seed", *kept]
+    assert findings_of(annotated(orchestra, state=_STATE % spec)) == []
+
+
 SUSPENSION = {
     "suspendActions": [{"path": ".spec.suspend", "value": "true"}],
     "resumeActions": [{"path": ".spec.suspend", "value": "false"}],
@@ -361,6 +381,35 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
             "retain", "- 1", "annotation-retain", "an entry is a number where a jq path belongs", "",
             id="retain: a number",
         ),
+        pytest.param(
+            "state", "- {status: .spec.a, label: a.io/b, spec: .spec.c}", "annotation-state",
+            "`.spec.a` is not a path below .status", "write it like", id="state: not of the status"
+        ),
+        pytest.param(
+            "state", "- {status: '.status.jobs[].id', label: a.io/b, spec: .spec.c}", "annotation-state",
+            "is not a path of plain names", ".status.job.id", id="state: of a list"
+        ),
+        pytest.param(
+            "state", "- {status: .status.a, label: a b, spec: .spec.c}", "annotation-state",
+            '"a b" is not the name of a label', "example.io/replaced-job", id="state: not a label"
+        ),
+        pytest.param(
+            "state", "- {status: .status.a, label: a.io/b}", "annotation-state", "the field spec is missing", "",
+            id="state: without a place"
+        ),
+        pytest.param(
+            "state", "- {status: .status.a, label: a.io/b, specs: .spec.c, spec: .spec.c}", "annotation-state",
+            "there is no field specs", "spec", id="state: an unknown field"
+        ),
+        pytest.param(
+            "state", "- {status: .status.a, label: a.io/b, spec: .spec.c + 1}", "annotation-state",
+            "`.spec.c + 1` computes a value", "write a path", id="state: a computed place"
+        ),
+        pytest.param(
+            "state", "- {status: .status.a, label: a.io/b, spec: [0]}", "annotation-state", "spec must be a string",
+            "quotes", id="state: numbers"
+        ),
+        pytest.param("state", "- .spec.a", "annotation-state", "must be an object", "", id="state: a path alone"),
         pytest.param(
             "queue-labels", "", "annotation-queue-labels", "names no label", "none", id="queue-labels: nothing"
         ),

@@ -1,8 +1,9 @@
 """``python -m tests.proofs.e2e``: run the end-to-end tests; arguments go to pytest, such as ``-k RayCluster``.
 
 Without arguments they run with the newest Karmada, and then a few of them with the oldest. ``KARMADA=v1.18.1`` chooses
-one version. The server is that of the image where one can be built, else that of this checkout; ``--from-checkout``
-chooses this checkout.
+one version. ``KARMADA_SOURCE=PATH`` is a folder or an archive of Karmada's source, which a few of them run with next to
+these; with arguments it is the only one. The server is that of the image where one can be built, else that of this
+checkout; ``--from-checkout`` chooses this checkout.
 """
 
 import os
@@ -24,6 +25,7 @@ _OF_CORE = (
     " or test_doctor_finds_nothing_wrong or test_export_prints or test_unregister"
 )
 _FROM_CHECKOUT = "--from-checkout"
+_SOURCE = "KARMADA_SOURCE"
 
 
 def _run(*arguments: str) -> int:
@@ -61,11 +63,20 @@ def _say(text: str) -> None:
 wanted = [argument for argument in sys.argv[1:] if argument != _FROM_CHECKOUT]
 run = _run if _FROM_CHECKOUT in sys.argv else _run_from_image
 if os.environ.get("RUN_E2E") == _CORE:
-    sys.exit(run("-k", _OF_CORE))
-failed = run(*wanted)
-if failed or wanted or os.environ.get("KARMADA"):
-    sys.exit(failed)
-_say(f"\nThe core of the tests, with Karmada {OLDEST.karmada} and Kubernetes {OLDEST.kubernetes}")
+    failed = run("-k", _OF_CORE)
+    if failed or not os.environ.pop(_SOURCE, ""):
+        sys.exit(failed)
+else:
+    source = "" if wanted else os.environ.pop(_SOURCE, "")
+    failed = run(*wanted)
+    if failed or wanted or os.environ.get("KARMADA"):
+        sys.exit(failed)
+    os.environ.update({_SOURCE: source} if source else {})
+    os.environ["RUN_E2E"] = _CORE
+if _SOURCE in os.environ:
+    _say(f"\nThe core of the tests, with the Karmada of {os.environ[_SOURCE]}")
+else:
+    _say(f"\nThe core of the tests, with Karmada {OLDEST.karmada} and Kubernetes {OLDEST.kubernetes}")
+    os.environ["KARMADA"] = OLDEST.karmada
 # The same process, so that whatever stops the one run stops the other.
-os.environ.update(RUN_E2E=_CORE, KARMADA=OLDEST.karmada)
 os.execv(sys.executable, [sys.executable, "-m", "tests.proofs.e2e", _FROM_CHECKOUT])  # noqa: S606 - this very program

@@ -6,12 +6,16 @@ unhealthy for less time than the other one waits.
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from itertools import pairwise
+from typing import Any
 
 import pytest
 
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.export.policies import failover_policy
 from tests.proofs.e2e.flow import Flow, flowing
 from tests.proofs.e2e.installed import Installed
-from tests.proofs.e2e.kinds import FLINK_DEPLOYMENT, KINDS, Kind, kind_of, put
+from tests.proofs.e2e.kinds import FLINK_DEPLOYMENT, KINDS, Kind, Stage, kind_of, put
 from tests.proofs.e2e.rig.api import Object, until
 from tests.proofs.e2e.rig.installation import karta_of, kartas
 from tests.proofs.e2e.rig.interpreter import Interpreter
@@ -22,7 +26,6 @@ _TOLERATION = 3
 _LONG_TOLERATION = 15
 """For a workload that is unhealthy also in the other cluster, until the test has read there what it has to report."""
 _OTHER = {"member1": "member2", "member2": "member1"}
-_REPLACED = "example.com/replaced-job"
 
 pytestmark = pytest.mark.usefixtures("interpreter")
 
@@ -90,26 +93,44 @@ def test_a_job_that_has_failed_stays_where_its_karta_says_so(plane: ControlPlane
 def test_a_flink_job_keeps_its_savepoint_and_its_upgrade_mode(
     plane: ControlPlane, installed: Installed, interpreter: Interpreter
 ) -> None:
+    """In two failovers in a row, by the rules of the policy that we export."""
     kind = FLINK_DEPLOYMENT
+    rules = _preserved_state(kind)
     with _interpreted(plane, installed, interpreter, kind), ExitStack() as stack:
         job = _reported(stack, plane, kind.name, "resumes", "starting")
-        before = _home(job)
-        replaced: str = job.member(before)["metadata"]["uid"]
-        _tolerate(job, "Directly", _LONG_TOLERATION, {_REPLACED: "{ .jobStatus.jobId }"})
-        after = _moved(job, before)
-        until("the new object names the job that it replaces", lambda: _replaced(job, after) == replaced)
-        plane.members[after].put(job.template, lambda now: _with_stray_field(kind.controller.restored(now, replaced)))
-        restored = job.member(after)["spec"]["job"]
-        job.saw(f"{after} starts it from {restored['initialSavepointPath']}")
-        job.report(**{after: "running"})
-        job.health(**{after: "Healthy"})
-        # From here on Karmada gives the object the label of the failover no longer.
-        until("the failover is over", lambda: not job.binding()["spec"].get("gracefulEvictionTasks"))
-        job.apply(kind.scaled(job.template, kind.stages[1].template))
-        changed = job.members({after: kind.stages[1].template})[after]["spec"]
-        assert "restartNonce" not in changed, "an update writes the whole spec, but for what Retain keeps"
-        assert changed["job"] == restored | {"parallelism": changed["job"]["parallelism"]}
-        job.saw(f"after a change of the template it has {changed['job']}")
+        home = _home(job)
+        _tolerate(job, "Directly", _LONG_TOLERATION, rules)
+        for stage, following in pairwise(kind.stages):
+            replaced: str = job.member(home)["metadata"]["uid"]
+            job.report(**{home: "starting"})
+            home = _moved(job, home, stage)
+            _assert_resumes(job, home, replaced, following)
+
+
+def _preserved_state(kind: Kind) -> Mapping[str, str]:
+    """Return the rules for state in the policy for the kind, by their labels."""
+    policy: Any = failover_policy(load_definition(karta_of(kind))).manifest
+    rules = policy["spec"]["failover"]["application"]["statePreservation"]["rules"]
+    return {rule["aliasLabelName"]: rule["jsonPath"] for rule in rules}
+
+
+def _assert_resumes(job: Flow, home: str, replaced: str, stage: Stage) -> None:
+    """Restore the job in its new cluster as a mutation there does, and change the template when it runs."""
+    kind, member = job.kind, job.plane.members[home]
+    until("the new object names the job that it replaces", lambda: replaced in _labels(job, home).values())
+    member.put(job.template, lambda now: _with_stray_field(kind.controller.restored(now, replaced)))
+    restored = job.member(home)["spec"]["job"]
+    job.saw(f"{home} starts it from {restored['initialSavepointPath']}")
+    assert replaced in restored["initialSavepointPath"]
+    job.report(**{home: "running"})
+    job.health(**{home: "Healthy"})
+    # From here on Karmada gives the object the label of the failover no longer.
+    until("the failover is over", lambda: not job.binding()["spec"].get("gracefulEvictionTasks"))
+    job.apply(kind.scaled(job.template, stage.template))
+    changed = job.members({home: stage.template})[home]["spec"]
+    assert "restartNonce" not in changed, "an update writes the whole spec, but for what Retain keeps"
+    assert changed["job"] == restored | {"parallelism": changed["job"]["parallelism"]}
+    job.saw(f"after a change of the template it has {changed['job']}")
 
 
 @contextmanager
@@ -125,9 +146,9 @@ def _interpreted(plane: ControlPlane, installed: Installed, interpreter: Interpr
         installed.registered({"url": interpreter.url})
 
 
-def _replaced(flow: Flow, name: str) -> str | None:
-    label: str | None = flow.member(name)["metadata"].get("labels", {}).get(_REPLACED)
-    return label
+def _labels(flow: Flow, name: str) -> Mapping[str, str]:
+    labels: Mapping[str, str] = flow.member(name)["metadata"].get("labels", {})
+    return labels
 
 
 def _with_stray_field(thing: Object) -> Object:
@@ -169,11 +190,11 @@ def _home(flow: Flow) -> str:
     return name
 
 
-def _moved(flow: Flow, before: str) -> str:
-    """Wait until the workload is in the other cluster, and return that."""
-    after = _OTHER[before]
-    flow.scheduled({after: flow.kind.stages[0].pods})
-    flow.members({after: flow.kind.stages[0].template})
+def _moved(flow: Flow, before: str, stage: Stage | None = None) -> str:
+    """Wait until the workload is in the other cluster with the counts of a stage, by default the first; return that."""
+    after, stage = _OTHER[before], stage or flow.kind.stages[0]
+    flow.scheduled({after: stage.pods})
+    flow.members({after: stage.template})
     return after
 
 

@@ -400,6 +400,56 @@ def _check_place(annotation: AnnotationText, place: Query, at: str | int) -> Non
         annotation.error(message, "write a path, such as .spec.suspend", (at,))
 
 
+_STATE_FIELDS: Final = ("status", "label", "spec")
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
+
+
+def parse_state(annotation: AnnotationText) -> tuple[values.PreservedState, ...]:
+    """Return the entries of ``state``."""
+    entries = enumerate(annotation.yaml(list))
+    return tuple(state for index, entry in entries for state in _preserved(annotation, index, entry))
+
+
+def _preserved(annotation: AnnotationText, index: int, entry: JSON) -> Iterator[values.PreservedState]:
+    problems = list(_state_problems(entry))
+    for field, message, hint in problems:
+        annotation.error(f"entry {index}: {message}", hint, (index, field))
+    path = None if problems else _pattern(annotation, entry["status"])
+    if path is None:
+        return
+    if not all(step is not None and _PLAIN_KEY.fullmatch(step) for step in path):
+        hint = "Karmada reads one value by JSONPath; write it like .status.job.id"
+        annotation.error(f"`{entry['status']}` is not a path of plain names", hint, (index, "status"))
+        return
+    texts = entry["spec"] if isinstance(entry["spec"], list) else [entry["spec"]]
+    places = [annotation.query(text, index, "spec") for text in texts]
+    for place in filter(None, places):
+        _check_place(annotation, place, index)
+    found = tuple(values.Unset(place) for place in places if place)
+    if len(found) == len(texts):
+        yield values.PreservedState(tuple(step for step in path if step is not None), entry["label"], found)
+
+
+def _state_problems(entry: JSON) -> Iterator[tuple[str, str, str]]:
+    """Yield field, message and hint for each fault of an entry."""
+    if not isinstance(entry, dict):
+        yield "", f"must be an object, not {type_name(entry)}", ""
+        return
+    for name in entry:
+        if name not in _STATE_FIELDS:
+            yield name, f"there is no field {name}", did_you_mean(name, _STATE_FIELDS)
+    for name in _STATE_FIELDS:
+        value = entry.get(name, "")
+        texts = value if name == "spec" and isinstance(value, list) and value else [value]
+        if name not in entry:
+            yield name, f"the field {name} is missing", ""
+        elif wrong := [type_name(each) for each in texts if not isinstance(each, str)]:
+            yield name, f"{name} must be a string, not {wrong[0]}", _QUOTES
+    label = entry.get("label")
+    if isinstance(label, str) and not _LABEL.fullmatch(label):
+        yield "label", f'"{label}" is not the name of a label', "write it like example.io/replaced-job"
+
+
 def parse_queue_labels(annotation: AnnotationText) -> tuple[str, ...]:
     """Return the labels of ``queue-labels``."""
     names = annotation.items()
@@ -444,6 +494,27 @@ ANNOTATIONS: Final = (
         parse=parse_retain,
         read_by=frozenset({Operation.RETAIN}),
         exported="keeps these values of the member",
+    ),
+    Annotation(
+        name="state",
+        schema=_list_of(
+            _fields_of(
+                *_STATE_FIELDS, status=_TEXT, label=_TEXT, spec={"anyOf": [_JQ, {"type": "array", "items": _JQ}]}
+            )
+        ),
+        form=(
+            "a YAML list of `{status, label, spec}`: a path such as `.status.job.id`, the name of a label, and one or "
+            "several jq paths"
+        ),
+        description=(
+            "[state that a failover preserves](health.md#state): Karmada gives the field of the status to a new "
+            "cluster as the label, a mutation there writes the fields of the spec, and these belong to the member "
+            "where the template leaves them unset"
+        ),
+        example="- {status: .status.run, label: example.io/replaced-run, spec: .spec.seed}\n",
+        parse=parse_state,
+        read_by=frozenset({Operation.RETAIN}),
+        exported="keeps these fields of the member",
     ),
     Annotation(
         name="queue-labels",

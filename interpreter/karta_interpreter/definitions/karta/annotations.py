@@ -142,11 +142,37 @@ class Respelled:
 
 
 @dataclass(frozen=True, slots=True)
+class PreservedState:
+    """A field of the status that a new cluster gets as a label, and the fields of the spec that it makes of that.
+
+    The fields belong to the member cluster where the template has no value.
+    """
+
+    status: Path
+    label: str
+    places: tuple[Unset, ...]
+
+    @property
+    def json_path(self) -> str:
+        """The field as Karmada's `statePreservation` has it: below the status, a template of Kubernetes' JSONPath.
+
+        >>> PreservedState(("status", "jobStatus", "jobId"), "", ()).json_path
+        '{ .jobStatus.jobId }'
+        """
+        return f"{{ {field_text(self.status[1:])} }}"
+
+    def __str__(self) -> str:
+        places = " and ".join(f"`{each.place.text}`" for each in self.places)
+        return f"the label {self.label}, which has `{field_text(self.status)}` of the cluster before, {places}"
+
+
+@dataclass(frozen=True, slots=True)
 class Annotations:
     """The parsed annotations of one definition; a field has its default where there is no annotation."""
 
     elastic: tuple[str, ...] | None = None
     retain: tuple[Retained | Unset | Respelled, ...] = ()
+    state: tuple[PreservedState, ...] = ()
     queue_labels: tuple[str, ...] = DEFAULT_QUEUE_LABELS
     dependencies: tuple[ExtraDependency | MorePods | MadeClaims, ...] = ()
     added_containers: tuple[AddedContainers, ...] = ()
@@ -172,6 +198,11 @@ class Annotations:
         return any(name.startswith(prefix) for name in named) if instance is None else prefix + instance in named
 
     @property
+    def retained(self) -> tuple[Retained | Unset | Respelled, ...]:
+        """The rules of ``retain``, and those for what members make of preserved state."""
+        return (*self.retain, *(place for each in self.state for place in each.places))
+
+    @property
     def is_indivisible(self) -> bool:
         """Whether ``elastic`` is ``none``: an object keeps the number of pods that it has."""
         return self.elastic == ()
@@ -180,6 +211,15 @@ class Annotations:
     def observes_generation(self) -> bool:
         """Whether ``observedGeneration`` in a status is about the object itself: one that is omitted is not."""
         return self.aggregate.get(("status", "observedGeneration")) is not AggregateRule.OMIT
+
+
+def field_text(path: Path) -> str:
+    """Return a path of plain names in jq, which is one in JSONPath as well.
+
+    >>> field_text(("status", "jobId"))
+    '.status.jobId'
+    """
+    return "".join(f".{step}" for step in path)
 
 
 def annotation_path(name: str) -> Path:

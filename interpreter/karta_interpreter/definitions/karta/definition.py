@@ -235,6 +235,12 @@ class Definition:
         return (*children, *self.root.suspend)
 
     @property
+    def resume(self) -> tuple[SuspendAction, ...]:
+        """The writes that resume the workload, in the order of `suspend`."""
+        children = [action for component in self.components[1:] for action in component.resume]
+        return (*children, *self.root.resume)
+
+    @property
     def queued(self) -> tuple[QueuedFields, ...]:
         """The fields of the components' pods to which queues add something."""
         return self._queued.fields if self._queued and self.annotations.queue_labels else ()

@@ -79,7 +79,8 @@ def _source(
 def _named(definition: Definition, step: Step) -> Iterator[tuple[Query, Fact]]:
     """Yield the expressions that a step may follow."""
     if not isinstance(step, str):
-        yield step.place, Fact("retained", "", field=annotation_field("retain"), expression=str(step))
+        field = annotation_field("retain" if step in definition.annotations.retain else "state")
+        yield step.place, Fact("retained", "", field=field, expression=str(step))
         return
     for component in definition.components if step == "counts" else ():
         for field, query in (("replicasPath", component.replicas), ("minReplicasPath", component.min_replicas)):

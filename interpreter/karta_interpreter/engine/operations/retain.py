@@ -61,7 +61,7 @@ def retain_steps(definition: Definition, desired: Object, observed: Object) -> I
     if is_queued(definition, desired):
         retained = before = _keep_queued(definition, places, retained, observed)
         yield "queue", retained
-    for rule in definition.annotations.retain:
+    for rule in definition.annotations.retained:
         retained = _take(rule, places, retained) if isinstance(rule, Retained) else _adapt(rule, places, retained)
         yield rule, retained
     if retained is not before:  # a part that the annotation has filled in may leave counts unset, too
@@ -77,7 +77,7 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
         for name in definition.annotations.queue_labels:
             projection.at("metadata", "labels", name).take_all()
     take_outputs(projection, *(fields.query for fields in definition.queued))
-    for rule in definition.annotations.retain:
+    for rule in definition.annotations.retained:
         take_outputs(projection, rule.place)
         if isinstance(rule, Unset) and rule.value and (owner := owner_of(rule.place.node)):
             mark_all(project(rule.value.node, project(owner, (projection,))))

@@ -8,6 +8,8 @@ from typing import TypeVar
 from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.patch import Operation as Patch
+from karta_interpreter.base.k8s.patch import diff
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.base.suggestion import did_you_mean
 from karta_interpreter.definitions.karta.definition import Component as ComponentDefinition
@@ -273,6 +275,28 @@ class Workload:
         """The workload after the resume actions of all components, the root's last; the same without any."""
         root, *children = self.karta.definition.components
         return self.replaced(apply_actions((*children, root), "resume", self.object))
+
+    def suspend_patches(self) -> list[Patch]:
+        """The JSON Patch that suspends the workload, as a Karmada OverridePolicy takes it; empty without a change.
+
+        >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {}}
+        >>> Workload(Karta.for_object(job), job).suspend_patches()
+        [{'op': 'add', 'path': '/spec/suspend', 'value': True}]
+        """
+        return diff(self.object, self.suspend().object)
+
+    def set_components(self, counts: Mapping[str, int]) -> "Workload":
+        """The workload for which InterpretComponent gives these counts by name, all other components keeping theirs.
+
+        Raises ComponentNotFoundError, PathNotWritableError and WriteVerificationError.
+        """
+        if not isinstance(counts, Mapping):
+            raise WorkloadError(f'give a count for each component, {{"worker": 8}}, not {type(counts).__name__}')
+        # A program that only reads workloads loads no operations.
+        from karta_interpreter.engine.workload.components import set_components  # noqa: PLC0415 - see above
+
+        with reading():
+            return self.replaced(set_components(self.karta.definition, self.object, counts))
 
     def replaced(self, obj: Object) -> "Workload":
         """The workload with another version of its object; the same with the same."""

@@ -55,7 +55,7 @@ def describe(entry: Entry) -> Object:
         "operationsWithMultiplePodTemplatesScheduling": list(map(str, gated)),
         "healthy": list(_healthy(definition)),
         "scripts": sorted(definition.scripts.operations),
-        "retain": [_one_line(str(retained)) for retained in annotations.retain],
+        "retain": [_one_line(str(retained)) for retained in annotations.retained],
         "queueLabels": list(annotations.queue_labels if definition.suspend else ()),
         "dependencies": list(dict.fromkeys(dependencies)),
         "references": [f"{each.gvk.kind} as ${each.name}" for each in definition.references],

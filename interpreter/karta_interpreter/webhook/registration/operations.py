@@ -153,7 +153,7 @@ def _added_by_karta(definition: Definition, served: Served) -> set[str]:
         interpret_component=True,
         interpret_replica=has_pods,
         revise_replica=is_whole or any(is_default or annotations.is_elastic(component.name) for component in scalable),
-        retain=annotations.retain or scalable or steered,
+        retain=annotations.retained or scalable or steered,
         aggregate_status=True,
         # Karmada reflects the whole status by itself; we add what shows whether it is of the present generation.
         interpret_status=served.observes_generation is not False or definition.gvk in SELECTS_STATUS,

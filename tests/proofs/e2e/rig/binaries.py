@@ -1,16 +1,22 @@
 """The programs of a Karmada control plane, built from the Go module proxy once and kept in the user's cache.
 
 One module requires Karmada, Kubernetes and etcd together, so that what they share is compiled once; metrics-server
-requires other libraries than they do, and so do API servers of another release than that of Karmada's libraries. Run as
-a program it builds what the tests need, and prints the time of each build.
+requires other libraries than they do, and so do API servers of another release than that of Karmada's libraries. A
+Karmada from a folder or an archive of its source is built by its own go.mod, and runs with the etcd and the API servers
+of the newest. Run as a program it builds what the tests need, and prints the time of each build.
 """
 
 import os
+import re
+import shutil
 import sys
+import tarfile
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.proofs.e2e.rig.toolchain import (
     BuildError,
@@ -32,6 +38,8 @@ class Versions:
     """Release of the API servers."""
     libraries: str
     """Release of Kubernetes whose libraries Karmada is built with."""
+    source: Path | None = None
+    """The folder of Karmada's source; without one it comes from the module proxy."""
 
     @property
     def folder(self) -> Path:
@@ -63,13 +71,49 @@ _METRICS_SERVER = f"metrics-server-{METRICS_SERVER}"
 _CALLER = Path(__file__).with_name("caller.go")
 _KUBERNETES = "k8s.io/kubernetes/"
 _OPTIONAL = {"kube-controller-manager", "karmadactl", "karmada-agent"}
+_SOURCES = {".go", ".mod", ".sum", ".yaml"}
+_AS_IT_IS = {"GOFLAGS": "-trimpath -buildvcs=false"}
+"""Leaves the go.mod of a module alone."""
 _MANIFESTS = {"crds": "charts/karmada/_crds/bases", "deploy": "artifacts/deploy"}
 
 
 def chosen() -> Versions:
-    """Return the versions for the Karmada that the variable KARMADA names; by default the newest."""
+    """Return the versions for the Karmada at KARMADA_SOURCE, or of the name in KARMADA; by default the newest."""
+    if path := os.environ.get("KARMADA_SOURCE"):
+        return of_source(Path(path))
     name = os.environ.get("KARMADA") or NEWEST.karmada
     return next((known for known in (NEWEST, OLDEST) if known.karmada == name), replace(NEWEST, karmada=name))
+
+
+def of_source(path: Path) -> Versions:
+    """Return the versions for a folder or an archive of Karmada's source, named by what is in it.
+
+    Raises BuildError where it is not there, or is not Karmada.
+    """
+    if not path.exists():
+        raise BuildError(f"{path} of KARMADA_SOURCE does not exist")
+    folder = path.resolve() if path.is_dir() else _unpacked(path)
+    found = next((file for pattern in ("go.mod", "*/go.mod") for file in sorted(folder.glob(pattern))), None)
+    text = found.read_text(encoding="utf-8") if found else ""
+    libraries = re.search(r"^\tk8s\.io/component-base v0\.(\S+)$", text, re.MULTILINE)
+    if found is None or f"module {_KARMADA}\n" not in text or libraries is None:
+        raise BuildError(f"{path} of KARMADA_SOURCE is not the source of Karmada: its go.mod is missing")
+    files = sorted(file for file in found.parent.rglob("*") if file.suffix in _SOURCES)
+    states = "".join(f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}\n" for file in files)
+    name = f"source-{sha256(states.encode()).hexdigest()[:12]}"
+    return Versions(name, NEWEST.kubernetes, f"v1.{libraries[1]}", found.parent)
+
+
+def _unpacked(archive: Path) -> Path:
+    digest = sha256(archive.read_bytes()).hexdigest()[:12]
+    folder = NEWEST.folder.with_name(f"source-{digest}")
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder.parent) as new, tarfile.open(archive) as files:
+            files.extractall(new, filter="data")
+            Path(new).rename(folder)
+            Path(new).mkdir()  # for the block to remove
+    return folder
 
 
 def build(say: Callable[[str], None] = print, versions: Versions = NEWEST) -> Path:
@@ -81,7 +125,7 @@ def build(say: Callable[[str], None] = print, versions: Versions = NEWEST) -> Pa
     with locked(folder / "lock"):
         if not (folder / _METRICS_SERVER).exists():
             _make_metrics_server(folder, say)
-        _make_caller(folder)
+        _make_caller(folder, versions)
     return folder
 
 
@@ -113,8 +157,12 @@ def caller(folder: Path) -> Path:
 
 def _make(versions: Versions, missing: Iterable[str], say: Callable[[str], None]) -> None:
     require_go()
+    karmada = versions.source or module_folder(_KARMADA, versions.karmada)
     for name, source in _MANIFESTS.items():
-        _copy(module_folder(_KARMADA, versions.karmada) / source, versions.folder / name)
+        _copy(karmada / source, versions.folder / name)
+    if versions.source:
+        _make_of_source(versions, versions.source, missing, say)
+        return
     for name in missing:
         package = _PACKAGES[name]
         own = package.startswith(_KUBERNETES) and versions.kubernetes != versions.libraries
@@ -124,6 +172,16 @@ def _make(versions: Versions, missing: Iterable[str], say: Callable[[str], None]
         link = f"-s -w -X k8s.io/component-base/version.gitVersion={release}"
         module = _module(versions.folder / ("kubernetes" if own else "module"), lines)
         build_package(package, versions.folder / name, module, link, say)
+
+
+def _make_of_source(versions: Versions, source: Path, missing: Iterable[str], say: Callable[[str], None]) -> None:
+    own = {name for name in missing if _PACKAGES[name].startswith(f"{_KARMADA}/")}
+    pinned = build_some(set(missing) - own, say, NEWEST)
+    for name in set(missing) - own:
+        shutil.copy2(pinned / name, versions.folder / name)
+    link = f"-s -w -X k8s.io/component-base/version.gitVersion={versions.libraries}"
+    for name in sorted(own):
+        build_package(_PACKAGES[name], versions.folder / name, source, link, say, **_AS_IT_IS)
 
 
 def _module(folder: Path, lines: Iterable[str]) -> Path:
@@ -144,12 +202,13 @@ def _make_metrics_server(folder: Path, say: Callable[[str], None]) -> None:
     say(f"built {_METRICS_SERVER:<28} {time.monotonic() - begun:6.0f} s")
 
 
-def _make_caller(folder: Path) -> None:
+def _make_caller(folder: Path, versions: Versions) -> None:
     target = folder / _CALLER.stem
     if target.exists() and target.stat().st_mtime > _CALLER.stat().st_mtime:
         return
     require_go()
-    go("build", "-ldflags", "-s -w", "-o", str(target), str(_CALLER), within=folder / "module")
+    module, environment = (versions.source, _AS_IT_IS) if versions.source else (folder / "module", {})
+    go("build", "-ldflags", "-s -w", "-o", str(target), str(_CALLER), within=module, **environment)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -47,11 +47,13 @@ def kubernetes_replaces(version: str) -> list[str]:
     return [f"replace {library} => {library} {published}" for library in libraries]
 
 
-def build_package(package: str, target: Path, module: Path, link: str, say: Callable[[str], None]) -> None:
+def build_package(
+    package: str, target: Path, module: Path, link: str, say: Callable[[str], None], **environment: str
+) -> None:
     """Build a program within a module, and print the time that it took."""
     begun = time.monotonic()
     # Built next to its path: a binary that exists is complete.
-    go("build", "-ldflags", link, "-o", f"{target}.new", package, within=module)
+    go("build", "-ldflags", link, "-o", f"{target}.new", package, within=module, **environment)
     Path(f"{target}.new").rename(target)
     say(f"built {target.name:<28} {time.monotonic() - begun:6.0f} s")
 

@@ -11,7 +11,7 @@ from karta_interpreter.base.k8s.values import JSON, Object, Path
 from karta_interpreter.base.suggestion import did_you_mean
 from karta_interpreter.definitions.karta import annotations as values
 from karta_interpreter.definitions.karta.annotation_records import parse_annotations
-from karta_interpreter.definitions.karta.annotations import annotation_path
+from karta_interpreter.definitions.karta.annotations import annotation_path, field_text
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.model import ComponentDefinition, Karta, SuspendDefinition
 from karta_interpreter.definitions.karta.schema_types import ROOT_STATUS, PodQuery, expressions
@@ -198,6 +198,10 @@ class _Checked:
             self.expression(annotation_path("health"), annotations.health.text, BOOLEAN)
         for retained in annotations.retain:
             self.expression(annotation_path("retain"), retained.place.text)
+        for state in annotations.state:
+            self.expression(annotation_path("state"), field_text(state.status))
+            for kept in state.places:
+                self.expression(annotation_path("state"), kept.place.text)
         for added in annotations.added_containers:
             self.expression(annotation_path("added-containers"), added.query.text, OBJECT)
         for pattern, rule in annotations.aggregate.items():

@@ -1,0 +1,93 @@
+"""The inverse of InterpretComponent: counts of components, written to the fields from which they are read."""
+
+from collections.abc import Mapping
+from textwrap import shorten
+
+from karta_interpreter.base.errors import (
+    ComponentNotFoundError,
+    PathNotWritableError,
+    QueryWriteError,
+    WorkloadError,
+    WriteVerificationError,
+)
+from karta_interpreter.base.k8s.values import MOST_REPLICAS, Object, field_path
+from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.evaluation.pods import ScaleLocation, pod_sets, scale_locations
+from karta_interpreter.engine.operations.apportion import ScaleTarget, scale_targets
+
+_LONGEST = 120
+"""How much of an expression a message repeats."""
+
+
+def set_components(definition: Definition, obj: Object, counts: Mapping[str, int]) -> Object:
+    """Return the object for which InterpretComponent gives these counts, and to all other components the present ones.
+
+    Names are those of InterpretComponent. The same object is returned where nothing changes, but a default that a
+    named component leaves to its API is written, as by ReviseReplica.
+    """
+    scales = {scale.pod_set.name: scale for scale in scale_locations(definition, obj)}
+    _check_counts(definition, scales, counts)
+    present = {name: scale.pod_set.replicas for name, scale in scales.items()}
+    changed = {name for name, count in counts.items() if count != present[name]}
+    if changed and definition.annotations.is_indivisible:
+        reason = "its definition does not let the workload be divided (karta-interpreter.io/elastic: none)"
+        raise PathNotWritableError(f"{_cannot(definition, min(changed), counts)}: {reason}")
+    targets = scale_targets(scales.values(), frozenset(counts))
+    for name in sorted(changed - {name for target in targets for name in target.pod_sets}):
+        raise PathNotWritableError(f"{_cannot(definition, name, counts)}: {_fixed(definition, scales[name])}")
+    revised = obj
+    for target in targets:
+        revised = _written(definition, target, counts, changed, revised)
+    _verify(definition, targets, {**present, **counts}, revised)
+    return revised
+
+
+def _check_counts(definition: Definition, known: Mapping[str, object], counts: Mapping[str, int]) -> None:
+    for name, count in counts.items():
+        if name not in known:
+            hint = did_you_mean(str(name), known) if known else "the object has none"
+            raise ComponentNotFoundError(f'definition {definition.name}: there is no component "{name}"; {hint}')
+        if type(count) is not int or not 0 <= count <= MOST_REPLICAS:
+            message = f"the replicas of {name} must be a whole number from 0 to {MOST_REPLICAS}, not {count!r}"
+            raise WorkloadError(f"definition {definition.name}: {message}")
+
+
+def _written(
+    definition: Definition, target: ScaleTarget, counts: Mapping[str, int], changed: set[str], obj: Object
+) -> Object:
+    for scale in target.scales:
+        name, place = scale.pod_set.name, scale.count
+        if name in changed and place is not None and place.factor:
+            units, rest = divmod(counts[name], place.factor)
+            if rest or not target.least <= units <= target.most:
+                reason = f"its count changes in steps of {place.factor}" if rest else str(target)
+                raise PathNotWritableError(f"{_cannot(definition, name, counts)}: {reason}")
+            try:
+                return target.write(obj, units)
+            except QueryWriteError as error:
+                raise PathNotWritableError(f"{_cannot(definition, name, counts)}: {error}") from error
+    return target.write_default(obj)
+
+
+def _verify(definition: Definition, targets: list[ScaleTarget], expected: Mapping[str, int], revised: Object) -> None:
+    """Ask the definition again: components may share a field, and a count may depend on another one."""
+    found = {pods.name: pods.replicas for pods in pod_sets(definition, revised)}
+    for name in (name for name in {**expected, **found} if found.get(name) != expected.get(name)):
+        shared = next((target for target in targets if name in target.pod_sets), None)
+        place = shared and shared.scales[0].count
+        why = f": {field_path(place.path)} counts {' and '.join(shared.pod_sets)}" if shared and place else ""
+        message = f"{name} would become {found.get(name)}, not {expected.get(name)}{why}; nothing was changed"
+        raise WriteVerificationError(f"definition {definition.name}: {message}")
+
+
+def _fixed(definition: Definition, scale: ScaleLocation) -> str:
+    component = definition.component(scale.pod_set.component)
+    query = component and (component.replicas or component.min_replicas)
+    if not query:
+        return f"its definition has no replicasPath for {scale.pod_set.component}"
+    return f"its count `{shorten(query.text, _LONGEST, placeholder=' …')}` is not a field to write"
+
+
+def _cannot(definition: Definition, name: str, counts: Mapping[str, int]) -> str:
+    return f"definition {definition.name}: cannot set {name} to {counts[name]}"

@@ -1,0 +1,144 @@
+"""Policies of Karmada that follow from a definition: an override that suspends, and failover that keeps state."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.patch import Operation as Patch
+from karta_interpreter.base.k8s.values import JSON, Object, Path, field_path, pointer_step
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.status_rules import Status
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.operations.interpret_health import healthy_statuses
+from karta_interpreter.export.paths import guarded_paths
+from karta_interpreter.languages.jq import Query
+
+API_VERSION = "policy.karmada.io/v1alpha1"
+
+Direction = Literal["suspend", "resume"]
+
+_RESUMING = (
+    "Without this policy members keep a switch that the template leaves unset: to resume, set it in the template or "
+    "apply the policy of --resume."
+)
+
+
+class Policy(NamedTuple):
+    """A policy, and what its reader has to know, for comments above it."""
+
+    manifest: Object
+    notes: tuple[str, ...] = ()
+
+
+def switch_policy(definition: Definition, direction: Direction, clusters: Sequence[str] = ()) -> Policy:
+    """Return the OverridePolicy that suspends or resumes all objects of a kind, in all clusters without names of some.
+
+    Raises ExportError for a kind that cannot be suspended, or whose switches have no fixed path.
+    """
+    patches: list[Patch] = []
+    notes: list[str] = []
+    for action in getattr(definition, direction):
+        condition, path = _fixed_path(definition, action.path)
+        pointer = "".join(f"/{pointer_step(str(key))}" for key in path)
+        patches.append({"op": "add", "path": pointer, "value": action.value})
+        notes += [f"Only objects with `{condition}` can be suspended."] if condition else []
+        if path[0] == "spec" and path[1:-1]:
+            notes.append(f"The patch needs {field_path(path[:-1])} in the template; --object writes it where it lacks.")
+    if not patches:
+        raise ExportError(f"definition {definition.name} has no suspendDefinition: its workloads cannot be suspended")
+    return _override(definition, direction, patches, clusters, tuple(notes))
+
+
+def switch_policy_of(
+    definition: Definition, direction: Direction, obj: Object, patches: Sequence[Patch], clusters: Sequence[str]
+) -> Policy:
+    """Return the OverridePolicy that suspends or resumes one object by the patches which do that."""
+    if not patches:
+        raise ExportError(f"definition {definition.name}: there is nothing to change to {direction} this object")
+    return _override(definition, direction, patches, clusters, (), obj)
+
+
+def _fixed_path(definition: Definition, query: Query) -> tuple[str, Path]:
+    found = guarded_paths(query.node) or []
+    if len(found) != 1 or len(found[0].paths) != 1:
+        raise ExportError(
+            f"definition {definition.name}: `{query.text}` of its suspendDefinition has no fixed path; give --object"
+        )
+    (guarded,) = found
+    return guarded.condition, tuple(step for step in guarded.paths[0].steps if step is not None)
+
+
+_TOLERATION_OF_SERVICE, _TOLERATION_OF_JOB, _GRACE_PERIOD = 900, 300, 600
+_SERVES = (
+    f"It serves, and a roll-out is unhealthy until it has finished: {_TOLERATION_OF_SERVICE} s are longer than the "
+    f"usual progress deadline of {_GRACE_PERIOD} s. Choose more where pods take longer to start, such as those that "
+    "load a model."
+)
+_RUNS_TO_COMPLETION = (
+    "It runs to completion. While it waits it is healthy; once it has failed it runs again in another cluster, from "
+    "its beginning or from the checkpoint that it finds. Leave spec.failover out where a failed job has to stay."
+)
+_STATE = (
+    "purgeMode is Directly: in no other mode does Karmada give state to a new cluster, and two of these workloads must "
+    "not run at once. The feature gate StatefulFailoverInjection has to be on. Where the status lacks the field of a "
+    "rule, nothing is moved. The value of a label has at most 63 characters: letters, digits, '-', '_' and '.'"
+)
+
+
+def failover_policy(definition: Definition) -> Policy:
+    """Return the PropagationPolicy that runs a workload in one cluster and moves it with its state when that fails.
+
+    Raises ExportError for a kind without health, which never moves.
+    """
+    if not definition.answers(Operation.INTERPRET_HEALTH):
+        raise ExportError(f"definition {definition.name} does not answer InterpretHealth: its workloads never move")
+    state = definition.annotations.state
+    is_service = Status.INITIALIZING not in healthy_statuses(definition)
+    toleration = _TOLERATION_OF_SERVICE if is_service else _TOLERATION_OF_JOB
+    application: dict[str, JSON] = {"decisionConditions": {"tolerationSeconds": toleration}, "purgeMode": "Directly"}
+    notes = [_SERVES if is_service else _RUNS_TO_COMPLETION]
+    if state:
+        rules = [{"aliasLabelName": each.label, "jsonPath": each.json_path} for each in state]
+        application["statePreservation"] = {"rules": rules}
+        notes += [_STATE, *(f"A mutation in the members makes of {each}." for each in state)]
+    elif is_service:
+        application |= {"purgeMode": "Gracefully", "gracePeriodSeconds": _GRACE_PERIOD}
+    spec = {
+        "propagateDeps": True,
+        "resourceSelectors": [_selector(definition)],
+        "placement": {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]},
+        "failover": {"application": application},
+    }
+    metadata = {"name": definition.gvk.kind.lower()}
+    manifest = {"apiVersion": API_VERSION, "kind": "PropagationPolicy", "metadata": metadata, "spec": spec}
+    return Policy(manifest, tuple(notes))
+
+
+def _override(
+    definition: Definition,
+    direction: Direction,
+    patches: Iterable[Patch],
+    clusters: Sequence[str],
+    notes: tuple[str, ...],
+    obj: Object | None = None,
+) -> Policy:
+    plaintext = [{"operator" if key == "op" else key: value for key, value in patch.items()} for patch in patches]
+    rule: dict[str, JSON] = {"overriders": {"plaintext": plaintext}}
+    if clusters:
+        rule["targetCluster"] = {"clusterNames": [*clusters]}
+    else:
+        notes = ("It holds for all clusters; --cluster names some.", *notes)
+    if direction == "suspend":
+        notes += (_RESUMING,)
+    identity = {key: value for key in ("name", "namespace") if (value := get(obj, ("metadata", key)))}
+    metadata = {"name": "-".join([direction, definition.gvk.kind.lower(), *([identity["name"]] if identity else [])])}
+    if "namespace" in identity:
+        metadata["namespace"] = identity["namespace"]
+    spec = {"resourceSelectors": [{**_selector(definition), **identity}], "overrideRules": [rule]}
+    manifest = {"apiVersion": API_VERSION, "kind": "OverridePolicy", "metadata": metadata, "spec": spec}
+    return Policy(manifest, notes)
+
+
+def _selector(definition: Definition) -> Object:
+    return {"apiVersion": definition.gvk.api_version, "kind": definition.gvk.kind}

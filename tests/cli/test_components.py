@@ -1,0 +1,37 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def _files(files: Path) -> None:
+    del files
+
+
+def test_components_prints_object_with_counts(run: Run) -> None:
+    result = run("interpret", "-f", "karta.yaml", "job.yaml", "--components", "main=7")
+    assert (result.exit_code, result.stderr) == (0, "")
+    expected = yaml.safe_load(Path("job.yaml").read_text())
+    expected["spec"]["replicas"] = 7
+    assert yaml.safe_load(result.stdout) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        pytest.param(["--components", "mian=7"], 1, 'there is no component "mian"; did you mean main?', id="unknown"),
+        pytest.param(["--components", "main"], 2, "'main' is not NAME=COUNT, as worker=8,head=1", id="no count"),
+        pytest.param(["--components", "main=1,main=2"], 2, "'main=2' is named twice", id="twice"),
+        pytest.param(["--components", "main=1", "--explain"], 2, "goes with neither", id="explain"),
+        pytest.param(["--components", "main=1", "-o", "table"], 2, "prints an object", id="table"),
+    ],
+)
+def test_components_refused_with_reason(run: Run, arguments: list[str], code: int, message: str) -> None:
+    result = run("interpret", "-f", "karta.yaml", "job.yaml", *arguments)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr

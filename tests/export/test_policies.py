@@ -1,0 +1,130 @@
+"""Policies of Karmada, which do what the definition does itself."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s.edit import get, set_value
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.sources.files import find_in_catalogue
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.workload import Karta, Workload
+from karta_interpreter.export.policies import Direction, failover_policy, switch_policy
+from tests.catalogue.entries import entries
+
+_SUSPENDABLE = [
+    pytest.param(entry.definition, entry.objects, id=entry.definition.name)
+    for entry in entries()
+    if entry.definition and entry.definition.suspend
+]
+
+
+@pytest.mark.parametrize("direction", ["suspend", "resume"])
+@pytest.mark.parametrize(("definition", "objects"), _SUSPENDABLE)
+def test_override_switches_workload_as_its_definition_does(
+    definition: Definition, objects: Sequence[Object], direction: Direction
+) -> None:
+    compared = 0
+    for obj in objects:
+        patched: Any = obj
+        for patch in _overriders(switch_policy(definition, direction).manifest):
+            assert patch["operator"] == "add"
+            *parents, last = [step.replace("~1", "/").replace("~0", "~") for step in patch["path"][1:].split("/")]
+            if not isinstance(get(patched, tuple(parents)), dict):
+                break  # as Karmada would: the comment above the policy names what has to be there
+            patched = set_value(patched, (*parents, last), patch["value"])
+        else:
+            workload = Workload(Karta(definition), set_value(obj, ("metadata", "name"), "a"))
+            switched = workload.suspend() if direction == "suspend" else workload.resume()
+            assert set_value(patched, ("metadata", "name"), "a") == switched.object
+            compared += 1
+    assert compared
+
+
+def _overriders(policy: Any) -> Any:
+    (rule,) = policy["spec"]["overrideRules"]
+    return rule["overriders"]["plaintext"]
+
+
+def _of(api_version: str, kind: str) -> Definition:
+    found = find_in_catalogue(GVK.parse(api_version, kind))
+    assert found
+    return found.definition
+
+
+def test_override_selects_kind_and_clusters() -> None:
+    policy = switch_policy(_of("jobset.x-k8s.io/v1alpha2", "JobSet"), "suspend", ["m1", "m2"])
+    assert policy.manifest == {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "OverridePolicy",
+        "metadata": {"name": "suspend-jobset"},
+        "spec": {
+            "resourceSelectors": [{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}],
+            "overrideRules": [
+                {
+                    "targetCluster": {"clusterNames": ["m1", "m2"]},
+                    "overriders": {"plaintext": [{"operator": "add", "path": "/spec/suspend", "value": True}]},
+                }
+            ],
+        },
+    }
+
+
+def test_override_names_what_template_needs() -> None:
+    notes = " ".join(switch_policy(_of("flink.apache.org/v1beta1", "FlinkDeployment"), "suspend").notes)
+    assert "all clusters" in notes
+    assert "needs spec.job in the template" in notes
+    assert "--resume" in notes
+
+
+def test_kind_that_cannot_be_suspended_has_no_override() -> None:
+    with pytest.raises(ExportError, match="has no suspendDefinition"):
+        switch_policy(_of("apps/v1", "Deployment"), "suspend")
+
+
+_FAILING = [
+    pytest.param(entry.definition, id=entry.definition.name)
+    for entry in entries()
+    if entry.definition and entry.definition.answers(Operation.INTERPRET_HEALTH)
+]
+
+
+@pytest.mark.parametrize("definition", _FAILING)
+def test_failover_policy_is_one_that_karmada_accepts(definition: Definition) -> None:
+    """By `ValidateApplicationFailover` in Karmada's `pkg/util/validation`."""
+    policy: Any = failover_policy(definition).manifest
+    assert policy["spec"]["propagateDeps"], "failover needs it"
+    application = policy["spec"]["failover"]["application"]
+    assert application["decisionConditions"]["tolerationSeconds"] >= 0
+    assert ("gracePeriodSeconds" in application) == (application["purgeMode"] == "Gracefully")
+    assert application["purgeMode"] == "Directly" or "statePreservation" not in application
+
+
+def test_failover_policy_preserves_state_of_flink() -> None:
+    policy: Any = failover_policy(_of("flink.apache.org/v1beta1", "FlinkDeployment"))
+    assert policy.manifest["spec"]["failover"]["application"] == {
+        "decisionConditions": {"tolerationSeconds": 900},
+        "purgeMode": "Directly",
+        "statePreservation": {
+            "rules": [{"aliasLabelName": "karta-interpreter.io/replaced-job", "jsonPath": "{ .jobStatus.jobId }"}]
+        },
+    }
+    assert "StatefulFailoverInjection" in " ".join(policy.notes)
+
+
+def test_failover_policy_follows_family() -> None:
+    job: Any = failover_policy(_of("batch/v1", "Job")).manifest
+    service: Any = failover_policy(_of("apps/v1", "Deployment")).manifest
+    assert job["spec"]["failover"]["application"] == {
+        "decisionConditions": {"tolerationSeconds": 300},
+        "purgeMode": "Directly",
+    }
+    assert service["spec"]["failover"]["application"] == {
+        "decisionConditions": {"tolerationSeconds": 900},
+        "purgeMode": "Gracefully",
+        "gracePeriodSeconds": 600,
+    }
