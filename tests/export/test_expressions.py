@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import ExportError, LuaRunError
-from karta_interpreter.export.patterns import lua_pattern
 from karta_interpreter.export.script import Script as Compiler
+from karta_interpreter.export.traits import lua_pattern
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import entries

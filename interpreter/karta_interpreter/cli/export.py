@@ -1,25 +1,59 @@
-"""``karta-interpreter export``: the manifests that `serve` applies, to keep them in Git, and schemas."""
+"""``karta-interpreter export``: the manifests that `serve` applies, definitions for other programs, and schemas."""
 
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import TypedDict, Unpack
 
 import click
 
 from karta_interpreter import __version__
-from karta_interpreter.base.errors import ServeError
-from karta_interpreter.base.findings import count
+from karta_interpreter.base.errors import ExportError, ServeError
+from karta_interpreter.base.findings import count, escaped
+from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
-from karta_interpreter.cli.definitions import Sources, load_sources, sources
-from karta_interpreter.cli.export_definitions import argocd_health_command, customization_command, flux_health_command
-from karta_interpreter.cli.export_policies import override_policy_command, propagation_policy_command
-from karta_interpreter.cli.files import read_crds
-from karta_interpreter.cli.options import FILE, ObjectName, WholeNumber, inputs, kind_option, output
+from karta_interpreter.cli.calls import operation_named
+from karta_interpreter.cli.definitions import Sources, definitions_named, load_sources, sources
+from karta_interpreter.cli.files import read_crds, write_files
+from karta_interpreter.cli.options import (
+    FILE,
+    Command,
+    ObjectName,
+    WholeNumber,
+    complete_kinds,
+    inputs,
+    kind_option,
+    operation_option,
+    output,
+    output_dir_option,
+)
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import findings_text, to_json, written
+from karta_interpreter.cli.render import findings_text, table, to_json, watched, written
+from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 from karta_interpreter.definitions.sources.snapshot import Selection
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
+from karta_interpreter.export.built_in import ARGO_CD, FLUX, Tool
+from karta_interpreter.export.customization import Exported, customization
+from karta_interpreter.export.flux_health import flux_health
+from karta_interpreter.export.versions import Check, by_kind
 from karta_interpreter.webhook.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration
+from karta_interpreter.webhook.registration.operations import operations_for
+
+_UNSAFE = "Karmada would write counts that it cannot read, as that script cannot be exported"
+
+_EXAMPLES = """\b
+Examples:
+  karta-interpreter export customization RayCluster | kubectl apply -f -
+  karta-interpreter export customization -f my-karta.yaml --operations InterpretHealth,Retain
+  karta-interpreter export customization --check
+  karta-interpreter export customization --output-dir customizations/
+"""
+
+_kinds = click.argument("kinds", nargs=-1, metavar="[KIND...]", shell_complete=complete_kinds)
+_files = inputs("-f", "--filename", "paths", text="Definitions")
 
 
 @click.group("export")
@@ -125,8 +159,191 @@ def json_schema_command() -> None:
     click.echo(to_json(json_schema(__version__)), nl=False)
 
 
-command.add_command(argocd_health_command)
-command.add_command(flux_health_command)
-command.add_command(customization_command)
-command.add_command(override_policy_command)
-command.add_command(propagation_policy_command)
+@command.command("customization", epilog=_EXAMPLES)
+@_kinds
+@_files
+@operation_option("--operations", metavar="NAMES", help="Only these operations, separated by commas.")
+@click.option(
+    "--multiple-pod-templates",
+    is_flag=True,
+    help="Karmada's feature gate MultiplePodTemplatesScheduling is on.",
+)
+@click.option("--check", is_flag=True, help="List which operations can be exported, or why not.")
+@output_dir_option(help="Write a file for each kind into this folder.")
+@output("yaml", "json")
+def customization_command(
+    *,
+    kinds: tuple[str, ...],
+    paths: tuple[str, ...],
+    operations: str | None,
+    multiple_pod_templates: bool,
+    check: bool,
+    output_dir: Path | None,
+    output: str,
+) -> None:
+    """Print definitions as ResourceInterpreterCustomizations, whose Lua Karmada runs without a webhook.
+
+    KIND is a kind, apiVersion/Kind or the name of a definition in the given files, or in the catalogue. Without KIND
+    all are printed. The operations are those that `serve --register` registers. One that a script cannot answer as the
+    definition does is named on stderr with the reason, and Karmada answers it as without a definition; the exit code is
+    1 when its kind was asked for.
+    """
+    wanted = (
+        list(Operation) if operations is None else [operation_named(name.strip()) for name in operations.split(",")]
+    )
+    chosen = [
+        (each, [one for one in operations_for(each, multiple_pod_templates=multiple_pod_templates) if one in wanted])
+        for each in definitions_named(kinds, paths)
+    ]
+    if operations is not None:
+        _check_answered(chosen, wanted, gate=multiple_pod_templates)
+    exported = [(each.gvk, of_kind, _exported(each, of_kind)) for each, of_kind in watched(chosen, "Definitions")]
+    made = [each.customization for *_, each in exported if each.customization is not None]
+    if check:
+        rows = [
+            [gvk.api_version, gvk.kind, operation, each.rejected.get(operation, "exported")]
+            for gvk, of_kind, each in exported
+            for operation in of_kind
+        ]
+        click.echo(table(rows, header=["APIVERSION", "KIND", "OPERATION", "CUSTOMIZATION"]), nl=False)
+    elif twice := [name for name, number in Counter(each["metadata"]["name"] for each in made).items() if number > 1]:
+        names = " and ".join(twice)
+        raise Problem(f"error: several definitions are called {names}: their customizations would replace each other")
+    elif output_dir is not None:
+        write_files(output_dir, {f"{each['metadata']['name']}.{output}": written(each, output) for each in made})
+    elif made:
+        click.echo(_documents(made, output), nl=False)
+    rejected = {
+        f"{gvk}, {operation}": reason for gvk, _, each in exported for operation, reason in each.rejected.items()
+    }
+    scripts = sum(len(each["spec"]["customizations"]) for each in made)
+    summary = f"{count(len(made), 'customization')}, {count(scripts, 'script')}"
+    _report(rejected, f"{summary}; {len(rejected)} rejected", is_quiet=check, is_error=bool(kinds or paths))
+
+
+def _check_answered(
+    chosen: Sequence[tuple[Definition, Sequence[Operation]]], wanted: Sequence[Operation], *, gate: bool
+) -> None:
+    """Name each operation that was asked for and that no definition has; with one definition that is an error."""
+    for operation in wanted:
+        if any(operation in operations for _, operations in chosen):
+            continue
+        is_gated = operation == Operation.INTERPRET_COMPONENT and not gate
+        hint = "; it needs Karmada's feature gate: give --multiple-pod-templates" if is_gated else ""
+        if len(chosen) == 1:
+            raise UsageProblem(f"error: {chosen[0][0].gvk}: {operation} is not registered{hint}")
+        click.echo(f"warning: {operation} is registered for no kind{hint}", err=True)
+
+
+def _exported(definition: Definition, operations: Sequence[Operation]) -> Exported:
+    """Return the customization of a definition, never with a script that writes counts next to none that reads them."""
+    text = _text(definition)
+    exported = customization(definition, operations, text)
+    left = [operation for operation in operations if operation not in exported.rejected]
+    counted = exported.rejected.keys() & {Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT}
+    if Operation.REVISE_REPLICA not in left or not counted:
+        return exported
+    others = [operation for operation in operations if operation != Operation.REVISE_REPLICA]
+    rest = customization(definition, others, text)
+    return Exported(rest.customization, {**rest.rejected, Operation.REVISE_REPLICA: _UNSAFE})
+
+
+def _text(definition: Definition) -> str:
+    """Return the text of a definition's file, for its comments; nothing for standard input."""
+    try:
+        return Path(definition.source).read_text(encoding="utf-8-sig")  # editors on Windows write a byte order mark
+    except (OSError, ValueError):
+        return ""
+
+
+def _documents(made: Sequence[Object], form: str) -> str:
+    if form == "json":
+        return to_json(made[0] if len(made) == 1 else {"apiVersion": "v1", "kind": "List", "items": list(made)})
+    return "---\n".join(map(to_yaml, made))
+
+
+class _HealthOptions(TypedDict):
+    kinds: tuple[str, ...]
+    paths: tuple[str, ...]
+    check: bool
+    output: str
+
+
+def _health_options(function: Command) -> Command:
+    check = click.option("--check", is_flag=True, help="List which definitions can be exported, or why not.")
+    return _kinds(_files(check(output("yaml", "json")(function))))
+
+
+@command.command("flux-health")
+@_health_options
+def flux_health_command(**options: Unpack[_HealthOptions]) -> None:
+    """Print health checks for Flux, which go into the spec of a Kustomization.
+
+    They are CEL expressions of the statuses in a definition. KIND is a kind, apiVersion/Kind or the name of a
+    definition in the given files, or in the catalogue. Without KIND all are printed but those that Flux judges itself,
+    which are named on stderr: a check replaces Flux's own. A definition that CEL cannot express is named there with the
+    reason; the exit code is 1 when it was asked for.
+    """
+    _export_health(FLUX, flux_health, lambda checks: {"spec": {"healthCheckExprs": checks}}, **options)
+
+
+@command.command("argocd-health")
+@_health_options
+def argocd_health_command(**options: Unpack[_HealthOptions]) -> None:
+    """Print health checks for Argo CD: a patch of its ConfigMap argocd-cm.
+
+    They are Lua scripts of the statuses in a definition. KIND is a kind, apiVersion/Kind or the name of a definition
+    in the given files, or in the catalogue. Without KIND all are printed but those that Argo CD judges itself, which
+    are named on stderr: a check replaces Argo CD's own. A definition that a script cannot express is named there with
+    the reason; the exit code is 1 when it was asked for.
+    """
+    _export_health(ARGO_CD, argocd_health, _config_map, **options)
+
+
+def _config_map(checks: Sequence[ArgoHealth]) -> Object:
+    data = {key: value for each in checks for key, value in each.data.items()}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "argocd-cm"}, "data": data}
+
+
+def _export_health(
+    tool: Tool,
+    export: Callable[..., Check],
+    document: Callable[[Sequence[Check]], Object],
+    **options: Unpack[_HealthOptions],
+) -> None:
+    """Print the document with the checks of definitions for a tool; name those that have none, with the reason.
+
+    Kinds that the tool judges itself are left out unless they are named.
+    """
+    definitions = definitions_named(options["kinds"], options["paths"])
+    left_out = {each.gvk for each in definitions if not options["kinds"] and tool.judges(each.gvk)}
+    chosen = [each for each in definitions if each.gvk not in left_out]
+    exported: list[Check] = []
+    rejected: dict[GVK, str] = {}
+    for versions in by_kind(chosen):
+        try:
+            exported.append(export(*versions))
+        except ExportError as error:
+            rejected |= dict.fromkeys((each.gvk for each in versions), str(error))
+    if options["check"]:
+        known = dict.fromkeys(left_out, f"left out: {tool} judges it itself") | rejected
+        rows = [[each.gvk.api_version, each.gvk.kind, known.get(each.gvk, "exported")] for each in definitions]
+        title = f"{tool.name.replace(' ', '').upper()}-HEALTH"
+        click.echo(table(rows, header=["APIVERSION", "KIND", title]), nl=False)
+    elif exported:
+        click.echo(written(document(exported), options["output"]), nl=False)
+    if left_out and not options["check"]:
+        names = ", ".join(f"{each.api_version}/{each.kind}" for each in sorted(left_out))
+        click.echo(f"left out, as {tool} judges them itself; name a KIND to export its check: {names}", err=True)
+    summary = f"{count(len(exported), 'health check')}, {len(rejected)} of {len(chosen)} rejected"
+    is_error = bool(options["kinds"] or options["paths"])
+    _report(rejected, summary, is_quiet=options["check"], is_error=is_error)
+
+
+def _report(rejected: Mapping[str, str] | Mapping[GVK, str], summary: str, *, is_quiet: bool, is_error: bool) -> None:
+    """Print the reason of each rejection, and the counts; exit with 1 where a rejection is an error."""
+    for subject, reason in () if is_quiet else rejected.items():
+        click.echo(escaped(f"{subject}: {reason}"), err=True)
+    click.echo(summary, err=True)
+    if rejected and is_error:
+        raise SystemExit(Problem.exit_code)

@@ -18,7 +18,7 @@ from karta_interpreter.definitions.karta.status_rules import (
     StatusRules,
 )
 from karta_interpreter.export.library import words_of
-from karta_interpreter.export.lua_text import quoted
+from karta_interpreter.export.lua import quoted
 from karta_interpreter.export.questions import matched_status
 from karta_interpreter.export.script import Script, lua_value
 from karta_interpreter.export.versions import checks_by_version

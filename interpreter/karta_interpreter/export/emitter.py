@@ -1,55 +1,92 @@
-"""Lua for the constructs of an expression: the second back end of the syntax tree, beside the Python of `jq.compiled`.
+"""Lua for the constructs of an expression: the second back end of the syntax tree, after the Python of `jq.compiled`.
 
 An output is a Lua expression; a generator becomes a loop around what is done with its outputs. The `traced` emitter
-writes beside an output the place that it is read from. ExportError names what Lua cannot express.
+also writes the place that an output is read from. ExportError names what Lua cannot express.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Final
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final, TypeAlias
 
-from karta_interpreter.export.lua_text import bare, key_text, quoted
-from karta_interpreter.export.places import Places
-from karta_interpreter.export.results import Results
+from karta_interpreter.export.lua import (
+    EMPTY,
+    FALSE,
+    NIL,
+    TRUE,
+    Assign,
+    Break,
+    Call,
+    Define,
+    Expression,
+    Function,
+    If,
+    Index,
+    Length,
+    Literal,
+    Local,
+    Name,
+    Not,
+    Return,
+    Statement,
+    Table,
+    call,
+    inside,
+    is_place,
+    list_of,
+    negated,
+    operation,
+    path_in,
+    table,
+    text,
+)
 from karta_interpreter.export.traits import (
-    comparison,
-    equality,
-    field_text,
+    Results,
+    hint_of,
     is_boolean,
     is_present,
+    is_truthy,
     literal,
+    literals_of,
+    lua_pattern,
     numbers_of,
     singular,
+    singular_name,
     unsupported,
 )
-from karta_interpreter.export.writer import Sink, Use, Value
+from karta_interpreter.export.writer import Sink, Value, Writer
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
 from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.precedence import split_path
 from karta_interpreter.languages.jq.syntax.traversal import is_merge, terms_of
 
-_NIL: Final = Value("nil")
+_EMPTY_CALL: Final = ast.Call("empty")
 _ARITHMETIC: Final = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo"}
-_ORDERS: Final = {
-    "<": "less({0}, {1})",
-    ">": "less({1}, {0})",
-    "<=": "not less({1}, {0})",
-    ">=": "not less({0}, {1})",
-}
-_COUNTS: Final = {"add": "sum_of_counts({0})", "max": "extreme_count({0}, 1)", "min": "extreme_count({0}, -1)"}
+_ORDERS: Final = frozenset({"<", ">", "<=", ">="})
+_MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_ONE: Final = Literal("1")
+_MINUS_ONE: Final = Literal("-1")
+_ZERO: Final = Literal("0")
 
 Share = Callable[[Node, bool], str | None]
 """The function of a part of an expression that the script has more than once; with places, if these are followed."""
 
+_Entry: TypeAlias = tuple[Expression | None, Expression]
+_Form: TypeAlias = Callable[[Expression], Expression]
 
-class Emitter(Places):
-    """Writes expressions as Lua."""
+
+class Emitter(Writer):
+    """Writes expressions as Lua; ``traced``: with the places of the values."""
 
     def __init__(self, taken: set[str] | None = None, *, traced: bool = False, share: Share | None = None) -> None:
-        super().__init__(taken, traced=traced)
+        super().__init__(taken)
+        self.traced = traced
         self.singles = Singles()
         self._share = share
         self.results = Results()
+
+    # Expressions
 
     def each(self, node: Node, here: Value, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
         """Write what is done with every output of an expression for the input ``here``."""
@@ -58,35 +95,35 @@ class Emitter(Places):
             return
         function = self._shared(node, here)
         if function:
-            self.outputs_of(function, here, sink)
+            self._outputs_of(function, here, sink)
             return
         match node:
             case ast.Index(target, ast.Literal(str())):
                 target, names = split_path(node)
-                self.each(target, here, Sink(lambda whole: sink.write(self.field(whole, names)), sink.short))
+                self.each(target, here, Sink(lambda whole: sink.write(self._field(whole, names)), sink.short))
             case ast.Index(target, key):
-                self._pairs(target, key, here, lambda whole, of: sink.write(self.item(whole, of)))
+                self._pairs(target, key, here, lambda whole, of: sink.write(self._item(whole, of)))
             case ast.Iterate(target):
                 self.each(target, here, Sink(lambda whole: self.loop(whole, sink, hint=singular(target))))
             case ast.Pipe(left, ast.Try(ast.Iterate(ast.Identity()), None)) if not self.follows(here):
                 name = singular(left)
-                self.each(left, here, Sink(lambda whole: self.loop(whole, sink, hint=name, call="each({}, true)")))
+                self.each(left, here, Sink(lambda whole: self.loop(whole, sink, hint=name, is_tolerant=True)))
             case ast.Pipe(left, right):
-                self.each(left, here, Sink(lambda output: self.each(right, self.entered(output, left), sink)))
+                self.each(left, here, Sink(lambda output: self.each(right, self._entered(output, left), sink)))
             case ast.Comma():
                 self._comma(node, here, sink)
             case ast.Alternative():
-                self.alternatives(node, here, sink)
+                self._alternatives(node, here, sink)
             case ast.If(branches, otherwise):
-                self.choices(branches, otherwise or ast.Identity(), here, sink)
+                self._choices(branches, otherwise or ast.Identity(), here, sink)
             case ast.Try(body, None):
-                self.tried(body, here, sink)
+                self._tried(body, here, sink)
             case ast.Object():
                 self._objects(node, here, sink)
             case ast.Text(_, None):
                 self._texts(node, here, sink)
             case ast.Call():
-                self.call(node, here, sink)
+                self._call(node, here, sink)
             case ast.Binary(operator, left, right) if operator not in ("and", "or"):
                 self._pairs(left, right, here, lambda a, b: sink.write(self._binary(node, a, b)))
             case _:
@@ -95,7 +132,11 @@ class Emitter(Places):
     def value(self, node: Node, here: Value) -> Value:
         """Write what an expression with one output needs, and return that."""
         function = self._shared(node, here)
-        return self.output_of(function, here) if function else self._written(node, here)
+        return self._output_of(function, here) if function else self._written(node, here)
+
+    def code(self, node: Node, here: Value) -> Expression:
+        """As `value`, without its place."""
+        return self.value(node, here).code
 
     def _shared(self, node: Node, here: Value) -> str | None:
         return self._share(node, self.follows(here)) if self._share else None
@@ -109,211 +150,702 @@ class Emitter(Places):
                 return Value(literal(content))
             case ast.Index(target, ast.Literal(str())):
                 target, names = split_path(node)
-                return self.field(self.value(target, here), names)
+                return self._field(self.value(target, here), names)
             case ast.Index(target, key):
-                return self.item(self.value(target, here), self.value(key, here))
+                return self._item(self.value(target, here), self.value(key, here))
             case ast.Slice(target, start, stop):
-                bounds = [self.value(bound, here).text if bound else "nil" for bound in (start, stop)]
-                return Value(f"slice({self.value(target, here).text}, {', '.join(bounds)})")
+                bounds = [self.code(bound, here) if bound else NIL for bound in (start, stop)]
+                return Value(call("slice", self.code(target, here), *bounds))
             case ast.Pipe(ast.Array() as left, ast.Call("length", ())):
-                return Value(f"#{self.bind(self.value(left, here), 'found').text}")
+                return Value(Length(self.bound(self.code(left, here), "found")))
             case ast.Pipe(ast.Array(body), ast.Call("max" | "min" as name, ())) if numbers := numbers_of(body):
-                return Value(f"math.{name}({', '.join(self.value(number, here).text for number in numbers)})")
+                return Value(call(f"math.{name}", *(self.code(number, here) for number in numbers)))
             case ast.Pipe(left, ast.Call(name)) if node in self.results.counts:
-                return Value(_COUNTS[name].format(self.value(left, here).text))
+                return Value(_COUNTS[name](self.code(left, here)))
             case ast.Pipe(left, right):
-                return self.value(right, self.entered(self.value(left, here), left))
+                return self.value(right, self._entered(self.value(left, here), left))
             case ast.Alternative():
-                return self.alternative(node, here)
+                return self._alternative(node, here)
             case ast.Binary("and" | "or"):
                 return Value(self.condition(node, here))
             case ast.Binary(_, left, right):
                 return self._binary(node, self.value(left, here), self.value(right, here))
             case ast.Negate(body):
-                return Value(f"negate({self.value(body, here).text})")
+                return Value(call("negate", self.code(body, here)))
             case ast.If(branches, otherwise):
-                return self.choice(branches, otherwise or ast.Identity(), here)
+                return self._choice(branches, otherwise or ast.Identity(), here)
             case ast.Array(body):
-                return Value("{}", "nil") if body is None else self.collected(body, here)
+                return Value(EMPTY, NIL) if body is None else self.collected(body, here)
             case ast.Object(entries):
-                fields = [self._field(node, entry, here, self.value(entry.value, here)) for entry in entries]
-                return Value(f"{{{', '.join(fields)}}}")
+                fields = [self._entry(node, entry, here, self.value(entry.value, here)) for entry in entries]
+                return Value(Table(tuple(fields)))
             case ast.Text(parts, None):
-                return Value(" .. ".join(self._piece(part, here) for part in parts) or '""')
+                return Value(operation("..", *(self._piece(part, here) for part in parts)) if parts else text(""))
             case ast.Call():
-                return self.result(node, here)
+                return self._result(node, here)
             case ast.Variable(name):
                 raise unsupported(node, f"${name} is another object, which a script cannot read")
         raise unsupported(node, "a script has no form for it")
 
-    def condition(self, node: Node, here: Value) -> str:
+    def condition(self, node: Node, here: Value) -> Expression:
         """A Lua condition for an expression with one output; a boolean, which has no place."""
-        here = Value(here.text)
+        here = Value(here.code)
         function = self._shared(node, here)
         if function:
-            return f"{function}({here.text})"
+            return call(function, here.code)
         match node:
             case ast.Binary("and" | "or" as operator, left, right) if left in self.singles and right in self.singles:
                 own = self._truth(left, here)
-                if isinstance(left, ast.Binary) and left.operator == operator:
-                    own = bare(own)
                 with self.aside() as lines:
                     other = self._truth(right, here)
                 if not lines:
-                    return f"({own} {operator} {other})"
-                result = self.new("holds")
-                self.line(f"local {result} = {bare(own)}")
-                with self.when(result if operator == "and" else f"not {result}"):
-                    self.insert(lines)
+                    return operation(operator, own, other)
+                result = self.local("holds", own)
+                with self.when(result if operator == "and" else Not(result)):
+                    self.write(*lines)
                     self.assign(result, other)
                 return result
             case ast.Call("not", ()):
-                return f"not {here.text}"
+                return Not(here.code)
         if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
             raise unsupported(node, "a side of it has several outputs")
-        return self.value(node, here).text
+        return self.code(node, here)
 
-    def _truth(self, node: Node, here: Value) -> str:
-        text = self.condition(node, here)
-        return text if is_boolean(node) else f"(not not {text})"
+    def _truth(self, node: Node, here: Value) -> Expression:
+        condition = self.condition(node, here)
+        return condition if is_boolean(node) else Not(Not(condition))
 
-    def asked(self, node: Node, here: Value, use: Use) -> None:
+    def asked(self, node: Node, here: Value, use: Callable[[Expression], None]) -> None:
         """Write what is done with each output of a condition."""
         if node in self.singles:
-            use(Value(self.condition(node, here)))
+            use(self.condition(node, here))
         else:
-            self.each(node, Value(here.text), Sink(use))
+            self.each(node, Value(here.code), Sink(lambda output: use(output.code)))
 
-    def insert(self, lines: Sequence[str]) -> None:
-        """Write lines that were written aside, one level deeper."""
-        self.lines += [f"  {line}" for line in lines]
-
-    def _pairs(self, left: Node, right: Node, here: Value, use: "Callable[[Value, Value], None]") -> None:
+    def _pairs(self, left: Node, right: Node, here: Value, use: Callable[[Value, Value], None]) -> None:
         self.each(right, here, Sink(lambda other: self.each(left, here, Sink(lambda own: use(own, other)))))
 
     def _comma(self, node: Node, here: Value, sink: Sink) -> None:
         if not sink.short:
-            self.stream(node, here, sink)
+            self._stream(node, here, sink)
             return
         for term in terms_of(node):
-            with self.block("do"):
+            with self.apart():
                 self.each(term, here, sink)
 
-    def stream(self, node: Node, here: Value, sink: Sink) -> None:
+    def _stream(self, node: Node, here: Value, sink: Sink) -> None:
         """Collect the outputs, and write a loop over them."""
         if not self.follows(here) and all(term in self.singles for term in terms_of(node)):
             self.loop(self.collected(node, here), sink)
             return
-        found, origins = self.collection(here)
+        found, origins = self._collection(here)
         self.each(node, here, Sink(lambda output: self.append(found, output, origins=origins), short=True))
-        self.again(found, origins, sink)
+        self._again(found, origins, sink)
 
     def collected(self, body: Node, here: Value) -> Value:
         """A list of all outputs."""
         terms = terms_of(body)
         if all(term in self.singles for term in terms):
             values = [self.value(term, here) for term in terms]
-            texts = ", ".join(value.text for value in values)
-            text = f"{{{texts}}}" if all(map(is_present, terms)) else f"list({texts})"
+            codes = [value.code for value in values]
+            code = list_of(codes) if all(map(is_present, terms)) else call("list", *codes)
             if not any(self.follows(value) for value in values):
-                return Value(text)
-            origins = ", ".join(value.origin or "nil" for value in values)
-            return Value(self.bind(Value(text), "values").text, f"parts({len(values)}, {origins})")
-        found, origins = self.collection(here)
+                return Value(code)
+            origins = [value.origin or NIL for value in values]
+            return Value(self.bound(code, "values"), call("parts", Literal(str(len(values))), *origins))
+        found, known = self._collection(here)
         for term in terms:
-
-            def keep(output: Value, term: Node = term) -> None:
-                self.append(found, output, term, origins)
-
+            keep = partial(self.append, found, node=term, origins=known)
             self.each(term, here, Sink(keep, short=True))
-        return Value(found, f"{{parts = {origins}}}" if origins else None)
+        return Value(found, table(parts=known) if known else None)
 
     def _binary(self, node: ast.Binary, left: Value, right: Value) -> Value:
         operator = node.operator
         if operator in ("==", "!="):
-            return Value(equality(operator, node, left.text, right.text))
-        if operator in _ORDERS and (text := comparison(operator, node, left.text, right.text)):
-            return Value(text)
+            return Value(_equality(operator, node, left.code, right.code))
         if operator in _ORDERS:
-            return Value(_ORDERS[operator].format(left.text, right.text))
+            return Value(_order(operator, node, left.code, right.code))
         if operator not in _ARITHMETIC:
             raise unsupported(node, f"{operator} has no form in a script")
         function = "merge" if is_merge(node) else _ARITHMETIC[operator]
         if function != "multiply" or not (self.follows(left) or self.follows(right)):
-            return Value(f"{function}({left.text}, {right.text})")
+            return Value(call(function, left.code, right.code))
         left, right = self.bind(left), self.bind(right)
         ways = [
-            f"times({origin}, {factor})"
-            for origin, factor in ((left.origin, right.text), (right.origin, left.text))
-            if origin not in (None, "nil")
+            call("times", origin, factor)
+            for origin, factor in ((left.origin, right.code), (right.origin, left.code))
+            if origin not in (None, NIL)
         ]
-        return Value(self.bind(Value(f"multiply({left.text}, {right.text})"), "product").text, f"({' or '.join(ways)})")
+        return Value(self.bound(call("multiply", left.code, right.code), "product"), operation("or", *ways))
 
-    def _objects(self, node: ast.Object, here: Value, sink: Sink, done: tuple[str, ...] = ()) -> None:
+    def _objects(self, node: ast.Object, here: Value, sink: Sink, done: tuple[_Entry, ...] = ()) -> None:
         if len(done) == len(node.entries):
-            sink.write(Value(f"{{{', '.join(done)}}}"))
+            sink.write(Value(Table(done)))
             return
         entry = node.entries[len(done)]
 
         def use(value: Value) -> None:
-            self._objects(node, here, sink, (*done, self._field(node, entry, here, self.bind(value))))
+            self._objects(node, here, sink, (*done, self._entry(node, entry, here, self.bind(value))))
 
         self.each(entry.value, here, Sink(use))
 
-    def _field(self, node: ast.Object, entry: ast.Entry, here: Value, value: Value) -> str:
-        text = value.text if node in self.results.objects else field_text(entry.value, value)
-        return f"{self._key(entry.key, here)} = {text}"
-
-    def _key(self, node: Node, here: Value) -> str:
-        if isinstance(node, ast.Literal) and isinstance(node.value, str):
-            return key_text(node.value)
-        return f"[key_of({self.value(node, here).text})]"
+    def _entry(self, node: ast.Object, entry: ast.Entry, here: Value, value: Value) -> _Entry:
+        may_be_nil = node not in self.results.objects and not is_present(entry.value)
+        code = call("or_null", value.code) if may_be_nil else value.code
+        if isinstance(entry.key, ast.Literal) and isinstance(entry.key.value, str):
+            return text(entry.key.value), code
+        return call("key_of", self.code(entry.key, here)), code
 
     def _texts(self, node: ast.Text, here: Value, sink: Sink) -> None:
         convert = "short_text" if repeats_pieces(node, self.singles) else "to_text"
 
-        def spell(parts: Sequence[str | Node], after: list[str]) -> None:
+        def spell(parts: Sequence[str | Node], after: list[Expression]) -> None:
             while parts and (isinstance(parts[-1], str) or parts[-1] in self.singles):
                 parts, after = parts[:-1], [self._piece(parts[-1], here, convert), *after]
             match parts:
                 case [*before, Node() as last]:
 
                     def use(output: Value) -> None:
-                        spell(before, [self.bind(Value(f"to_text({output.text})"), "piece").text, *after])
+                        spell(before, [self.bound(call("to_text", output.code), "piece"), *after])
 
                     self.each(last, here, Sink(use))
                 case _:
-                    sink.write(Value(" .. ".join(after)))
+                    sink.write(Value(operation("..", *after)))
 
         spell(node.parts, [])
 
-    def _piece(self, part: str | Node, here: Value, convert: str = "to_text") -> str:
-        return quoted(part) if isinstance(part, str) else f"{convert}({self.value(part, here).text})"
+    def _piece(self, part: str | Node, here: Value, convert: str = "to_text") -> Expression:
+        return text(part) if isinstance(part, str) else call(convert, self.code(part, here))
 
-    def call(self, node: ast.Call, here: Value, sink: Sink) -> None:
-        """Write a call with any number of outputs; in `functions`."""
-        raise NotImplementedError
+    # What chooses between expressions
 
-    def result(self, node: ast.Call, here: Value) -> Value:
-        """Write a call with one output; in `functions`."""
-        raise NotImplementedError
+    def _alternative(self, node: ast.Alternative, here: Value) -> Value:
+        """``left // right`` of single values."""
+        left = self.value(node.left, here)
+        with self.aside() as lines:
+            right = self.value(node.right, here)
+        follows = self.follows(left) or self.follows(right)
+        if not lines and not follows:
+            return Value(operation("or", left.code, right.code))
+        name = hint_of(node.left)
+        if not lines and (isinstance(right.code, Name | Literal) or right.code == EMPTY):
+            known = [right.origin] if right.origin and self.follows(right) else []
+            either = call("either", left.code, left.origin or NIL, right.code, *known)
+            return Value(*self.locals((name, "origin"), either))
+        if not follows:
+            result = self.local(name, left.code)
+            with self.when(Not(result)):
+                self.write(*lines)
+                self.assign(result, right.code)
+            return Value(result)
+        left = self.bind(left, name)
+        result = Name(self.new(name))
+        missing = self._named_origin(left)
+        origin = Name(self.new("origin"))
+        self.write(Local((result.text, origin.text), (left.code, missing)))
+        with self.when(Not(result)):
+            self.write(*lines)
+            self.assign(result, right.code)
+            filled = call("default_origin", missing, right.origin or NIL, left.code, result)
+            self.write(Assign((origin,), (filled,)))
+        return Value(result, origin)
 
-    def alternative(self, node: ast.Alternative, here: Value) -> Value:
-        """Write ``left // right`` of single values; in `branches`, as all below."""
-        raise NotImplementedError
+    def _alternatives(self, node: ast.Alternative, here: Value, sink: Sink) -> None:
+        """``left // right`` with any number of outputs."""
 
-    def alternatives(self, node: ast.Alternative, here: Value, sink: Sink) -> None:
-        """Write ``left // right`` with any number of outputs."""
-        raise NotImplementedError
+        def there(output: Value) -> None:
+            output = self.bind(output, hint_of(node.left))
+            with self.when(output.code):
+                sink.write(output)
 
-    def choice(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value) -> Value:
-        """Write a condition between single values."""
-        raise NotImplementedError
+        if node.right == _EMPTY_CALL:
+            self.each(node.left, here, Sink(there, sink.short))
+        elif not sink.short or self.follows(here) or node.left not in self.singles:
+            self._first_or_others(node, here, sink)
+        else:
+            left = self.bind(self.value(node.left, here), hint_of(node.left))
+            with self.aside() as then:
+                sink.write(left)
+            with self.aside() as otherwise:
+                self.each(node.right, here, sink)
+            self.write(If(left.code, tuple(then), tuple(otherwise)))
 
-    def choices(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value, sink: Sink) -> None:
-        """Write a condition with any number of outputs."""
-        raise NotImplementedError
+    def _first_or_others(self, node: ast.Alternative, here: Value, sink: Sink) -> None:
+        """``left // right`` for a left side with any number of outputs: collected, with their places."""
+        found, origins = self._collection(here)
+        missing = self.local("missing", EMPTY) if origins else None
 
-    def tried(self, body: Node, here: Value, sink: Sink) -> None:
+        def keep(output: Value) -> None:
+            output = self.bind(output, hint_of(node.left))
+            with self.aside() as then:
+                self.append(found, output, origins=origins)
+            gone = call("list", output.code, output.origin or NIL)
+            otherwise = (call("append", missing, gone),) if missing else ()
+            self.write(If(output.code, tuple(then), otherwise))
+
+        def other(output: Value) -> None:
+            if missing:
+                output = self.bind(output)
+                value, origin = (call("only_element", missing, Literal(which)) for which in ("1", "2"))
+                origin = call("default_origin", origin, output.origin or NIL, value, output.code)
+                output = Value(output.code, origin)
+            self.append(found, output, node.right, origins)
+
+        self.each(node.left, here, Sink(keep, short=True))
+        with self.when(operation("==", Length(found), _ZERO)):
+            self.each(node.right, here, Sink(other, short=True))
+        self._again(found, origins, sink)
+
+    def _choice(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value) -> Value:
+        """``if`` with one output."""
+        asked, then, other = _first_branch(branches, otherwise)
+        condition = self.condition(asked, here)
+        with self.aside() as lines:
+            first = self.value(then, here)
+        with self.aside() as others:
+            second = self.value(other, here)
+        follows = self.follows(first) or self.follows(second)
+        if not lines and not others and not follows and is_truthy(then):
+            return Value(operation("or", operation("and", condition, first.code), second.code))
+        names = self.locals((hint_of(then), "origin") if follows else (hint_of(then),))
+        if not lines and _is_nil(first):
+            with self.when(negated(condition)):
+                self._assign(others, names, second)
+            return Value(*names)
+        with self.aside() as held:
+            self._assign(lines, names, first)
+        with self.aside() as failed:
+            if others or not _is_nil(second):
+                self._assign(others, names, second)
+        self.write(If(condition, tuple(held), tuple(failed)))
+        return Value(*names)
+
+    def _assign(self, lines: Sequence[Statement], names: Sequence[Name], value: Value) -> None:
+        """Write the statements of a value, and assign it to variables that are nil."""
+        self.write(*lines)
+        for name, code in zip(names, value, strict=False):
+            if code is not None and code != NIL:
+                self.assign(name, code)
+
+    def _choices(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value, sink: Sink) -> None:
+        """``if`` with any number of outputs."""
+        asked, then, other = _first_branch(branches, otherwise)
+        if not sink.short and _EMPTY_CALL not in (then, other):
+            self._stream(ast.If(((asked, then),), other), here, sink)
+            return
+
+        def choose(condition: Expression) -> None:
+            with self.aside() as held:
+                self.each(then, here, sink)
+            with self.aside() as failed:
+                self.each(other, here, sink)
+            if then == _EMPTY_CALL:
+                condition, held, failed = negated(condition), failed, []
+            self.write(If(condition, tuple(held), tuple(failed)))
+
+        self.asked(asked, here, choose)
+
+    def _tried(self, body: Node, here: Value, sink: Sink) -> None:
         """Write an expression whose errors are passed over."""
-        raise NotImplementedError
+        match body:
+            case ast.Index(ast.Identity(), ast.Literal(str())):
+                here = self.bind(here)
+                with self.when(operation("or", operation("==", here.code, NIL), call("is_object", here.code))):
+                    sink.write(self.value(body, here))
+            case ast.Iterate(target) if split_path(target)[0] == ast.Identity():
+                names = split_path(target)[1]
+                whole = self.bind(here)
+                name = names[-1] if names else ""
+                if names:
+                    keys = [*map(text, names)]
+                    found = self.bound(call("peek", here.code, *keys), name)
+                    whole = Value(found, inside(here.origin, found, keys) if self.follows(here) else None)
+                elif isinstance(whole.code, Name):
+                    name = re.sub(r"_\d+$", "", whole.code.text)
+                self.loop(whole, sink, hint=singular_name(name), is_tolerant=True)
+            case _:
+                self._caught(body, here, sink)
+
+    def _caught(self, body: Node, here: Value, sink: Sink) -> None:
+        found = Name(self.new("found"))
+        origins = self.local("origins", EMPTY) if self.follows(here) else None
+        with self.aside() as lines:
+            self.each(body, here, Sink(lambda output: self.append(found, output, origins=origins), short=True))
+        self.write(Local((found.text,), (call("tried", Function((found.text,), tuple(lines))),)))
+        self._again(found, origins, sink)
+
+    # Places
+
+    def follows(self, value: Value) -> bool:
+        """Whether the place of a value is known and wanted."""
+        return self.traced and value.origin not in (None, NIL)
+
+    def _field(self, whole: Value, names: Sequence[str]) -> Value:
+        """``whole.a.b.c``."""
+        keys = [*map(text, names)]
+        found = path_in(whole.code, keys)
+        if not self.follows(whole):
+            return Value(found)
+        if is_place(whole.origin):
+            return Value(found, inside(whole.origin, found, keys))
+        bound = self.bound(found, names[-1])
+        return Value(bound, inside(whole.origin, bound, keys))
+
+    def _item(self, whole: Value, key: Value) -> Value:
+        """``whole[key]`` for a computed key."""
+        if not self.follows(whole):
+            return Value(call("item", whole.code, key.code))
+        whole = self.bind(whole)
+        found = self.bound(call("item", whole.code, key.code), "item")
+        return Value(found, call("step", whole.origin or NIL, whole.code, key.code, found))
+
+    def loop(
+        self, whole: Value, sink: Sink, *, hint: str = "element", by: str = "each", is_tolerant: bool = False
+    ) -> None:
+        """Write a loop over the elements of a value, which a call of the library gives one by one."""
+        element = Name(self.new(hint))
+        elements = call(by, whole.code, *([TRUE] if is_tolerant else []))
+        if not self.follows(whole):
+            with self.loop_over(("_", element.text), elements):
+                sink.write(Value(element))
+            return
+        key = Name(self.new("index"))
+        with self.loop_over((key.text, element.text), elements):
+            sink.write(Value(element, inside(whole.origin, element, [key])))
+
+    def _entered(self, output: Value, node: Node) -> Value:
+        """The output of an expression by a name, as the input of the next one."""
+        bound = self.bind(output, hint_of(node))
+        return Value(bound.code, self._named_origin(bound)) if self.follows(bound) else bound
+
+    def _named_origin(self, value: Value) -> Expression:
+        """The origin of a value by a name, or as it is where it may be written twice."""
+        if not self.follows(value) or value.origin is None:
+            return NIL
+        return value.origin if is_place(value.origin) else self.bound(value.origin, "origin")
+
+    def append(self, found: Name, output: Value, node: Node | None = None, origins: Name | None = None) -> None:
+        """Write that a list has another element; ``origins``: the variable with the origins of all elements."""
+        if origins and output.origin and self.follows(output):
+            self.write(call("append_from", found, output.code, origins, output.origin))
+        elif node is not None and is_present(node):
+            self.write(Assign((Index(found, operation("+", Length(found), _ONE)),), (output.code,)))
+        else:
+            self.write(call("append", found, output.code))
+
+    def _collection(self, here: Value) -> tuple[Name, Name | None]:
+        """Write an empty list, and one for the origins of its elements if the places of ``here`` are followed."""
+        if not self.follows(here):
+            return self.local("found", EMPTY), None
+        found, origins = self.locals(("found", "origins"), EMPTY, EMPTY)
+        return found, origins
+
+    def _again(self, found: Name, origins: Expression | None, sink: Sink) -> None:
+        """Write a loop over collected outputs."""
+        element = Name(self.new("each_found"))
+        index = Name(self.new("index") if origins else "_")
+        with self.loop_over((index.text, element.text), call("each", found)):
+            sink.write(Value(element, Index(origins, index) if origins else None))
+
+    def _output_of(self, function: str, here: Value) -> Value:
+        """Write a call of a function with one output."""
+        if not self.follows(here):
+            return Value(call(function, here.code))
+        return Value(*self.locals(("value", "origin"), call(function, here.code, here.origin or NIL)))
+
+    def _outputs_of(self, function: str, here: Value, sink: Sink) -> None:
+        """Write a loop over the outputs of a function."""
+        if not self.follows(here):
+            self.loop(Value(call(function, here.code)), sink)
+            return
+        found, origins = self.locals(("found", "origins"), call(function, here.code, here.origin or NIL))
+        self._again(found, Index(origins, text("parts")), sink)
+
+    # Calls of jq's functions
+
+    def _call(self, node: ast.Call, here: Value, sink: Sink) -> None:
+        """Write a call with any number of outputs."""
+        key = node.name, len(node.arguments)
+        if node.name in _TYPES and not node.arguments:
+            here = self.bind(here)
+            with self.when(_TYPES[node.name](here.code)):
+                sink.write(here)
+        elif node.name in _OF_VALUES and len(node.arguments) == 1:
+            name = _OF_VALUES[node.name]
+            self.each(node.arguments[0], here, Sink(lambda each: sink.write(Value(call(name, here.code, each.code)))))
+        elif key in _WRITTEN:
+            _WRITTEN[key](self, node, here, sink)
+        else:
+            sink.write(self._result(node, here))
+
+    def _result(self, node: ast.Call, here: Value) -> Value:
+        """Write a call with one output."""
+        arity = len(node.arguments)
+        if arity == 0 and node.name in _OF_INPUT:
+            return self._of_input(node.name, here)
+        if arity == 1 and node.name in _OF_VALUES:
+            return Value(call(_OF_VALUES[node.name], here.code, self.code(node.arguments[0], here)))
+        if arity == 1 and node.name in _BY_KEY:
+            return Value(call(node.name, here.code, self._function(node.arguments[0])))
+        if (node.name, arity) in _RESULTS:
+            return Value(_RESULTS[node.name, arity](self, node, here))
+        if (node.name, arity) in _WRITTEN:
+            found: list[Value] = []
+            _WRITTEN[node.name, arity](self, node, here, Sink(found.append))
+            return found[0]
+        raise unsupported(node, f"{node.name} has no form in a script")
+
+    def _of_input(self, name: str, here: Value) -> Value:
+        if not self.follows(here) or name not in _ORIGINS:
+            return Value(_OF_INPUT[name](here.code))
+        here = self.bind(here)
+        result = self.bound(_OF_INPUT[name](here.code), name)
+        origin = _ORIGINS[name](here.origin or NIL, here.code, result)
+        return Value(result, self.bound(origin, "origin"))
+
+    def _function(self, body: Node) -> Expression:
+        """A Lua function that returns a list of all outputs of an expression for its argument."""
+        name = self.new("element")
+        with self.aside() as lines:
+            found = self.collected(body, Value(Name(name)))
+            self.write(Return((found.code,)))
+        if len(lines) == 1:
+            return Function((name,), tuple(lines))
+        function = self.new("key")
+        self.write(Define(function, (name,), tuple(lines)))
+        return Name(function)
+
+
+def _first_branch(branches: Sequence[tuple[Node, Node]], otherwise: Node) -> tuple[Node, Node, Node]:
+    """Return the first condition, what it leads to, and all the rest as one expression."""
+    (asked, then), *rest = branches
+    return asked, then, ast.If(tuple(rest), otherwise) if rest else otherwise
+
+
+def _is_nil(value: Value) -> bool:
+    return value.code == NIL and value.origin in (None, NIL)
+
+
+def _equality(operator: str, node: ast.Binary, left: Expression, right: Expression) -> Expression:
+    """Return a comparison for equality."""
+    sides = (node.left, node.right)
+    is_equal = operator == "=="
+    found: Expression = call("equal", left, right)
+    if any(isinstance(side, ast.Literal | ast.Text) for side in sides):
+        found = operation("==", left, right)
+    for side, other, code in ((node.left, node.right, right), (node.right, node.left, left)):
+        if isinstance(other, ast.Array) and isinstance(code, Name) and (values := literals_of(side)):
+            same = [operation("==", Index(code, Literal(str(i))), value) for i, value in enumerate(values, 1)]
+            found = operation("and", operation("==", Length(code), Literal(str(len(values)))), *same)
+    for side, code in zip(sides, (right, left), strict=True):
+        if side in (ast.Array(None), ast.Object(())):
+            found = call("is_empty", code)
+    return found if is_equal else negated(found)
+
+
+def _order(operator: str, node: ast.Binary, left: Expression, right: Expression) -> Expression:
+    """Return a comparison by jq's order, which for a number is that of Lua among numbers."""
+    for side, other, number, means in (
+        (node.right, left, right, operator),
+        (node.left, right, left, _MIRRORED[operator]),
+    ):
+        if isinstance(side, ast.Literal) and type(side.value) in (int, float):
+            if isinstance(other, Length):
+                return operation(means, other, number)
+            found = call("is_above" if means in (">", "<=") else "is_below", other, number)
+            return Not(found) if "=" in means else found
+    less = call("less", left, right) if operator in ("<", ">=") else call("less", right, left)
+    return Not(less) if "=" in operator else less
+
+
+def _select(emitter: Emitter, node: ast.Call, here: Value, sink: Sink) -> None:
+    here = emitter.bind(here)
+
+    def choose(condition: Expression) -> None:
+        with emitter.when(condition):
+            sink.write(here)
+
+    emitter.asked(node.arguments[0], here, choose)
+
+
+def _one_of(emitter: Emitter, node: ast.Call, here: Value, sink: Sink) -> None:
+    """The first or the last output of an expression, if it has any."""
+    (source,) = node.arguments
+    if source in emitter.singles:
+        sink.write(emitter.value(source, here))
+        return
+    found, is_found, *origins = emitter.locals(("found", "is_found", *(("origin",) if emitter.traced else ())))
+
+    def keep(output: Value) -> None:
+        with emitter.when(Not(is_found)) if node.name == "first" else emitter.apart():
+            emitter.assign(found, output.code)
+            emitter.write(Assign((is_found,), (TRUE,)))
+            for origin in origins:
+                emitter.assign(origin, output.origin or NIL)
+
+    emitter.each(source, here, Sink(keep, short=True))
+    with emitter.when(is_found):
+        sink.write(Value(found, *origins))
+
+
+def _error(emitter: Emitter, node: ast.Call, _here: Value, sink: Sink) -> None:
+    match node.arguments:
+        case (ast.Literal(str() as message),):
+            emitter.write(call("error", text(message), _ZERO))
+            sink.write(Value(NIL))
+        case _:
+            raise unsupported(node, "its message is computed")
+
+
+def _quantified(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
+    """``any`` and ``all`` with a condition; the condition is not asked any more once the answer is known."""
+    *source, condition = node.arguments
+    is_any = node.name == "any"
+    found = emitter.local(node.name, FALSE if is_any else TRUE)
+    is_one_loop = not source and condition in emitter.singles
+
+    def ask(element: Value) -> None:
+        element = emitter.bind(element)
+        if is_one_loop:
+            emitter.asked(condition, element, decide)
+            return
+        with emitter.when(Not(found) if is_any else found):
+            emitter.asked(condition, element, decide)
+
+    def decide(answer: Expression) -> None:
+        with emitter.when(answer if is_any else negated(answer)):
+            emitter.write(Assign((found,), (TRUE if is_any else FALSE,)), *([Break()] if is_one_loop else []))
+
+    if source:
+        emitter.each(source[0], here, Sink(ask))
+    else:
+        emitter.loop(here, Sink(ask), by="elements")
+    return found
+
+
+def _among(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
+    terms = terms_of(node.arguments[0])
+    here = emitter.bind(here)
+    if all(isinstance(term, ast.Literal) for term in terms):
+        known = [literal(term.value) for term in terms if isinstance(term, ast.Literal)]
+        return operation("or", *(operation("==", here.code, each) for each in known))
+    found = emitter.local("found", FALSE)
+
+    def ask(candidate: Value) -> None:
+        emitter.write(Assign((found,), (operation("or", found, call("equal", here.code, candidate.code)),)))
+
+    emitter.each(node.arguments[0], here, Sink(ask, short=True))
+    return found
+
+
+def _is_empty(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
+    found = emitter.local("is_nothing", TRUE)
+    emitter.each(node.arguments[0], here, Sink(lambda _: emitter.write(Assign((found,), (FALSE,))), short=True))
+    return found
+
+
+def _map(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
+    found = emitter.local("found", EMPTY)
+    body = node.arguments[0]
+    keep = Sink(lambda output: emitter.append(found, output, body), short=True)
+    emitter.loop(here, Sink(lambda element: emitter.each(body, element, keep)), by="elements")
+    return found
+
+
+def _test(_: Emitter, node: ast.Call, here: Value) -> Expression:
+    match node.arguments:
+        case (ast.Literal(str() as pattern),):
+            found = lua_pattern(pattern)
+            if found is not None:
+                return operation("~=", call("string.find", call("text_of", here.code), text(found)), NIL)
+    raise unsupported(node, "Lua has no regular expressions, and this one is not a pattern of Lua")
+
+
+def _function_of(function: str, *more: Expression) -> _Form:
+    return lambda here: call(function, here, *more)
+
+
+def _is_type(name: str) -> _Form:
+    return lambda here: operation("==", call("type", here), text(name))
+
+
+_COUNTS: Final[Mapping[str, _Form]] = {
+    "add": _function_of("sum_of_counts"),
+    "max": _function_of("extreme_count", _ONE),
+    "min": _function_of("extreme_count", _MINUS_ONE),
+}
+_OF_INPUT: Final[Mapping[str, _Form]] = {
+    "add": _function_of("total"),
+    "all": _function_of("all_of"),
+    "any": _function_of("any_of"),
+    "ascii_downcase": _function_of("ascii_downcase"),
+    "ceil": lambda here: call("math.ceil", call("number", here)),
+    "first": _function_of("item", _ZERO),
+    "floor": lambda here: call("math.floor", call("number", here)),
+    "from_entries": _function_of("from_entries"),
+    "keys": _function_of("keys_of"),
+    "last": _function_of("item", _MINUS_ONE),
+    "length": _function_of("length"),
+    "ltrim": _function_of("trimmed", TRUE, FALSE),
+    "max": _function_of("extreme", _ONE),
+    "min": _function_of("extreme", _MINUS_ONE),
+    "not": Not,
+    "reverse": _function_of("reversed"),
+    "rtrim": _function_of("trimmed", FALSE, TRUE),
+    "sort": _function_of("sort_by", Name("itself")),
+    "to_entries": _function_of("to_entries"),
+    "tonumber": _function_of("to_number"),
+    "tojson": _function_of("to_json"),
+    "tostring": _function_of("to_text"),
+    "trim": _function_of("trimmed", TRUE, TRUE),
+    "type": _function_of("type_name"),
+    "unique": _function_of("unique_by", Name("itself")),
+}
+_OF_VALUES: Final = {
+    "contains": "contains",
+    "endswith": "ends_with",
+    "getpath": "at_path",
+    "has": "has",
+    "join": "join",
+    "ltrimstr": "without_prefix",
+    "rtrimstr": "without_suffix",
+    "split": "split",
+    "startswith": "starts_with",
+}
+_BY_KEY: Final = frozenset({"group_by", "sort_by", "unique_by"})
+_TYPES: Final[Mapping[str, _Form]] = {
+    "arrays": _function_of("is_list"),
+    "booleans": _is_type("boolean"),
+    "nulls": lambda here: operation("==", here, NIL),
+    "numbers": _is_type("number"),
+    "objects": _function_of("is_object"),
+    "strings": _is_type("string"),
+    "values": lambda here: operation("~=", here, NIL),
+}
+_ORIGINS: Final[Mapping[str, Callable[[Expression, Expression, Expression], Call]]] = {
+    "first": lambda origin, here, result: call("step", origin, here, _ZERO, result),
+    "last": lambda origin, here, result: call("step", origin, here, _MINUS_ONE, result),
+    "max": lambda origin, here, _: call("limited_by", origin, here, FALSE),
+    "min": lambda origin, here, _: call("limited_by", origin, here, TRUE),
+    "to_entries": lambda origin, here, _: call("entry_origins", origin, here),
+    "tonumber": lambda origin, _, __: call("numeral", origin),
+}
+"""Where the output of a function is read from."""
+_WRITTEN: Final[Mapping[tuple[str, int], Callable[[Emitter, ast.Call, Value, Sink], None]]] = {
+    ("select", 1): _select,
+    ("first", 1): _one_of,
+    ("last", 1): _one_of,
+    ("empty", 0): lambda *_: None,
+    ("error", 1): _error,
+}
+_RESULTS: Final[Mapping[tuple[str, int], Callable[[Emitter, ast.Call, Value], Expression]]] = {
+    ("any", 1): _quantified,
+    ("any", 2): _quantified,
+    ("all", 1): _quantified,
+    ("all", 2): _quantified,
+    ("IN", 1): _among,
+    ("isempty", 1): _is_empty,
+    ("add", 1): lambda emitter, node, here: call("total", emitter.collected(node.arguments[0], here).code),
+    ("map", 1): _map,
+    ("test", 1): _test,
+}

@@ -1,21 +1,38 @@
 """The local functions of a script: one for each expression of the definition."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
 from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.findings import format_path
+from karta_interpreter.base.k8s import values
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.export.comments import Comment
-from karta_interpreter.export.fields import field_of
-from karta_interpreter.export.functions import Functions
-from karta_interpreter.export.library import LIBRARY, words_of
-from karta_interpreter.export.lua_text import bare, lua_name
+from karta_interpreter.export.emitter import Emitter
+from karta_interpreter.export.library import LIBRARY
+from karta_interpreter.export.lua import (
+    FALSE,
+    NIL,
+    TRUE,
+    Assign,
+    Define,
+    Expression,
+    Name,
+    Not,
+    Return,
+    Table,
+    call,
+    calls_any,
+    flattened,
+    lines_of,
+    lua_name,
+    table,
+    written,
+)
 from karta_interpreter.export.paths import Path, paths_of
-from karta_interpreter.export.results import Results, results_of
-from karta_interpreter.export.shared import is_large, name_of, repeated
-from karta_interpreter.export.traits import is_boolean
-from karta_interpreter.export.writer import Sink, Value, flattened
+from karta_interpreter.export.traits import Results, is_boolean, is_large, name_of, repeated, results_of
+from karta_interpreter.export.writer import Sink, Value
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.singles import Singles
 from karta_interpreter.languages.jq.syntax import Node
@@ -35,10 +52,8 @@ _RESERVED = frozenset(
 )
 
 _NO_RESULTS: Final = Results()
-
-
-def _value(emitter: Functions, node: Node, here: Value) -> str:
-    return emitter.value(node, here).text
+_OBJECT: Final = Name("obj")
+_NO_PLACES: Final = table(parts=Table())
 
 
 def _named_paths(query: Query) -> list[Path]:
@@ -88,12 +103,12 @@ class Expressions:
         """A function that gives the first output of an expression, null without one, and whether there is one."""
         return self._function(query, name, "first", parameter)
 
-    def condition_of(self, query: Query, name: str) -> str:
+    def condition_of(self, query: Query, name: str) -> Expression | None:
         """The condition that an expression holds for ``obj``; nothing for one that may have another output."""
         if not self.has_one_output(query) or not is_boolean(query.node):
-            return ""
-        written = self._in_place(query, name, Functions.condition)
-        return written or f"{self._function(query, name, 'condition', 'obj')}(obj)"
+            return None
+        found = self._in_place(query, name, Emitter.condition)
+        return found or call(self._function(query, name, "condition", "obj"), _OBJECT)
 
     def place_of(self, query: Query, name: str) -> str:
         """A function that gives the one output of an expression, and the place that it is read from."""
@@ -103,42 +118,44 @@ class Expressions:
         """Write a function that returns whether an expression with one output holds, and return its name."""
         return self._function(query, name, "condition", "obj")
 
-    def value_of(self, query: Query, name: str, *, is_count: bool = False) -> str:
+    def value_of(self, query: Query, name: str, *, is_count: bool = False) -> Expression:
         """Return Lua for the first output of an expression for ``obj``; null without one."""
-        written = self._in_place(query, name, _value, is_count=is_count) if self.has_one_output(query) else ""
-        return written or f"{self._function(query, name, 'count' if is_count else 'first', 'obj')}(obj)"
+        found = self._in_place(query, name, Emitter.code, is_count=is_count) if self.has_one_output(query) else None
+        return found or call(self._function(query, name, "count" if is_count else "first", "obj"), _OBJECT)
 
     def has_one_output(self, query: Query) -> bool:
         """Whether an expression has one output, whatever the object is."""
         return query.node in Singles()
 
     def _in_place(
-        self, query: Query, name: str, write: Callable[[Functions, Node, Value], str], *, is_count: bool = False
-    ) -> str:
+        self,
+        query: Query,
+        name: str,
+        write: Callable[[Emitter, Node, Value], Expression],
+        *,
+        is_count: bool = False,
+    ) -> Expression | None:
         """Return Lua for an expression with one output; nothing for one that takes several lines, or makes null."""
         emitter = self._emitter(name, traced=False, results=results_of(query.node, is_count=is_count))
         if query.is_plain:
             with suppress(ExportError):  # that of the function names the field
-                written = write(emitter, query.node, Value("obj"))
-                if not emitter.lines and not self._makes_null(written):
+                found = write(emitter, query.node, Value(_OBJECT))
+                if not emitter.body and not self._makes_null(found):
                     self._queries.append(query)
-                    return written
-        return ""
+                    return found
+        return None
 
     def inline(self, query: Query) -> str:
         """Return a path with one output as one expression of Lua; nothing where that takes a function."""
-        paths = paths_of(query.node)
-        if not paths or len(paths) > 1 or not paths[0].is_single:
-            return ""
-        emitter = self._emitter("", traced=False)
-        text = emitter.value(query.node, Value("obj")).text
-        return "" if emitter.lines else text
+        paths = paths_of(query.node) or []
+        found = self._in_place(query, "", Emitter.code) if len(paths) == 1 and paths[0].is_single else None
+        return written(found) if found else ""
 
     def has_place(self, query: Query) -> bool:
         """Whether an expression with one output may be read from a place of the object."""
         # Written and thrown away: whether the emitter can follow a place shows only by doing so.
-        emitter = Functions(traced=True)
-        return emitter.follows(emitter.value(query.node, Value("obj", "at()")))
+        emitter = Emitter(traced=True)
+        return emitter.follows(emitter.value(query.node, Value(_OBJECT, call("at"))))
 
     def places_of(self, query: Query, name: str, parameter: str = "obj") -> str:
         """A function that gives the outputs of an expression, and the place of each that has one."""
@@ -172,26 +189,29 @@ class Expressions:
         traced = form in ("place", "places")
         results = Results() if traced else results_of(query.node, is_count=form in ("count", "counts"))
         emitter = self._emitter(name, traced=traced, results=results)
-        here = Value(parameter, "at()" if emitter.traced else None)
-        with emitter.block(f"local function {name}({parameter})"):
-            if form in ("first", "count"):
-                self._write_first(emitter, query, here)
-            elif form == "condition":
-                emitter.line(f"return {bare(emitter.condition(query.node, here))}")
-            elif form == "place":
-                placed = emitter.value(query.node, here)
-                emitter.line(f"return {bare(placed.text)}, {placed.origin or 'nil'}")
-            elif form in ("list", "counts"):
-                found = emitter.collected(query.node, here).text
-                makes_null = self._makes_null(*emitter.lines, found)
-                emitter.line(f"return cleaned_all({found})" if makes_null else f"return {found}")
-            else:
-                placed = emitter.collected(query.node, here)
-                emitter.line(f"return {placed.text}, {placed.origin or '{parts = {}}'}")
-                if self._makes_null(*emitter.lines):
-                    self._null_makers.add(name)
-        self.add("\n".join([*self.comment_about(query), *flattened(emitter.lines)]))
+        here = Value(Name(parameter), call("at") if emitter.traced else None)
+        if form in ("first", "count"):
+            self._write_first(emitter, query, here)
+        elif form == "condition":
+            emitter.write(Return((emitter.condition(query.node, here),)))
+        elif form == "place":
+            placed = emitter.value(query.node, here)
+            emitter.write(Return((placed.code, placed.origin or NIL)))
+        elif form in ("list", "counts"):
+            found = emitter.collected(query.node, here).code
+            makes_null = self._makes_null(emitter.body, found)
+            emitter.write(Return((call("cleaned_all", found) if makes_null else found,)))
+        else:
+            placed = emitter.collected(query.node, here)
+            emitter.write(Return((placed.code, placed.origin or _NO_PLACES)))
+            if self._makes_null(emitter.body):
+                self._null_makers.add(name)
+        self._define(name, (parameter,), emitter, self.comment_about(query))
         return name
+
+    def _define(self, name: str, parameters: tuple[str, ...], emitter: Emitter, comment: Iterable[str] = ()) -> None:
+        (function,) = flattened((Define(name, parameters, tuple(emitter.body)),))
+        self.add("\n".join([*comment, *lines_of([function])]))
 
     def comment_about(self, query: Query) -> Iterator[str]:
         """Yield the definition's comments about an expression, each once in a script."""
@@ -206,28 +226,25 @@ class Expressions:
         self._comments = [comment for comment in self._comments if comment not in taken]
         yield from (f"-- {line}".rstrip() for comment in taken for line in comment.lines)
 
-    def _write_first(self, emitter: Functions, query: Query, here: Value) -> None:
+    def _write_first(self, emitter: Emitter, query: Query, here: Value) -> None:
         if query.node in emitter.singles:
-            text = emitter.value(query.node, here).text
-            makes_null = self._makes_null(*emitter.lines, text)
-            emitter.line(f"return cleaned({text}), true" if makes_null else f"return {bare(text)}, true")
+            found = emitter.code(query.node, here)
+            makes_null = self._makes_null(emitter.body, found)
+            emitter.write(Return((call("cleaned", found) if makes_null else found, TRUE)))
             return
         # All results are computed: one that fails is an error, also behind the first.
-        found, is_there = emitter.new("first"), emitter.new("is_there")
-        emitter.line(f"local {found}, {is_there} = nil, false")
+        first, is_there = emitter.locals(("first", "is_there"), NIL, FALSE)
 
         def keep(output: Value) -> None:
             output = emitter.bind(output)
-            with emitter.when(f"not {is_there}"):
-                emitter.line(f"{found}, {is_there} = {output.text}, true")
+            with emitter.when(Not(is_there)):
+                emitter.write(Assign((first, is_there), (output.code, TRUE)))
 
         emitter.each(query.node, here, Sink(keep, short=True))
-        made = f"cleaned({found})" if self._makes_null(*emitter.lines) else found
-        emitter.line(f"return {made}, {is_there}")
+        made = call("cleaned", first) if self._makes_null(emitter.body) else first
+        emitter.write(Return((made, is_there)))
 
-    def _emitter(
-        self, name: str, *, traced: bool, own: Node | None = None, results: Results = _NO_RESULTS
-    ) -> Functions:
+    def _emitter(self, name: str, *, traced: bool, own: Node | None = None, results: Results = _NO_RESULTS) -> Emitter:
         """An emitter that calls the functions of repeated parts, except for the part that it writes itself."""
 
         def share(node: Node, traced: bool) -> str | None:
@@ -238,32 +255,30 @@ class Expressions:
                 self._shared[key] = self._part(node, self.new(name_of(node, name)), traced=traced)
             return self._shared[key]
 
-        emitter = Functions({"value", "origin"} if own else None, traced=traced, share=share)
+        emitter = Emitter({"value", "origin"} if own else None, traced=traced, share=share)
         emitter.results = results
         return emitter
 
     def _part(self, node: Node, name: str, *, traced: bool) -> str:
         emitter = self._emitter(name, traced=traced, own=node)
-        here = Value("value", "origin" if traced else None)
-        with emitter.block(f"local function {name}(value{', origin' if traced else ''})"):
-            if is_boolean(node) and node in emitter.singles and not traced:
-                found = Value(emitter.condition(node, here))
-            elif node in emitter.singles:
-                found = emitter.value(node, here)
-            else:
-                found = emitter.collected(node, here)
-            no_origin = "nil" if node in emitter.singles else "{parts = {}}"
-            emitter.line(f"return {bare(found.text)}" + (f", {found.origin or no_origin}" if traced else ""))
-        if self._makes_null(*emitter.lines):
+        here = Value(Name("value"), Name("origin") if traced else None)
+        if is_boolean(node) and node in emitter.singles and not traced:
+            found = Value(emitter.condition(node, here))
+        elif node in emitter.singles:
+            found = emitter.value(node, here)
+        else:
+            found = emitter.collected(node, here)
+        no_origin = NIL if node in emitter.singles else _NO_PLACES
+        emitter.write(Return((found.code, *((found.origin or no_origin,) if traced else ()))))
+        if self._makes_null(emitter.body):
             self._null_makers.add(name)
-        self.add("\n".join(flattened(emitter.lines)))
+        self._define(name, ("value", "origin") if traced else ("value",), emitter)
         return name
 
-    def _makes_null(self, *lines: str) -> bool:
+    def _makes_null(self, *code: object) -> bool:
         """Whether some code makes objects that may have null in them."""
-        # By the names in the code. Tables of Lua have no null: the library marks one, and `cleaned` removes it.
-        makers = {"or_null", "from_entries", *self._null_makers}
-        return any(not makers.isdisjoint(words_of(line)) for line in lines)
+        # Tables of Lua have no null: the library marks one, and `cleaned` removes it.
+        return calls_any(code, frozenset({"or_null", "from_entries", *self._null_makers}))
 
     def new(self, hint: str) -> str:
         """A name for a function that the script does not have yet."""
@@ -273,3 +288,30 @@ class Expressions:
             found, number = f"{name}_{number}", number + 1
         self.names.add(found)
         return found
+
+
+def field_of(manifest: values.JSON, text: str) -> str:
+    """Return the path of the first field of a Karta that has an expression; nothing where none does.
+
+    >>> field_of({"spec": {"parts": [{"path": ".a"}]}}, ".a")
+    'spec.parts[0].path'
+    """
+    wanted = " ".join(text.split())
+    for path, value in _texts(manifest, ()):
+        found = " ".join(value.split())
+        # the value of an annotation is YAML, with expressions in it
+        if found == wanted or (path[0] == "metadata" and wanted in found):
+            return format_path(path)
+    return ""
+
+
+def _texts(value: values.JSON, path: values.Path) -> Iterator[tuple[values.Path, str]]:
+    match value:
+        case str() if path:
+            yield path, value
+        case dict():
+            for key, part in value.items():
+                yield from _texts(part, (*path, key))
+        case list():
+            for at, part in enumerate(value):
+                yield from _texts(part, (*path, at))

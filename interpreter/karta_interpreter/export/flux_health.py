@@ -18,8 +18,19 @@ from karta_interpreter.definitions.karta.status_rules import (
     Status,
     StatusRules,
 )
-from karta_interpreter.export.cel import OBJECT, cel
-from karta_interpreter.export.cel_text import COMPARISON, NOT, OR, Cel, joined, literal, negation, optional_field, truth
+from karta_interpreter.export.cel import (
+    COMPARISON,
+    NOT,
+    OBJECT,
+    OR,
+    Cel,
+    cel,
+    joined,
+    literal,
+    negation,
+    optional_field,
+    truth,
+)
 from karta_interpreter.export.versions import checks_by_version
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.values import to_text

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Final, NamedTuple
+from typing import Final
 
 _HEAD: Final = re.compile(r"^local (?:function )?(\w+)", re.MULTILINE)
 _WORD: Final = re.compile(r"(?<![.\w])[A-Za-z_]\w*(?!\w| = )")
@@ -20,7 +20,11 @@ _FEATURES: Final[Mapping[str, frozenset[str]]] = {
     "limited_by": frozenset({"limited_by"}),
 }
 """What only some functions can make: null in a list or an object, and places whose values are converted or limited."""
-_MARK: Final = re.compile(r" -- (with|without) (\w+)$")
+_BRANCH: Final = re.compile(r"( *)if (not )?with\.(\w+) (?:and (.+)|then(?: (.+) end)?)")
+"""A statement for what a definition has or not: its depth, the rest of its condition, or the one statement in it."""
+_CHOICE: Final = re.compile(r"(.*[=,] )with\.(\w+) and (\(.*\)|.*?)(?:\s+or (.*?))?(,?)")
+"""A value for what a definition has, and any other one for what it has not."""
+_CONTINUED: Final = re.compile(r"( with\.\w+ and .*)\n +or ")
 _COMMENT_OR_TEXT: Final = re.compile(r'--[^\n]*|"(?:[^"\\\n]|\\.)*"')
 _ORDER: Final = (
     "jq",
@@ -35,13 +39,6 @@ _ORDER: Final = (
     "aggregation",
 )
 """The files, each of which uses only functions of those before it and its own."""
-
-
-class Function(NamedTuple):
-    """One function or constant of the library with its comment, and the words in its code."""
-
-    text: str
-    words: frozenset[str]
 
 
 def words_of(code: str) -> frozenset[str]:
@@ -76,44 +73,54 @@ LIBRARY: Final = _read()
 def used(code: str, features: Iterable[str] = ()) -> str:
     """The functions that some code uses, and those that they use, in the order in which they precede the code.
 
-    A statement ``-- with NAME`` is left out where the definition does not have that feature, and one ``-- without
-    NAME`` where it has.
+    They have no branches for ``features`` that the definition has not.
     """
     found = _used(code, frozenset(features))
     # Only what a script has can make these values, and only then the statements that handle them are needed.
     made = {feature for feature, makers in _FEATURES.items() if not makers.isdisjoint(found)}
     if made:
         found = _used(code, frozenset(features) | made)
-    return "\n\n".join(found[name].text for name in LIBRARY if name in found)
+    return "\n\n".join(found[name] for name in LIBRARY if name in found)
 
 
-def _used(code: str, features: frozenset[str]) -> dict[str, Function]:
-    found: dict[str, Function] = {}
+def _used(code: str, features: frozenset[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
     waiting = list(words_of(code))
     while waiting:
         name = waiting.pop()
         if name in LIBRARY and name not in found:
-            found[name] = _function(name, features)
-            waiting += found[name].words
+            found[name], words = _function(name, features)
+            waiting += words
     return found
 
 
 @cache
-def _function(name: str, features: frozenset[str]) -> Function:
-    text = "\n".join(_statements(LIBRARY[name].splitlines(), features))
-    return Function(text, _foreign(text))
+def _function(name: str, features: frozenset[str]) -> tuple[str, frozenset[str]]:
+    """Return a function or constant with its comment, and the words in its code."""
+    lines = iter(_CONTINUED.sub(r"\1 or ", LIBRARY[name]).splitlines())
+    text = "\n".join(_folded(lines, features))
+    return text, _foreign(text)
 
 
-def _statements(lines: Iterable[str], features: frozenset[str]) -> Iterator[str]:
-    left_out_until = ""
+def _folded(lines: Iterator[str], features: frozenset[str], end: str = "") -> Iterator[str]:
+    """Yield the lines up to the end of a block, without the questions what a definition has."""
     for line in lines:
-        if left_out_until:
-            left_out_until = "" if line == left_out_until else left_out_until
-            continue
-        mark = _MARK.search(line)
-        if mark is None:
+        if line == end:
+            return
+        branch, choice = _BRANCH.fullmatch(line), _CHOICE.fullmatch(line)
+        if branch:
+            depth, negation, feature, condition, statement = branch.groups()
+            inner = [*_folded(lines, features, f"{depth}end")] if line.endswith(" then") else []
+            if (feature in features) == bool(negation):
+                continue
+            if condition:
+                yield from (f"{depth}if {condition}", *inner, *([f"{depth}end"] if inner else []))
+            else:
+                yield from [f"{depth}{statement}"] if statement else (each.removeprefix("  ") for each in inner)
+        elif choice:
+            before, feature, value, other, after = choice.groups()
+            found = value.removeprefix("(").removesuffix(")") if value.startswith("(") else value
+            if feature in features or other:
+                yield f"{before}{found if feature in features else other}{after}"
+        else:
             yield line
-        elif (mark[1] == "with") == (mark[2] in features):
-            yield line[: mark.start()]
-        elif line[: mark.start()].endswith((" then", " do")):
-            left_out_until = f"{line[: len(line) - len(line.lstrip())]}end"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.export.lua_text import quoted
+from karta_interpreter.export.lua import quoted, written
 from karta_interpreter.export.traits import literal
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.reads import mark_all, project
@@ -204,7 +204,7 @@ def _path(node: Node) -> Path | None:
         case ast.Alternative(left, ast.Literal(int() | str() as default)):
             path = _path(left)
             if path is not None and path.is_single and path.steps and not path.default:
-                return Path(path.steps, literal(default))
+                return Path(path.steps, written(literal(default)))
     return None
 
 

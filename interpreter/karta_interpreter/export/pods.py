@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from karta_interpreter.definitions.karta.definition import Component, PodSpec, PodTemplate
-from karta_interpreter.export.lua_text import laid_out, quoted, table_of
+from karta_interpreter.export.lua import Literal, laid_out, path_in, quoted, table_of, text, written
 from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.script import Script
-from karta_interpreter.export.traits import is_present, joined_path
+from karta_interpreter.export.traits import is_present
 from karta_interpreter.languages.jq import Query
 
 
@@ -64,15 +64,15 @@ def lone_component(
     yield from _comments(script, pods.query, 2)
     spec = script.new(f"{name} spec")
     value = script.value_of(pods.query, spec if is_spec else f"{name} template")
-    found = value if is_spec else joined_path(value, quoted("spec"))
+    found = written(value if is_spec else path_in(value, [text("spec")]))
     yield f"  local {spec} = {found if reads_spec else f'check_object({quoted(name)}, {found})'}"
     if isinstance(pods, PodSpec) and pods.metadata:
-        yield f"  check_object({quoted(name)}, {script.value_of(pods.metadata, f'{name} metadata')})"
+        yield f"  check_object({quoted(name)}, {written(script.value_of(pods.metadata, f'{name} metadata'))})"
     yield f"  if {spec} ~= nil then"
     for containers in script.definition.annotations.added_containers if reads_spec else ():
         if containers.component == name:
             yield from _comments(script, containers.query, 4)
-            lists = script.value_of(containers.query, f"{name} added containers")
+            lists = written(script.value_of(containers.query, f"{name} added containers"))
             spec = f"with_added({quoted(name)}, {spec}, {lists})"
     for query in (component.replicas, component.min_replicas) if counted else ():
         yield from _comments(script, query, 4) if query else ()
@@ -90,7 +90,8 @@ def _count(script: Script, component: Component) -> str:
     for query, field in ((component.replicas, "replicas"), (component.min_replicas, "minimum")):
         if query:
             value = script.value_of(query, f"{component.name} {field}", is_count=True)
-            ways.append(value if value.isdigit() else f"count({quoted(component.name)}, {value})")
+            is_number = isinstance(value, Literal) and value.text.isdigit()
+            ways.append(written(value) if is_number else f"count({quoted(component.name)}, {written(value)})")
             if is_present(query.node):  # always a number, so that what follows would never be reached
                 return " or ".join(ways)
     return " or ".join([*ways, "1"])
@@ -99,7 +100,9 @@ def _count(script: Script, component: Component) -> str:
 def bounds_of(script: Script, component: Component) -> dict[str, str]:
     """Return the bounds of the count of a component without instances."""
     bounds = {"minimum": component.min_replicas, "maximum": component.max_replicas}
-    return {name: script.value_of(query, f"{component.name} {name}") for name, query in bounds.items() if query}
+    return {
+        name: written(script.value_of(query, f"{component.name} {name}")) for name, query in bounds.items() if query
+    }
 
 
 def has_plain_count(script: Script, component: Component) -> bool:

@@ -8,7 +8,7 @@ from karta_interpreter.definitions.karta.annotations import ExtraDependency, Mad
 from karta_interpreter.definitions.karta.status_rules import FAILING, ConditionsRule, Matcher, Status, StatusRules
 from karta_interpreter.engine.evaluation.pods import LONGEST
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
-from karta_interpreter.export.lua_text import bare, is_key, negated, quoted
+from karta_interpreter.export.lua import AND, is_key, negated, quoted, written
 from karta_interpreter.export.pods import Pods, each_component, has_one
 from karta_interpreter.export.script import Script
 from karta_interpreter.export.traits import has_empty, literal
@@ -146,14 +146,12 @@ def _statuses(script: Script, wanted: frozenset[Status]) -> list[str]:
         ways = [_matcher(script, rules, str(status_), matcher) for matcher in matchers]
         expressions = [matcher.expression for matcher in matchers if matcher.expression]
         about = [f"  {line}" for query in expressions for line in script.comment_about(query)]
-        condition = (
-            ways[0] if len(ways) == 1 else "\n    or ".join(f"({way})" if " and " in way else way for way in ways)
-        )
+        condition = "\n    or ".join(ways)
         lines += [*notes[status_], *about]
         if Status.UNDEFINED in wanted:  # a status that does not hold has to be absent
-            lines += [f"  if {bare(condition)} then", f"    statuses.{status_} = true", "  end"]
+            lines += [f"  if {condition} then", f"    statuses.{status_} = true", "  end"]
         else:
-            lines.append(f"  statuses.{status_} = {bare(condition)}")
+            lines.append(f"  statuses.{status_} = {condition}")
     if Status.UNDEFINED in wanted:
         lines.append("  if next(statuses) == nil then statuses.Undefined = true end")
     return lines
@@ -204,7 +202,7 @@ def _expression(script: Script, query: Query, expected: str, name: str) -> str:
     if expected in ("true", "false"):
         holds = script.condition_of(query, name)
         if holds:
-            return holds if expected == "true" else negated(holds)
+            return written(holds if expected == "true" else negated(holds), AND)
     return f"{_answer(expected)}, {script.first_of(query, name)}(obj))"
 
 

@@ -10,7 +10,23 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.definitions.karta.annotations import Respelled, Retained, Unset
 from karta_interpreter.definitions.karta.definition import Definition, PodTemplate
-from karta_interpreter.export.lua_text import key_text, laid_out, negated, quoted, table_of
+from karta_interpreter.export.lua import (
+    Expression,
+    Name,
+    call,
+    constant,
+    key_text,
+    laid_out,
+    list_of,
+    negated,
+    operation,
+    path_in,
+    quoted,
+    table,
+    table_of,
+    text,
+    written,
+)
 from karta_interpreter.export.paths import Guarded, guarded_paths, plain_path
 from karta_interpreter.export.pods import bounds_of, has_lone_count, has_plain_count, lone_component, lone_pod_sets
 from karta_interpreter.export.script import Script, lua_value
@@ -205,7 +221,7 @@ def _queue(script: Script) -> list[str]:
         added[fields.while_held] += _calls(script, "keep_added_fields", fields.query, name, str(fields.missing))
     lines += added[True]
     if added[False]:
-        lines += [f"if {negated(_is_held(script))} then", *(f"  {line}" for line in added[False]), "end"]
+        lines += [f"if {written(negated(_is_held(script)))} then", *(f"  {line}" for line in added[False]), "end"]
     queues = {script.new("queue"): f'peek(desired, "metadata", "labels", {quoted(name)})' for name in labels}
     is_queued = " or ".join(f'type({queue}) == "string" and {queue} ~= ""' for queue in queues)
     return [
@@ -216,25 +232,29 @@ def _queue(script: Script) -> list[str]:
     ]
 
 
-def _is_held(script: Script) -> str:
+def _is_held(script: Script) -> Expression:
     """Return the condition that the member is suspended."""
-    actions = script.definition.suspend
-    if "lists" not in script.features:
-        return " and ".join(
-            _equality(f"get(observed, {path.keys[1:-1]})", action.value)
+    actions, observed = script.definition.suspend, Name("observed")
+    if "lists" in script.features:
+        held = [
+            table(find=Name(script.places_of(action.path, "switch")), value=constant(action.value))
+            for action in actions
+        ]
+        return call("is_switched_off", observed, list_of(held))
+    return operation(
+        "and",
+        *(
+            _equality(path_in(observed, [text(step or "") for step in path.steps]), action.value)
             for action in actions
             for each in guarded_paths(action.path.node) or ()
             for path in each.paths
-        )
-    held = ", ".join(
-        f"{{find = {script.places_of(action.path, 'switch')}, value = {lua_value(action.value)}}}" for action in actions
+        ),
     )
-    return f"is_switched_off(observed, {{{held}}})"
 
 
-def _equality(text: str, value: JSON) -> str:
+def _equality(found: Expression, value: JSON) -> Expression:
     is_container = isinstance(value, dict | list | tuple)
-    return f"equal({text}, {lua_value(value)})" if is_container else f"{text} == {lua_value(value)}"
+    return call("equal", found, constant(value)) if is_container else operation("==", found, constant(value))
 
 
 def _rule(script: Script, rule: Retained | Unset | Respelled) -> list[str]:

@@ -9,7 +9,7 @@ from karta_interpreter.definitions.karta.definition import Component, Definition
 from karta_interpreter.export.comments import Comment
 from karta_interpreter.export.expressions import Expressions
 from karta_interpreter.export.library import used, words_of
-from karta_interpreter.export.lua_text import quoted
+from karta_interpreter.export.lua import constant, quoted, written
 
 LARGEST = 64 * 1024
 """The bytes of a script, above which it is not exported, as Karmada compiles it at each call."""
@@ -88,20 +88,5 @@ def check_size(text: str) -> str:
 
 
 def lua_value(value: JSON) -> str:
-    """A JSON value as Lua.
-
-    >>> lua_value({"a": [1, True]})
-    '{["a"] = {1, true}}'
-    """
-    match value:
-        case dict():
-            return "{" + ", ".join(f"[{quoted(key)}] = {lua_value(part)}" for key, part in value.items()) + "}"
-        case list() | tuple():
-            return "{" + ", ".join(map(lua_value, value)) + "}"
-        case str():
-            return quoted(value)
-        case bool():
-            return "true" if value else "false"
-        case None:
-            return "nil"
-    return str(value)
+    """A JSON value as the text of Lua."""
+    return written(constant(value))

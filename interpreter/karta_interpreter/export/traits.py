@@ -1,29 +1,35 @@
-"""Facts about expressions that their Lua depends on, and texts of Lua for them."""
+"""Facts about expressions of jq that their Lua depends on."""
 
-from typing import Final
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.export.lua_text import bare, quoted
-from karta_interpreter.export.writer import Value
+from karta_interpreter.export.lua import Expression, Literal, constant
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.functions import Result, result_of
 from karta_interpreter.languages.jq.compiled.singles import Singles
 from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.printer import render
-from karta_interpreter.languages.jq.syntax.traversal import terms_of
+from karta_interpreter.languages.jq.syntax.traversal import children, is_merge, parts_of, terms_of
 
 _LARGEST: Final = 2**53  # all numbers of Lua are float64
-_ORDERS_OF_JQ: Final = ("<", ">", "<=", ">=")
-_MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-COMPARISONS: Final = frozenset({"==", "!=", *_ORDERS_OF_JQ})
+_COMPARISONS: Final = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _EXTREMES: Final = (ast.Call("max"), ast.Call("min"))
+_AMOUNTS: Final = ("requests", "limits")
+"""The fields of an object in which a null means 0."""
+_LEAST: Final = 3
+"""The constructs of a part that is worth a function of its own."""
+_SMALL: Final = (ast.Identity, ast.Literal, ast.Index, ast.Iterate, ast.Comma, ast.Variable, ast.Text)
+_KIND: Final = re.compile(r"[A-Z][a-z]\w+")
+_LONGEST_NAME: Final = 30
+_MAGIC: Final = "^$()%.[]*+-?"
+_PIECE: Final = re.compile(r"(\^)|(\$)|(\[[A-Za-z0-9 _-]+\]|\\[\[\].*+?$^()\\-]|[A-Za-z0-9 _/:@=,-])([*+?]?)")
+"""A part of a regular expression that Lua has as well."""
 _PRESENT: Final = (Result.BOOLEAN, Result.NUMBER, Result.TEXT, Result.TEXTS, Result.KEYS)
-
-
-def field_text(node: Node, value: Value) -> str:
-    """Return the text of an object's field in a table constructor."""
-    return value.text if is_present(node) else f"or_null({value.text})"
 
 
 def unsupported(node: Node, reason: str) -> ExportError:
@@ -31,18 +37,13 @@ def unsupported(node: Node, reason: str) -> ExportError:
     return ExportError(f"`{render(node)}`: {reason}")
 
 
-def literal(value: object) -> str:
+def literal(value: JSON) -> Expression:
     """A literal of jq as Lua."""
-    match value:
-        case None:
-            return "nil"
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return quoted(value)
-        case int() | float() if abs(value) < _LARGEST:
-            return str(int(value)) if value == int(value) else repr(value)
-    raise ExportError(f"the number {value} has more digits than numbers of Lua")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return constant(value)
+    if abs(value) >= _LARGEST:
+        raise ExportError(f"the number {value} has more digits than numbers of Lua")
+    return Literal(str(int(value)) if value == int(value) else repr(value))
 
 
 def has_empty(value: JSON) -> bool:
@@ -56,61 +57,11 @@ def has_empty(value: JSON) -> bool:
     return not value or any(map(has_empty, value.values() if isinstance(value, dict) else value))
 
 
-def joined_path(whole: str, keys: str) -> str:
-    """``get(whole, keys)``; a path inside of a path is one path."""
-    if whole.startswith("get(") and whole.endswith(")") and whole.count("(") == 1:
-        return f"{whole[:-1]}, {keys})"
-    return f"get({whole}, {keys})"
-
-
-def inside(origin: str | None, value: str, keys: str) -> str:
-    """The place of a value at some keys of another place."""
-    if is_place(origin):
-        before = (origin or "")[len("at(") : -1]
-        return f"at({before}, {keys})" if before else f"at({keys})"
-    return f"inside({origin}, {value}, {keys})"
-
-
-def is_place(origin: str | None) -> bool:
-    """Return whether an origin is the text of a place."""
-    return origin is not None and origin.startswith("at(")
-
-
-def equality(operator: str, node: ast.Binary, left: str, right: str) -> str:
-    """Return the Lua expression of a comparison for equality."""
-    sides = (node.left, node.right)
-    negated = "not " if operator == "!=" else ""
-    for side, text in zip(sides, (right, left), strict=True):
-        if side in (ast.Array(None), ast.Object(())):
-            return f"{negated}is_empty({bare(text)})"
-    for side, other, text in ((node.left, node.right, right), (node.right, node.left, left)):
-        if isinstance(other, ast.Array) and text.isidentifier() and (values := _literals(side)):
-            same = [f"{text}[{i}] == {value}" for i, value in enumerate(values, 1)]
-            return f"{negated}({' and '.join([f'#{text} == {len(values)}', *same])})"
-    if any(isinstance(side, ast.Literal | ast.Text) for side in sides):
-        return f"{left} {'==' if operator == '==' else '~='} {right}"
-    return f"{negated}equal({left}, {right})"
-
-
-def _literals(node: Node) -> list[str]:
-    """Return the texts of the elements of a list of literals; nothing for any other expression."""
+def literals_of(node: Node) -> list[Expression]:
+    """Return the elements of a list of literals; nothing for any other expression."""
     terms = terms_of(node.body) if isinstance(node, ast.Array) and node.body else []
     values = [term.value for term in terms if isinstance(term, ast.Literal) and term.value is not None]
-    return [literal(value) for value in values] if len(values) == len(terms) else []
-
-
-def comparison(operator: str, node: ast.Binary, left: str, right: str) -> str:
-    """Return the Lua expression of an order between a value and a literal number; nothing for other sides."""
-    for side, other, number, means in (
-        (node.right, left, right, operator),
-        (node.left, right, left, _MIRRORED[operator]),
-    ):
-        if isinstance(side, ast.Literal) and type(side.value) in (int, float):
-            if other.startswith("#"):
-                return f"{other} {means} {number}"
-            function = "is_above" if means in (">", "<=") else "is_below"
-            return f"{'not ' if '=' in means else ''}{function}({bare(other)}, {number})"
-    return ""
+    return [*map(literal, values)] if len(values) == len(terms) else []
 
 
 def numbers_of(node: Node | None) -> list[Node]:
@@ -130,7 +81,7 @@ def is_boolean(node: Node) -> bool:
     """Whether the output is always true or false."""
     match node:
         case ast.Binary(operator):
-            return operator in COMPARISONS or operator in ("and", "or")
+            return operator in _COMPARISONS or operator in ("and", "or")
         case ast.Call():
             return result_of(node) is Result.BOOLEAN
         case ast.Pipe(_, right):
@@ -207,3 +158,143 @@ def singular_name(name: str) -> str:
     ('job', 'each_class', 'each_data')
     """
     return name[:-1] if len(name) > len("ss") and name.endswith("s") and not name.endswith("ss") else f"each_{name}"
+
+
+class Results(NamedTuple):
+    """``objects``: a null field of them may be absent; ``counts``: an error for anything but numbers and texts."""
+
+    objects: frozenset[Node] = frozenset()
+    counts: frozenset[Node] = frozenset()
+
+
+def results_of(node: Node, *, is_count: bool) -> Results:
+    """Return the parts of an expression that become its result; a count is a number, a text of digits or an error.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> len(results_of(parse("{a: {b: .c}} | {d: ., e: {f: .g}}"), is_count=False).objects)
+    2
+    >>> len(results_of(parse("[.a // 1, .b // 1] | max"), is_count=True).counts)
+    1
+    """
+    counts = [*_counts(node)] if is_count else []
+    return Results(_found_nowhere_else([*_objects(node)], node), _found_nowhere_else(counts, node))
+
+
+def _found_nowhere_else(found: Sequence[Node], whole: Node) -> frozenset[Node]:
+    """Return the nodes of which a whole has no equal ones next to those that were found."""
+    if not found:
+        return frozenset()
+    every = Counter(parts_of(whole))
+    return frozenset(node for node, count in Counter(found).items() if every[node] == count)
+
+
+def _objects(node: Node) -> Iterator[Node]:
+    match node:
+        case ast.Object(entries):
+            yield node
+            for entry in entries:
+                if isinstance(entry.key, ast.Literal) and entry.key.value not in _AMOUNTS:
+                    yield from _objects(entry.value)
+        case ast.Array(ast.Node() as body) | ast.Pipe(_, body) | ast.Try(body, None):
+            yield from _objects(body)
+        case ast.Comma(left, right) | ast.Alternative(left, right):
+            yield from _objects(left)
+            yield from _objects(right)
+        case ast.If(branches, otherwise):
+            for then in (*(then for _, then in branches), *([otherwise] if otherwise else [])):
+                yield from _objects(then)
+
+
+def _counts(node: Node) -> Iterator[Node]:
+    match node:
+        case ast.Pipe(ast.Array(ast.Node() as body), ast.Call("max" | "min" | "add" as name, ())):
+            terms = terms_of(body)
+            if all(map(is_present, terms)):
+                yield node
+            for term in terms if name != "add" else ():
+                yield from _counts(term)
+        case ast.Alternative(left, right):
+            # The largest of some booleans is not an error there; a sum of several is.
+            if isinstance(left, ast.Pipe) and left.right == ast.Call("add"):
+                yield from _counts(left)
+            yield from _counts(right)
+        case ast.Pipe(_, right):
+            yield from _counts(right)
+        case ast.If(branches, otherwise):
+            for then in (*(then for _, then in branches), *([otherwise] if otherwise else [])):
+                yield from _counts(then)
+        case ast.Binary("*", left, right) if not is_merge(node):
+            yield from _counts(left)
+            yield from _counts(right)
+
+
+def repeated(roots: Iterable[Node]) -> frozenset[Node]:
+    """Return the parts that occur more than once in some expressions; what such a part has inside counts once."""
+    seen: set[Node] = set()
+    found: set[Node] = set()
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        if not is_large(node):
+            waiting += children(node)
+        elif node in seen:
+            found.add(node)
+        else:
+            seen.add(node)
+            waiting += children(node)
+    return frozenset(found)
+
+
+def is_large(node: Node) -> bool:
+    """Return whether a part is worth a function; this takes less time than its hash."""
+    if isinstance(node, _SMALL):
+        return False
+    large = (part for part in parts_of(node) if not isinstance(part, _SMALL))
+    return len([*islice(large, _LEAST)]) == _LEAST
+
+
+def name_of(node: Node, otherwise: str) -> str:
+    """Return a name for the function of a part.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> name_of(parse('.kind == "Job" or .kind == "RayJob"'), "pods")
+    'is Job or RayJob'
+    """
+    if not is_boolean(node):
+        hint = hint_of(node)
+        return f"{otherwise} part" if hint == "value" else hint
+    kinds = dict.fromkeys(
+        part.value
+        for part in reversed([*parts_of(node)])
+        if isinstance(part, ast.Literal) and isinstance(part.value, str) and _KIND.fullmatch(part.value)
+    )
+    name = ""
+    for kind in kinds:
+        longer = f"{name} or {kind}" if name else f"is {kind}"
+        name = longer if len(longer) <= _LONGEST_NAME else name
+    return name or f"{otherwise} condition"
+
+
+def lua_pattern(pattern: str) -> str | None:
+    r"""Return a regular expression as a pattern of Lua, None where Lua has no equal pattern.
+
+    >>> lua_pattern("^[0-9]+$"), lua_pattern("a|b"), lua_pattern(r"\\.")
+    ('^[0-9]+$', None, None)
+    """
+    found: list[str] = []
+    place = 0
+    while place < len(pattern):
+        match: Any = _PIECE.match(pattern, place)
+        if match is None or (match[1] and place) or (match[2] and match.end() < len(pattern)):
+            return None
+        if match[1] or match[2]:
+            found.append(match[0])
+        else:
+            one = match[3]
+            if one[0] == "\\":
+                one = f"%{one[1]}"
+            elif one[0] != "[" and one in _MAGIC:
+                one = f"%{one}"
+            found.append(one + match[4])
+        place = match.end()
+    return "".join(found)

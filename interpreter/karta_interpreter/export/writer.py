@@ -1,56 +1,43 @@
-"""Lines of Lua, and the variables in them."""
+"""The statements of one function of a script, and the variables in them."""
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from karta_interpreter.export.library import LIBRARY
-from karta_interpreter.export.lua_text import RESERVED_WORDS, TEXT, bare, is_literal, is_name, lua_name
-
-_KEYWORDS: Final = RESERVED_WORDS | frozenset(
-    [
-        "assert",
-        "error",
-        "ipairs",
-        "kube",
-        "math",
-        "next",
-        "os",
-        "pairs",
-        "pcall",
-        "print",
-        "require",
-        "select",
-        "string",
-        "table",
-        "tonumber",
-        "tostring",
-        "type",
-        "unpack",
-        "obj",
-        "desired",
-        "observed",
-        "items",
-        "replicas",
-        "result",
-    ]
+from karta_interpreter.export.lua import (
+    RESERVED_WORDS,
+    Assign,
+    Define,
+    Do,
+    Expression,
+    For,
+    If,
+    Literal,
+    Local,
+    Name,
+    Operation,
+    Statement,
+    is_field,
+    lua_name,
+    parts_of,
 )
-_MOST_VARIABLES: Final = 60
-"""The variables that a function may have at once; Lua's limit is 200, and calls need some places, too."""
-_FIELD: Final = re.compile(rf"get\(\w+(?:, {TEXT.pattern})+\)")
+
+_KNOWN: Final = RESERVED_WORDS | frozenset(
+    (
+        *("assert", "error", "ipairs", "kube", "math", "next", "os", "pairs", "pcall", "print", "require", "select"),
+        *("string", "table", "tonumber", "tostring", "type", "unpack"),
+        *("obj", "desired", "observed", "items", "replicas", "result"),
+    )
+)
+"""Names that mean something else in a function."""
 
 
 class Value(NamedTuple):
     """A Lua expression, and one for the place that its value is read from; None without such a place."""
 
-    text: str
-    origin: str | None = None
-
-    @property
-    def is_simple(self) -> bool:
-        """Whether the expression is a name or a literal, which may be written twice."""
-        return is_name(self.text) or self.text in ("nil", "true", "false") or is_literal(self.text)
+    code: Expression
+    origin: Expression | None = None
 
 
 Use = Callable[[Value], None]
@@ -67,106 +54,92 @@ class Writer:
     """Writes the body of one function."""
 
     def __init__(self, taken: set[str] | None = None) -> None:
-        self.lines: list[str] = []
-        self._fields: list[dict[str, str]] = [{}]
+        self.body: list[Statement] = []
+        self._fields: list[dict[Expression, Name]] = [{}]
         self._taken = taken if taken is not None else set()
-        self._depth = 0
 
-    def line(self, text: str) -> None:
-        """Write a line."""
-        self.lines.append("  " * self._depth + text)
+    def write(self, *statements: Statement) -> None:
+        """Write statements."""
+        self.body += statements
 
     @contextmanager
-    def block(self, head: str, end: str = "end", *, keep: bool = False) -> Iterator[None]:
-        """Write a block; nothing at all where it stays empty, unless it is to be kept."""
-        size = len(self.lines)
-        self.line(head)
-        self._depth += 1
+    def aside(self) -> Iterator[list[Statement]]:
+        """Collect the statements of a block without writing them."""
+        before, self.body = self.body, []
         self._fields.append({})
-        yield
+        yield self.body
         self._fields.pop()
-        self._depth -= 1
-        inner = self.lines[size + 1 :]
-        if not inner and end == "end" and not keep:
-            self.lines.pop()
-        # A block without variables is needless: it only bounds how many of them a function has at once.
-        elif head == "do" and not any(line.startswith("  " * (self._depth + 1) + "local ") for line in inner):
-            self.lines[size:] = [line[2:] for line in inner]
-        else:
-            self.line(end)
+        self.body = before
 
     @contextmanager
-    def when(self, condition: str, *, keep: bool = False) -> Iterator[None]:
-        """Write a block for what holds under a condition."""
-        with self.block(f"if {bare(condition)} then", keep=keep):
+    def when(self, condition: Expression) -> Iterator[None]:
+        """Write what is done where a condition holds, if that is anything."""
+        with self.aside() as then:
             yield
+        if then:
+            self.write(If(condition, tuple(then)))
 
-    def otherwise(self) -> None:
-        """Write the ``else`` of the open block."""
-        self._depth -= 1
-        self.line("else")
-        self._depth += 1
-        self._fields[-1] = {}
+    @contextmanager
+    def loop_over(self, names: tuple[str, ...], iterator: Expression) -> Iterator[None]:
+        """Write a loop, if it does anything."""
+        with self.aside() as body:
+            yield
+        if body:
+            self.write(For(names, iterator, tuple(body)))
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Write a block of its own, if it has variables: it only bounds how many of them a function has at once."""
+        with self.aside() as body:
+            yield
+        has_own = any(isinstance(each, Local | Define) for each in body)
+        self.write(*([Do(tuple(body))] if has_own else body))
 
     def new(self, hint: str = "value") -> str:
         """A name for a local variable that this function does not have yet."""
         name = lua_name(hint)
         found, number = name, 2
-        while found in self._taken or found in _KEYWORDS or found in LIBRARY:
+        while found in self._taken or found in _KNOWN or found in LIBRARY:
             found, number = f"{name}_{number}", number + 1
         self._taken.add(found)
         return found
 
+    def local(self, hint: str, *values: Expression) -> Name:
+        """Write a new variable, and return it."""
+        name = self.new(hint)
+        self.write(Local((name,), values))
+        return Name(name)
+
+    def locals(self, hints: tuple[str, ...], *values: Expression) -> tuple[Name, ...]:
+        """Write several new variables, and return them."""
+        names = tuple(map(self.new, hints))
+        self.write(Local(names, values))
+        return tuple(map(Name, names))
+
     def bind(self, value: Value, hint: str = "value") -> Value:
         """The value by a name; a field that has a name in an open block keeps it."""
-        if value.is_simple:
+        if isinstance(value.code, Name | Literal):
             return value
         # Only those of open blocks: a variable of one that has ended is out of scope.
         for known in self._fields:
-            if value.text in known:
-                return Value(known[value.text], value.origin)
-        name = self.new(hint)
-        if _FIELD.fullmatch(value.text):
-            self._fields[-1][value.text] = name
-        self.line(f"local {name} = {bare(value.text)}")
+            if value.code in known:
+                return Value(known[value.code], value.origin)
+        name = Name(self.new(hint))
+        if is_field(value.code):
+            self._fields[-1][value.code] = name
+        self.write(Local((name.text,), (value.code,)))
         return Value(name, value.origin)
 
-    def assign(self, name: str, text: str) -> None:
+    def bound(self, code: Expression, hint: str = "value") -> Expression:
+        """An expression by a name."""
+        return self.bind(Value(code), hint).code
+
+    def assign(self, name: Name, code: Expression) -> None:
         """Write a value to a variable that is there.
 
         Karmada's Lua (gopher-lua 1.1.1) leaves the variable as it is for ``variable = f(x) and y`` where ``f(x)`` is
         false; a new variable gets the right value.
         """
-        if " and " in text:
-            value = self.new("value")
-            self.line(f"local {value} = {bare(text)}")
-            text = value
-        self.line(f"{name} = {bare(text)}")
-
-    @contextmanager
-    def aside(self) -> Iterator[list[str]]:
-        """Collect lines without writing them."""
-        before, self.lines = self.lines, []
-        self._fields.append({})
-        yield self.lines
-        self._fields.pop()
-        self.lines = before
-
-
-def flattened(lines: Sequence[str]) -> list[str]:
-    """Return the lines of a function without ``do`` blocks, which only keep its variables below Lua's limit.
-
-    >>> flattened(["f()", "do", "  local a = 1", "end"])
-    ['f()', 'local a = 1']
-    """
-    if sum(line.lstrip().startswith("local ") for line in lines) > _MOST_VARIABLES:
-        return list(lines)
-    found, ends = list[str](), list[str]()
-    for line in lines:
-        if line.lstrip() == "do":
-            ends.append(f"{line[: -len('do')]}end")
-        elif ends and line == ends[-1]:
-            ends.pop()
-        else:
-            found.append(line[2 * len(ends) :])
-    return found
+        if any(isinstance(part, Operation) and part.operator == "and" for part in parts_of(code)):
+            code = self.local("value", code)
+        self.write(Assign((name,), (code,)))

@@ -29,7 +29,9 @@ local function extreme_time(values, is_earliest)
       if is_earliest then seconds = -seconds end
       if not known or seconds > known then found, known = value, seconds end
     end
-    if not seconds and value ~= "" then error("a value is not a time such as 2026-01-31T12:00:00Z", 0) end -- with time_rules
+    if with.time_rules and not seconds and value ~= "" then
+      error("a value is not a time such as 2026-01-31T12:00:00Z", 0)
+    end
   end
   return found
 end
@@ -85,8 +87,12 @@ local function reports_of(kind, template, items)
       template.status, metadata.generation = status, status.generation
       status.generation, status.resourceTemplateGeneration = nil, nil
       statuses = kind.statuses_of(template)
-      for field in pairs(kind.removed) do status[field] = nil end -- with removed
-      for _, path in ipairs(kind.removed_paths) do without_path(status, path, 1) end -- with removed_paths
+      if with.removed then
+        for field in pairs(kind.removed) do status[field] = nil end
+      end
+      if with.removed_paths then
+        for _, path in ipairs(kind.removed_paths) do without_path(status, path, 1) end
+      end
     end
     for rank, name in ipairs(kind.worst_first) do
       if statuses[name] then severity = severity .. rank end
@@ -100,10 +106,10 @@ local function reports_of(kind, template, items)
   for _, part in ipairs(all) do
     if next(part.value) ~= nil then
       reporting[#reporting + 1] = part
-      are_complete = are_complete and part.report.statuses.Completed -- with completes
+      if with.completes then are_complete = are_complete and part.report.statuses.Completed end
     end
   end
-  if reporting[1] and are_complete then return all end -- with completes
+  if with.completes and reporting[1] and are_complete then return all end
   return reporting
 end
 
@@ -258,23 +264,26 @@ end
 -- The merged condition of one type; nil where it is left out. The value of a part is empty where its cluster has none.
 local function merged_condition(kind, name, parts)
   local status, statuses, first, are_equal, failure = nil, {}, parts[1].value.status, true, nil
-  local failing, transitional, any_fails = {}, nil, false -- with meanings
+  local failing, transitional, any_fails = with.meanings and {}, nil, false
   for _, part in ipairs(parts) do
     local own, matched = part.value.status, part.report.statuses
-    local meaning, fails = name .. "=" .. (own or ""), matched.Failed or matched.Degraded -- with meanings
-    if fails and kind.failing[meaning] then failing[#failing + 1] = part end -- with failing
-    if kind.transitional[meaning] and not (transitional and transitional <= own) then transitional = own end -- with transitional
-    any_fails = any_fails or fails -- with runs
+    local meaning = with.meanings and (name .. "=" .. (own or ""))
+    local fails = with.meanings and (matched.Failed or matched.Degraded)
+    if with.failing and fails and kind.failing[meaning] then failing[#failing + 1] = part end
+    if with.transitional and kind.transitional[meaning] and not (transitional and transitional <= own) then
+      transitional = own
+    end
+    if with.runs then any_fails = any_fails or fails end
     statuses[own or ""] = true
     are_equal = are_equal and own == first
   end
-  if failing[1] then status = worst_of(failing).value.status end -- with failing
-  status = status or transitional -- with transitional
-  if kind.runs[name] and statuses.True and not any_fails then status = status or "True" end -- with runs
+  if with.failing and failing[1] then status = worst_of(failing).value.status end
+  if with.transitional then status = status or transitional end
+  if with.runs and kind.runs[name] and statuses.True and not any_fails then status = status or "True" end
   for _, word in ipairs({"fail", "error", "degraded", "stalled", "timeout", "exceeded"}) do
     if statuses.True and string.find(string.lower(name), word, 1, true) then failure = "True" end
   end
-  if kind.mapped[name] then failure = nil end -- with mapped
+  if with.mapped and kind.mapped[name] then failure = nil end
   status = status or are_equal and first or failure or statuses.False and "False" or statuses.Unknown and "Unknown"
   if not status then return nil end
   -- The worst condition with this status, with the messages of all clusters and the latest times.
@@ -317,13 +326,15 @@ local function merged_conditions(kind, parts)
       local reason = type(condition.reason) == "string" and condition.reason or "None"
       local order = report.severity .. "\0" .. (condition.status or "None") .. "\0" .. reason
       own[#own + 1] = {report = report, value = condition, order = order}
-      if next(report.status) == nil and not kind.completing[name] then own[#own] = nil end -- with completing
+      if with.completing and next(report.status) == nil and not kind.completing[name] then own[#own] = nil end
     end
-    local unfinished = {} -- with ending
-    for _, part in ipairs(own) do -- with ending
-      if not part.report.statuses.Completed then unfinished[#unfinished + 1] = part end
+    if with.ending then
+      local unfinished = {}
+      for _, part in ipairs(own) do
+        if not part.report.statuses.Completed then unfinished[#unfinished + 1] = part end
+      end
+      if kind.ending[name] and unfinished[1] then own = unfinished end
     end
-    if kind.ending[name] and unfinished[1] then own = unfinished end -- with ending
     merged[#merged + 1] = merged_condition(kind, name, own)
   end
   return merged
@@ -388,12 +399,12 @@ local function merged_value(kind, path, name, parts)
     end
   end
   if #values == 0 then return nil end
-  if kind.rules[path] then return kind.rules[path](values, present) end -- with rules
+  if with.rules and kind.rules[path] then return kind.rules[path](values, present) end
   if are_alike and type(values[1]) == "boolean" then return are_equal and first end
   if are_alike and type(values[1]) == "number" and not is_generation(name) then return sum_of(values) end
   if are_lists then
-    if path == "status.conditions" then parts = held_parts(kind, parts) end -- with hold_while_there
-    present = parts -- with hold_while_there
+    if with.hold_while_there and path == "status.conditions" then parts = held_parts(kind, parts) end
+    if with.hold_while_there then present = parts end
     local elements, are_conditions, have_names = {}, true, true
     for _, part in ipairs(present) do
       for _, element in ipairs(part.value) do
@@ -451,10 +462,10 @@ local function emptied(kind, status)
   for key, value in pairs(status) do
     left[key] = zero[type(value)]
     if left[key] == 0 and is_generation(key) then left[key] = value end
-    if type(value) == "string" and not kind.state_fields[key] then left[key] = value end -- with state_fields
-    local is_sum = kind.sums[key] and type(left[key]) == "string" and value ~= "" -- with sums
-    if is_sum and not seconds_of(value) then left[key] = "0" end -- with sums
-    if kind.of_cluster[key] then left[key] = nil end -- with of_cluster
+    if with.state_fields and type(value) == "string" and not kind.state_fields[key] then left[key] = value end
+    local is_sum = with.sums and kind.sums[key] and type(left[key]) == "string" and value ~= ""
+    if with.sums and is_sum and not seconds_of(value) then left[key] = "0" end
+    if with.of_cluster and kind.of_cluster[key] then left[key] = nil end
   end
   return left
 end
@@ -611,9 +622,11 @@ end
 -- The template with the status of all clusters.
 local function aggregated(kind, template, items)
   local before, merged = template.status, nil
-  if has_ended(kind, before) then return template end -- with outcomes
-  local is_over = #items > 0 -- with outcomes
-  for _, reported in ipairs(items) do is_over = is_over and has_ended(kind, reported.status) end -- with outcomes
+  if with.outcomes and has_ended(kind, before) then return template end
+  local is_over = with.outcomes and #items > 0
+  if with.outcomes then
+    for _, reported in ipairs(items) do is_over = is_over and has_ended(kind, reported.status) end
+  end
   if not is_object(template.metadata) then template.metadata = {} end
   local generation = agreed_generation(items, integer(template.metadata.generation))
   local reports = reports_of(kind, template, items)
@@ -624,22 +637,28 @@ local function aggregated(kind, template, items)
   elseif items[1] or not is_object(before) then
     return template
   else
-    local statuses = kind.statuses_of(template) -- with ends
-    if statuses.Completed or statuses.Failed then return template end -- with ends
+    local statuses = with.ends and kind.statuses_of(template)
+    if with.ends and (statuses.Completed or statuses.Failed) then return template end
     merged = emptied(kind, before)
   end
-  if kind.outcomes then merged = with_outcome(kind, merged, before, is_over) end -- with outcomes
+  if with.outcomes and kind.outcomes then merged = with_outcome(kind, merged, before, is_over) end
   local known = is_object(before) and before or {}
   merged.observedGeneration = generation or known.observedGeneration
-  if kind.outcomes then with_starts(kind, merged, known, template) end -- with outcomes
-  for field in pairs(kind.kept) do if known[field] ~= nil then merged[field] = known[field] end end -- with kept
-  for field in pairs(kind.counters) do -- with counters
-    if falls(known[field], merged[field]) then merged[field] = known[field] end
+  if with.outcomes and kind.outcomes then with_starts(kind, merged, known, template) end
+  if with.kept then
+    for field in pairs(kind.kept) do if known[field] ~= nil then merged[field] = known[field] end end
   end
-  keep_paths(kind, merged, known) -- with kept_paths
-  for _, field in ipairs(kind.required) do -- with required
-    local owner = value_at(merged, field.path, #field.path - 1)
-    if is_object(owner) and owner[field.path[#field.path]] == nil then write_at(merged, field.path, field.value) end
+  if with.counters then
+    for field in pairs(kind.counters) do
+      if falls(known[field], merged[field]) then merged[field] = known[field] end
+    end
+  end
+  if with.kept_paths then keep_paths(kind, merged, known) end
+  if with.required then
+    for _, field in ipairs(kind.required) do
+      local owner = value_at(merged, field.path, #field.path - 1)
+      if is_object(owner) and owner[field.path[#field.path]] == nil then write_at(merged, field.path, field.value) end
+    end
   end
   template.status = merged
   return template

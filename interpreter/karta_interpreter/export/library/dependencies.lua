@@ -18,7 +18,7 @@ local function add_pod_dependencies(found, spec, namespace, without)
       naming[field][i] = {name = "c", env = get(container, "env"), envFrom = container.envFrom}
     end
   end
-  if without then -- with made_claims
+  if with.made_claims and without then
     naming.volumes = {}
     for i, volume in pairs(spec.volumes or {}) do
       if not without[get(volume, "name")] then naming.volumes[type(i) == "number" and #naming.volumes + 1 or i] = volume end
@@ -52,9 +52,9 @@ end
 -- Appends the objects that the pods of all instances refer to.
 local function add_dependencies(found, component, obj, namespace, without)
   local size = component.ids and #limited(component.ids(obj)) or 1
-  local added = component.added and added_lists(component, obj, size) or {} -- with added
+  local added = with.added and (component.added and added_lists(component, obj, size) or {})
   for i, spec in pairs(pod_specs(component, obj, size)) do
-    spec = with_added(component.name, spec, added[i]) -- with added
+    if with.added then spec = with_added(component.name, spec, added[i]) end
     add_pod_dependencies(found, spec, namespace, without)
   end
 end

@@ -1,3 +1,6 @@
+-- What a definition has: a script is written without the branches for what its definition has not.
+local with = {}
+
 -- The null of lists and of objects that an expression makes.
 local null = {}
 
@@ -9,7 +12,7 @@ local function get(value, ...)
       error("a " .. type(value) .. " has no field " .. key)
     end
     value = value[key]
-    if value == null then value = nil end -- with null
+    if with.null and value == null then value = nil end
   end
   return value
 end
@@ -19,7 +22,7 @@ local function peek(value, ...)
   for _, key in ipairs({...}) do
     if type(value) ~= "table" or value[1] ~= nil then return nil end
     value = value[key]
-    if value == null then value = nil end -- with null
+    if with.null and value == null then value = nil end
   end
   return value
 end
@@ -55,7 +58,7 @@ local function each(value, tolerant)
     local key = keys and keys[index] or index
     local element = value[key]
     if element == nil then return nil end
-    if element == null then element = nil end -- with null
+    if with.null and element == null then element = nil end
     return key, element
   end
 end
@@ -226,7 +229,7 @@ end
 
 local function copy(value)
   if type(value) ~= "table" then return value end
-  if value == null then return value end -- with null
+  if with.null and value == null then return value end
   local found = {}
   for key, part in pairs(value) do found[key] = copy(part) end
   return found

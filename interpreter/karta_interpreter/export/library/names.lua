@@ -17,17 +17,19 @@ end
 -- The components: the name is that of the instance, else of the component, or both if one name alone is not unique.
 local function components_of(sets)
   local names, found = {}, {}
-  for round = 1, 3 do -- with computed_names
-    local times = {}
-    for _, name in ipairs(names) do times[name] = (times[name] or 0) + 1 end
-    for i, set in ipairs(sets) do
-      local component, instance = set.component, set.instance
-      if round == 1 then
-        names[i] = shortened(instance ~= "" and instance or component)
-      elseif times[names[i]] > 1 and round == 2 then
-        names[i] = shortened(instance ~= "" and component .. "-" .. instance or component)
-      elseif times[names[i]] > 1 then
-        names[i] = shortened(names[i], component .. "\0" .. instance)
+  if with.computed_names then
+    for round = 1, 3 do
+      local times = {}
+      for _, name in ipairs(names) do times[name] = (times[name] or 0) + 1 end
+      for i, set in ipairs(sets) do
+        local component, instance = set.component, set.instance
+        if round == 1 then
+          names[i] = shortened(instance ~= "" and instance or component)
+        elseif times[names[i]] > 1 and round == 2 then
+          names[i] = shortened(instance ~= "" and component .. "-" .. instance or component)
+        elseif times[names[i]] > 1 then
+          names[i] = shortened(names[i], component .. "\0" .. instance)
+        end
       end
     end
   end

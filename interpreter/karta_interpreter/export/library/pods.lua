@@ -72,14 +72,14 @@ end
 
 -- The pod spec of each instance; nil for an instance without pods.
 local function pod_specs(component, obj, size)
-  if component.pieces then return assembled_specs(component, obj, size) end -- with pieces
+  if with.pieces and component.pieces then return assembled_specs(component, obj, size) end
   local found = aligned(component, component.pods(obj), size, not component.ids)
-  local metadata = component.metadata and aligned(component, component.metadata(obj), size, true) or {} -- with metadata
+  local metadata = with.metadata and (component.metadata and aligned(component, component.metadata(obj), size, true) or {})
   for i = 1, size do
     local value = check_object(component.name, found[i])
-    check_object(component.name, metadata[i]) -- with metadata
-    if value and not component.is_spec then found[i] = check_object(component.name, value.spec) end -- with is_spec
-    found[i] = value and check_object(component.name, value.spec) -- without is_spec
+    if with.metadata then check_object(component.name, metadata[i]) end
+    if with.is_spec and value and not component.is_spec then found[i] = check_object(component.name, value.spec) end
+    if not with.is_spec then found[i] = value and check_object(component.name, value.spec) end
   end
   return found
 end
@@ -116,26 +116,25 @@ end
 
 -- Appends a pod set for each instance of a component that has pods.
 local function add_pod_sets(sets, component, obj)
-  local name, ids = component.name, {""} -- without ids
-  local name, ids = component.name, instance_ids(component, obj) -- with ids
+  local name, ids = component.name, with.ids and instance_ids(component, obj) or {""}
   local specs, replicas = pod_specs(component, obj, #ids), {}
   if next(specs) == nil then return end
   if component.replicas then replicas = aligned(component, component.replicas(obj), #ids) end
-  local minimum = nil -- with minimum
-  local added = component.added and added_lists(component, obj, #ids) or {} -- with added
+  local minimum = with.minimum and nil
+  local added = with.added and (component.added and added_lists(component, obj, #ids) or {})
   for i = 1, #ids do
     replicas[i] = count(name, replicas[i])
-    if not replicas[i] and component.minimum then -- with minimum
+    if with.minimum and not replicas[i] and component.minimum then
       minimum = minimum or aligned(component, component.minimum(obj), #ids, true)
     end
   end
   for i, id in ipairs(ids) do
     local spec = specs[i]
-    local least = minimum and count(name, minimum[i]) -- with minimum
+    local least = with.minimum and minimum and count(name, minimum[i])
     if spec then
-      spec = with_added(name, spec, added[i]) -- with added
-      sets[#sets + 1] = {component = name, instance = id, replicas = replicas[i] or 1, spec = spec} -- without minimum
-      sets[#sets + 1] = {component = name, instance = id, replicas = replicas[i] or least or 1, spec = spec} -- with minimum
+      if with.added then spec = with_added(name, spec, added[i]) end
+      local number = with.minimum and (replicas[i] or least or 1) or replicas[i] or 1
+      sets[#sets + 1] = {component = name, instance = id, replicas = number, spec = spec}
     end
   end
 end

@@ -50,7 +50,7 @@ end
 -- The template, the member's object, and the matched elements of their lists.
 local function pairing_of(finders, desired, observed)
   local is_right, instances = true, {ours = {}, taken = {}, ids = {}}
-  is_right, instances = pcall(matched_instances, finders, desired, observed) -- with instances
+  if with.instances then is_right, instances = pcall(matched_instances, finders, desired, observed) end
   return {desired = desired, observed = observed, is_right = is_right, instances = instances}
 end
 
@@ -132,13 +132,13 @@ end
 -- The fields at some paths that the member has, with its values; `absent` in the place of a missing value.
 local function shared_paths(pairing, paths, absent, drops, holds)
   local found, values, is_asked = {}, {}, absent ~= nil or drops
-  if holds and not holds(pairing.observed) then return found end -- with conditions
+  if with.conditions and holds and not holds(pairing.observed) then return found end
   for i, path in ipairs(paths) do
     values[i] = get(pairing.observed, unpack(path))
     is_asked = is_asked or values[i] ~= nil
   end
   if not is_asked then return found end
-  if holds and not holds(pairing.desired) then return found end -- with conditions
+  if with.conditions and holds and not holds(pairing.desired) then return found end
   for i, path in ipairs(paths) do
     local value, ours = values[i], get(pairing.desired, unpack(path))
     local kept = value
@@ -183,8 +183,7 @@ local function counterpart(place, source)
 end
 
 local function is_counted(pod_sets, obj, key)
-  local scales = scales_of(pod_sets, obj) -- without lone
-  local scales = pod_sets(obj) -- with lone
+  local scales = with.lone and pod_sets(obj) or scales_of(pod_sets, obj)
   for _, scale in ipairs(scales) do
     if scale.place and path_key(scale.place.path) == key then return true end
   end
@@ -233,22 +232,20 @@ end
 local function keep_counts(pod_sets, pairing, places_of)
   local desired, theirs = pairing.desired, nil
   local retains = peek(desired, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
-  if not retains and not leaves_count_unset(pod_sets, desired) then return end -- without lone
-  if not retains and not leaves_lone_count_unset(places_of, pod_sets, desired) then return end -- with lone
-  local scales = scales_of(pod_sets, desired) -- without lone
-  local scales = pod_sets(desired) -- with lone
+  if not with.lone and not retains and not leaves_count_unset(pod_sets, desired) then return end
+  if with.lone and not retains and not leaves_lone_count_unset(places_of, pod_sets, desired) then return end
+  local scales = with.lone and pod_sets(desired) or scales_of(pod_sets, desired)
   for _, scale in ipairs(scales) do
     if not theirs then
       theirs = {}
-      local others = scales_of(pod_sets, pairing.observed) -- without lone
-      local others = pod_sets(pairing.observed) -- with lone
+      local others = with.lone and pod_sets(pairing.observed) or scales_of(pod_sets, pairing.observed)
       for _, other in ipairs(others) do
         theirs[other.component.name .. "\0" .. other.instance] = other
       end
     end
     local other = theirs[scale.component.name .. "\0" .. scale.instance] or {}
     keep_count(pod_sets, pairing, scale.replicas_place, other.replicas_place, retains, true)
-    if not scale.replicas_place then -- with bounds
+    if with.bounds and not scale.replicas_place then
       keep_count(pod_sets, pairing, scale.minimum_place, other.minimum_place, retains, true)
       keep_count(pod_sets, pairing, scale.maximum_place, other.maximum_place, retains, false)
     end
@@ -261,21 +258,27 @@ local function keep_counts_at(paths, pods_of, pairing, bounds)
   local desired, observed = pairing.desired, pairing.observed
   local retains = peek(desired, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
   local is_asked = retains
-  for name, path in pairs(paths) do -- with counts
-    local is_unset = value_at(desired, path) == nil
-    local is_unsure = is_unset
-    for _, bound in ipairs(bounds[name] or {}) do -- with bounded_counts
-      is_unsure = is_unsure or value_at(desired, bound) == nil
+  if with.counts then
+    for name, path in pairs(paths) do
+      local is_unset = value_at(desired, path) == nil
+      local is_unsure = is_unset
+      if with.bounded_counts then
+        for _, bound in ipairs(bounds[name] or {}) do
+          is_unsure = is_unsure or value_at(desired, bound) == nil
+        end
+      end
+      if not is_asked and is_unsure then is_asked = pods_of(desired, name)[name] and is_unset end
     end
-    if not is_asked and is_unsure then is_asked = pods_of(desired, name)[name] and is_unset end
   end
   if not is_asked then return end
   local ours = pods_of(desired)
   local theirs = next(ours) ~= nil and pods_of(observed)
-  for name, path in pairs(paths) do -- with counts
-    local value = value_at(observed, path)
-    local is_unset = value_at(desired, path) == nil and value_at(desired, path, #path - 1) ~= nil
-    if ours[name] and theirs[name] and value ~= nil and (retains or is_unset) then write_at(desired, path, copy(value)) end
+  if with.counts then
+    for name, path in pairs(paths) do
+      local value = value_at(observed, path)
+      local is_unset = value_at(desired, path) == nil and value_at(desired, path, #path - 1) ~= nil
+      if ours[name] and theirs[name] and value ~= nil and (retains or is_unset) then write_at(desired, path, copy(value)) end
+    end
   end
 end
 
@@ -374,14 +377,14 @@ end
 
 -- Keeps the member's values of fields; returns whether the template is changed.
 local function keep_place(pairing, find, absent, drops, holds)
-  local shared = shared_places(pairing, find, absent, drops, true) -- with lists
-  local shared = shared_paths(pairing, find, absent, drops, holds) -- without lists
+  local shared = with.lists and shared_places(pairing, find, absent, drops, true)
+    or shared_paths(pairing, find, absent, drops, holds)
   for _, field in ipairs(shared) do
-    if field.value == nil then -- with drops
+    if with.drops and field.value == nil then
       remove_at(pairing.desired, field.path)
     end
-    if field.value ~= nil then write_at(pairing.desired, field.path, field.value) end -- with drops
-    write_at(pairing.desired, field.path, field.value) -- without drops
+    if with.drops and field.value ~= nil then write_at(pairing.desired, field.path, field.value) end
+    if not with.drops then write_at(pairing.desired, field.path, field.value) end
   end
   return #shared > 0
 end
@@ -389,8 +392,8 @@ end
 -- Completes the template's values of fields from the member's; returns whether the template is changed.
 local function adapt_place(pairing, find, adapted, holds)
   local is_changed = false
-  local shared = shared_places(pairing, find, nil, false, true) -- with lists
-  local shared = shared_paths(pairing, find, nil, false, holds) -- without lists
+  local shared = with.lists and shared_places(pairing, find, nil, false, true)
+    or shared_paths(pairing, find, nil, false, holds)
   for _, field in ipairs(shared) do
     local ours = value_at(pairing.desired, field.path)
     local kept = adapted(ours, field.value, value_at(pairing.desired, field.path, #field.path - 1))
@@ -413,8 +416,8 @@ end
 
 -- Keeps the fields that a queue adds to the pods of an admitted workload.
 local function keep_added_fields(pairing, find, missing, holds)
-  local shared = shared_places(pairing, find, nil, false, false) -- with lists
-  local shared = shared_paths(pairing, find, nil, false, holds) -- without lists
+  local shared = with.lists and shared_places(pairing, find, nil, false, false)
+    or shared_paths(pairing, find, nil, false, holds)
   for _, field in ipairs(shared) do
     if is_object(value_at(pairing.desired, field.path, #field.path - missing)) then
       write_at(pairing.desired, field.path, united(value_at(pairing.desired, field.path), field.value))

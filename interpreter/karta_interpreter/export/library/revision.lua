@@ -4,10 +4,10 @@ local unbounded = 2147483647
 local function read_place(place, obj)
   local value = value_at(obj, place.path)
   if not value and place.default ~= nil then value = place.default end
-  if place.numeral then value = to_number(value) end -- with numeral
-  if place.factor ~= 1 and value ~= nil then value = multiply(value, place.factor) end -- with times
-  if place.floor and is_below(value, place.floor) then value = place.floor end -- with limited_by
-  if place.cap and is_above(value, place.cap) then value = place.cap end -- with limited_by
+  if with.numeral and place.numeral then value = to_number(value) end
+  if with.times and place.factor ~= 1 and value ~= nil then value = multiply(value, place.factor) end
+  if with.limited_by and place.floor and is_below(value, place.floor) then value = place.floor end
+  if with.limited_by and place.cap and is_above(value, place.cap) then value = place.cap end
   return value
 end
 
@@ -65,27 +65,24 @@ end
 local function scales_of(components, obj)
   local scales = {}
   for _, component in ipairs(components) do
-    local ids = {""} -- without ids
-    local ids = instance_ids(component, obj) -- with ids
+    local ids = with.ids and instance_ids(component, obj) or {""}
     local found = pod_specs(component, obj, #ids)
     if next(found) ~= nil then
       local replicas, replicas_places = counts_and_places(component, component.replicas, obj, #ids, false)
-      local minimum, minimum_places, maximum, maximum_places = {}, {}, {}, {} -- with bounds
-      minimum, minimum_places = counts_and_places(component, component.minimum, obj, #ids, true) -- with minimum
-      maximum, maximum_places = counts_and_places(component, component.maximum, obj, #ids, true) -- with maximum
+      local minimum, minimum_places, maximum, maximum_places = with.bounds and {}, {}, {}, {}
+      if with.minimum then minimum, minimum_places = counts_and_places(component, component.minimum, obj, #ids, true) end
+      if with.maximum then maximum, maximum_places = counts_and_places(component, component.maximum, obj, #ids, true) end
       for i = 1, #ids do
         if found[i] then
           scales[#scales + 1] = {
             component = component,
             instance = ids[i],
-            pods = replicas[i] or 1, -- without bounds
-            place = replicas_places[i], -- without bounds
-            pods = replicas[i] or minimum[i] or 1, -- with bounds
-            minimum = minimum[i], -- with bounds
-            maximum = maximum[i], -- with bounds
-            minimum_place = minimum_places[i], -- with bounds
-            maximum_place = maximum_places[i], -- with bounds
-            place = replicas_places[i] or minimum_places[i], -- with bounds
+            pods = with.bounds and (replicas[i] or minimum[i] or 1) or replicas[i] or 1,
+            minimum = with.bounds and minimum[i],
+            maximum = with.bounds and maximum[i],
+            minimum_place = with.bounds and minimum_places[i],
+            maximum_place = with.bounds and maximum_places[i],
+            place = with.bounds and (replicas_places[i] or minimum_places[i]) or replicas_places[i],
             replicas_place = replicas_places[i],
           }
         end
@@ -108,13 +105,12 @@ end
 local function leaves_count_unset(components, obj)
   for _, component in ipairs(components) do
     local is_set = is_complete(component.replicas, obj)
-    if is_set then is_set = is_complete(component.minimum, obj) end -- with minimum
+    if with.minimum and is_set then is_set = is_complete(component.minimum, obj) end
     if not is_set then
-      local ids = {""} -- without ids
-      local ids = instance_ids(component, obj) -- with ids
+      local ids = with.ids and instance_ids(component, obj) or {""}
       for i in pairs(pod_specs(component, obj, #ids)) do
         local place = places(component.replicas, obj)[i]
-        if not place then place = places(component.minimum, obj)[i] end -- with minimum
+        if with.minimum and not place then place = places(component.minimum, obj)[i] end
         if place and value_at(obj, place.path) == nil then return true end
       end
     end
@@ -130,8 +126,7 @@ end
 
 -- The object, which has to have that total number of pods already.
 local function undivided(pod_sets, obj, replicas)
-  local scales = scales_of(pod_sets, obj) -- without lone
-  local scales = pod_sets(obj) -- with lone
+  local scales = with.lone and pod_sets(obj) or scales_of(pod_sets, obj)
   local pods = sum_of_pods(scales)
   if pods == replicas then return obj end
   local reason = "it has " .. pods .. ", and its definition does not let them be divided"
@@ -167,13 +162,13 @@ local function target_of(sharing)
   for _, scale in ipairs(sharing) do
     local place = scale.place
     if place.factor > 0 then
-      local minimum, maximum = scale.minimum, scale.maximum -- with bounds
-      if not scale.replicas_place then -- with bounds
+      local minimum, maximum = with.bounds and scale.minimum, scale.maximum
+      if with.bounds and not scale.replicas_place then
         minimum = nil
         if scale.maximum_place then maximum = nil end
       end
       local least, most = math.max(0, place.floor or 0), math.min(unbounded, place.cap or unbounded)
-      least, most = math.max(least, minimum or 0), math.min(most, maximum or unbounded) -- with bounds
+      if with.bounds then least, most = math.max(least, minimum or 0), math.min(most, maximum or unbounded) end
       if target.step == 0 then
         target.units = math.floor(scale.pods / place.factor)
         target.least = math.ceil(least / place.factor)
@@ -397,7 +392,7 @@ local function shares_of(total_pods, targets)
   if #targets == 1 then
     return total_pods % targets[1].step == 0 and {total_pods / targets[1].step} or nil
   end
-  return divided(total_pods, targets, shares_of) -- with many
+  if with.many then return divided(total_pods, targets, shares_of) end
 end
 
 local function write_target(target, obj, units)
@@ -405,11 +400,11 @@ local function write_target(target, obj, units)
   local number = units * scale.place.factor
   if scale.replicas_place then
     write_place(scale.replicas_place, obj, number)
-    if scale.component.has_default then write_default(scale.place, obj) end -- with has_default
+    if with.has_default and scale.component.has_default then write_default(scale.place, obj) end
     return
   end
-  if scale.minimum_place then write_place(scale.minimum_place, obj, number) end -- with bounds
-  if scale.maximum_place and scale.maximum and scale.maximum < number then -- with bounds
+  if with.bounds and scale.minimum_place then write_place(scale.minimum_place, obj, number) end
+  if with.bounds and scale.maximum_place and scale.maximum and scale.maximum < number then
     write_place(scale.maximum_place, obj, number)
   end
 end
@@ -422,13 +417,14 @@ end
 -- The object with a total number of pods: the elastic pod sets share what the other ones leave.
 local function revised(pod_sets, elastic, obj, replicas)
   if replicas < 0 then error("the replicas must be a number from 0 up", 0) end
-  local scales = scales_of(pod_sets, obj) -- without lone
-  local scales = pod_sets(obj) -- with lone
+  local scales = with.lone and pod_sets(obj) or scales_of(pod_sets, obj)
   mark_elastic(scales, elastic)
   local targets, rest = targets_of(scales), replicas
   if sum_of_pods(scales) == replicas then
-    for _, target in ipairs(targets) do -- with has_default
-      if target.first.component.has_default then write_default(target.first.place, obj) end
+    if with.has_default then
+      for _, target in ipairs(targets) do
+        if target.first.component.has_default then write_default(target.first.place, obj) end
+      end
     end
     return obj
   end
@@ -441,8 +437,7 @@ local function revised(pod_sets, elastic, obj, replicas)
   local units = #targets > 0 and rest >= 0 and shares_of(rest, targets)
   if not units then error("cannot set " .. replicas .. " replicas: the pod sets cannot change to that", 0) end
   for i, target in ipairs(targets) do write_target(target, obj, units[i]) end
-  scales = scales_of(pod_sets, obj) -- without lone
-  scales = pod_sets(obj) -- with lone
+  scales = with.lone and pod_sets(obj) or scales_of(pod_sets, obj)
   if sum_of_pods(scales) ~= replicas then
     error("cannot set " .. replicas .. " replicas: the object would have another number", 0)
   end
@@ -454,7 +449,7 @@ end
 local function with_pods(obj, replicas, scaled, others)
   if replicas < 0 then error("the replicas must be a number from 0 up", 0) end
   local wanted, pods, path = replicas, 0, nil
-  wanted = replicas - others -- with others
+  if with.others then wanted = replicas - others end
   if scaled then pods, path = scaled.pods, scaled.path end
   local known = path and value_at(obj, path)
   if pods == wanted then
@@ -463,7 +458,9 @@ local function with_pods(obj, replicas, scaled, others)
     return obj
   end
   local is_possible = path and wanted >= 0
-  is_possible = is_possible and wanted >= (scaled.minimum or 0) and wanted <= (scaled.maximum or wanted) -- with limits
+  if with.limits then
+    is_possible = is_possible and wanted >= (scaled.minimum or 0) and wanted <= (scaled.maximum or wanted)
+  end
   if not is_possible then error("cannot set " .. replicas .. " replicas: the pod sets cannot change to that", 0) end
   write_at(obj, path, type(known) == "string" and number_text(wanted) or wanted)
   return obj

@@ -1,0 +1,452 @@
+"""Lua as a tree: what the generator builds, what is asked of it, and the one writer that makes text of it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Final, TypeAlias, cast
+
+from karta_interpreter.base.k8s.values import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A variable."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A text, a number, a boolean or nil, as Lua spells it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function by its name, which may be a member such as ``math.max``."""
+
+    function: str
+    arguments: tuple["Expression", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """``target[key]``."""
+
+    target: "Expression"
+    key: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """``#target``."""
+
+    target: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """``not operand``."""
+
+    operand: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Operands with an operator between each two."""
+
+    operator: str
+    operands: tuple["Expression", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table constructor; an entry without a key is an element of a list."""
+
+    entries: tuple[tuple["Expression | None", "Expression"], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function without a name."""
+
+    parameters: tuple[str, ...]
+    body: tuple["Statement", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """New variables, nil without values."""
+
+    names: tuple[str, ...]
+    values: tuple["Expression", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """Values for variables that are there."""
+
+    targets: tuple["Expression", ...]
+    values: tuple["Expression", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """A condition with what is done where it holds, and where it does not."""
+
+    condition: "Expression"
+    then: tuple["Statement", ...]
+    otherwise: tuple["Statement", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """A loop over what an iterator gives."""
+
+    names: tuple[str, ...]
+    iterator: "Expression"
+    body: tuple["Statement", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """A block, which bounds the variables that a function has at once."""
+
+    body: tuple["Statement", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """The results of a function."""
+
+    values: tuple["Expression", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """The end of a loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Define:
+    """A local function."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: tuple["Statement", ...]
+
+
+Expression: TypeAlias = Name | Literal | Call | Index | Length | Not | Operation | Table | Function
+Statement: TypeAlias = Local | Assign | Call | If | For | Do | Return | Break | Define
+
+_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[A-Z]")
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+RESERVED_WORDS: Final = frozenset(
+    [
+        "and",
+        "break",
+        "do",
+        "else",
+        "elseif",
+        "end",
+        "false",
+        "for",
+        "function",
+        "goto",
+        "if",
+        "in",
+        "local",
+        "nil",
+        "not",
+        "or",
+        "repeat",
+        "return",
+        "then",
+        "true",
+        "until",
+        "while",
+    ]
+)
+"""The reserved words of Lua 5.1, and `goto`, which gopher-lua has as well."""
+_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\000"}
+_LONGEST_NAME: Final = 40
+_LONGEST_TABLE: Final = 90
+NIL: Final = Literal("nil")
+TRUE: Final = Literal("true")
+FALSE: Final = Literal("false")
+EMPTY: Final = Table()
+
+_OPPOSITES: Final = {"==": "~=", "~=": "=="}
+OR, AND, _COMPARISON, _JOIN, _SUM, _UNARY, _OPERAND = range(1, 8)
+_LEVELS: Final = {"or": OR, "and": AND, "..": _JOIN, "+": _SUM}
+_MOST_VARIABLES: Final = 60
+"""The variables that a function may have at once; Lua's limit is 200, and calls need some places, too."""
+
+
+def text(value: str) -> Literal:
+    """A text as a literal."""
+    return Literal(quoted(value))
+
+
+def call(function: str, *arguments: Expression) -> Call:
+    """A call with some arguments."""
+    return Call(function, arguments)
+
+
+def operation(operator: str, *operands: Expression) -> Expression:
+    """Some operands with an operator between them; a first one with the same operator goes on.
+
+    >>> written(operation("or", operation("or", Name("a"), Name("b")), operation("and", Name("c"), Name("d"))))
+    'a or b or c and d'
+    """
+    first, *rest = operands
+    if isinstance(first, Operation) and first.operator == operator:
+        return Operation(operator, (*first.operands, *rest))
+    return Operation(operator, operands) if rest else first
+
+
+def negated(condition: Expression) -> Expression:
+    """The condition that holds where another one does not.
+
+    >>> [written(negated(each)) for each in (operation("==", Name("a"), NIL), operation("or", Name("a"), Name("b")))]
+    ['a ~= nil', 'not (a or b)']
+    """
+    match condition:
+        case Not(operand):
+            return operand
+        case Operation("==" | "~=" as operator, operands):
+            return Operation(_OPPOSITES[operator], operands)
+    return Not(condition)
+
+
+def list_of(values: Sequence[Expression]) -> Table:
+    """A table of some elements."""
+    return Table(tuple((None, value) for value in values))
+
+
+def table(**values: Expression) -> Table:
+    """A table of some fields."""
+    return Table(tuple((text(key), value) for key, value in values.items()))
+
+
+def constant(value: JSON) -> Expression:
+    """A JSON value as Lua.
+
+    >>> written(constant({"a": [1, True], "b/c": None}))
+    '{a = {1, true}, ["b/c"] = nil}'
+    """
+    match value:
+        case dict():
+            return Table(tuple((text(key), constant(part)) for key, part in value.items()))
+        case list() | tuple():
+            return list_of([*map(constant, value)])
+        case str():
+            return text(value)
+        case bool():
+            return TRUE if value else FALSE
+        case None:
+            return NIL
+    return Literal(str(value))
+
+
+def path_in(whole: Expression, keys: Sequence[Expression]) -> Call:
+    """What is at a path of keys; a path inside of a path is one path."""
+    if isinstance(whole, Call) and whole.function == "get":
+        return Call("get", (*whole.arguments, *keys))
+    return call("get", whole, *keys)
+
+
+def inside(origin: Expression | None, value: Expression, keys: Sequence[Expression]) -> Call:
+    """The place of a value at some keys of another place."""
+    if isinstance(origin, Call) and is_place(origin):
+        return Call("at", (*origin.arguments, *keys))
+    return call("inside", origin or NIL, value, *keys)
+
+
+def is_place(origin: Expression | None) -> bool:
+    """Whether an origin is a place, not an expression that has to be computed."""
+    return isinstance(origin, Call) and origin.function == "at"
+
+
+def is_field(code: Expression) -> bool:
+    """Whether an expression reads a path of known keys of a variable."""
+    if not isinstance(code, Call) or code.function != "get":
+        return False
+    return isinstance(code.arguments[0], Name) and all(isinstance(key, Literal) for key in code.arguments[1:])
+
+
+def parts_of(tree: object) -> Iterator[object]:
+    """Yield all nodes of a tree, or of several."""
+    if isinstance(tree, tuple | list):
+        for each in tree:
+            yield from parts_of(each)
+    elif is_dataclass(tree):
+        yield tree
+        for each in fields(tree):
+            yield from parts_of(getattr(tree, each.name))
+
+
+def calls_any(tree: object, functions: frozenset[str]) -> bool:
+    """Whether some function is called or given to another one."""
+    return any(
+        (isinstance(part, Call) and part.function in functions) or (isinstance(part, Name) and part.text in functions)
+        for part in parts_of(tree)
+    )
+
+
+def flattened(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Return the statements of a function without ``do`` blocks, which only keep its variables below Lua's limit.
+
+    >>> flattened((Do((Local(("a",)), Break())),))
+    (Local(names=('a',), values=()), Break())
+    """
+    if sum(isinstance(part, Local | Define) for part in parts_of(body)) > _MOST_VARIABLES:
+        return body
+    return cast("tuple[Statement, ...]", _without_blocks(body))
+
+
+def _without_blocks(tree: object) -> object:
+    if isinstance(tree, tuple):
+        inner = (each.body if isinstance(each, Do) else (each,) for each in tree)
+        found = tuple(_without_blocks(each) for body in inner for each in body)
+        return _without_blocks(found) if any(isinstance(each, Do) for each in found) else found
+    if not is_dataclass(tree) or isinstance(tree, type):
+        return tree
+    return replace(tree, **{each.name: _without_blocks(getattr(tree, each.name)) for each in fields(tree)})
+
+
+def written(code: Expression, level: int = 0) -> str:
+    """Return the text of an expression, in parentheses where it stands in one that binds more tightly.
+
+    >>> written(Not(operation("==", Name("a"), text("b")))), written(table(a=NIL))
+    ('not (a == "b")', '{a = nil}')
+    """
+    found, own = _expression(code)
+    return f"({found})" if own < level else found
+
+
+def _expression(code: Expression) -> tuple[str, int]:  # noqa: C901, PLR0911 - one case for each node
+    """Return the text of an expression, and how tightly it binds."""
+    match code:
+        case Name(found) | Literal(found):
+            return found, _OPERAND
+        case Call(function, arguments):
+            return f"{function}({_row(arguments)})", _OPERAND
+        case Index(target, Literal(key)) if is_key(key[1:-1]):
+            return f"{written(target, _OPERAND)}.{key[1:-1]}", _OPERAND
+        case Index(target, key):
+            return f"{written(target, _OPERAND)}[{written(key)}]", _OPERAND
+        case Length(target):
+            return f"#{written(target, _OPERAND)}", _UNARY
+        case Not(operand):
+            return f"not {written(operand, _UNARY)}", _UNARY
+        case Operation(operator, operands):
+            level = _LEVELS.get(operator, _COMPARISON)
+            return f" {operator} ".join(written(operand, level + 1) for operand in operands), level
+        case Table(entries):
+            return f"{{{', '.join(_entry(key, value) for key, value in entries)}}}", _OPERAND
+        case Function(parameters, (Return() as only,)):
+            return f"function({', '.join(parameters)}) {lines_of([only])[0]} end", _OPERAND
+        case Function(parameters, body):
+            return "\n".join([f"function({', '.join(parameters)})", *_deeper(body), "end"]), _OPERAND
+
+
+def _entry(key: Expression | None, value: Expression) -> str:
+    match key:
+        case None:
+            return written(value)
+        case Literal(name) if is_key(name[1:-1]):
+            return f"{name[1:-1]} = {written(value)}"
+    return f"[{written(key)}] = {written(value)}"
+
+
+def _row(values: Sequence[Expression]) -> str:
+    return ", ".join(map(written, values))
+
+
+def _deeper(body: Sequence[Statement]) -> list[str]:
+    return [f"  {line}" for line in lines_of(body)]
+
+
+def lines_of(body: Sequence[Statement]) -> list[str]:
+    """Return the lines of some statements."""
+    return [line for statement in body for line in _lines(statement)]
+
+
+def _lines(statement: Statement) -> Sequence[str]:  # noqa: PLR0911 - one case for each node
+    match statement:
+        case Local(names, values):
+            return f"local {', '.join(names)}{f' = {_row(values)}' if values else ''}".split("\n")
+        case Assign(targets, values):
+            return [f"{_row(targets)} = {_row(values)}"]
+        case Call():
+            return [written(statement)]
+        case If(condition, then, otherwise):
+            other = ["else", *_deeper(otherwise)] if otherwise else []
+            return [f"if {written(condition)} then", *_deeper(then), *other, "end"]
+        case For(names, iterator, body):
+            return [f"for {', '.join(names)} in {written(iterator)} do", *_deeper(body), "end"]
+        case Do(body):
+            return ["do", *_deeper(body), "end"]
+        case Return(values):
+            return [f"return {_row(values)}"]
+        case Break():
+            return ["break"]
+        case Define(name, parameters, body):
+            return [f"local function {name}({', '.join(parameters)})", *_deeper(body), "end"]
+
+
+def quoted(text: str) -> str:
+    r"""A text as a Lua literal.
+
+    >>> print(quoted('a "b"'), quoted("\x001"))
+    "a \"b\"" "\0001"
+    """
+    return '"' + "".join(_ESCAPES.get(char, char) for char in text) + '"'
+
+
+def key_text(name: str) -> str:
+    """A key as a table has it.
+
+    >>> key_text("name"), key_text("app.kubernetes.io/name")
+    ('name', '["app.kubernetes.io/name"]')
+    """
+    return name if is_key(name) else f"[{quoted(name)}]"
+
+
+def is_key(name: str) -> bool:
+    """Whether a key of a table can be written as a name."""
+    return _NAME.fullmatch(name) is not None and name not in RESERVED_WORDS
+
+
+def lua_name(text: str) -> str:
+    """A text as a Lua name.
+
+    >>> lua_name("RayJob-worker"), lua_name("3")
+    ('ray_job_worker', 'value_3')
+    """
+    name = "_".join(word.lower() for word in _PARTS.findall(text))[:_LONGEST_NAME].strip("_") or "value"
+    return name if name[0].isalpha() else f"value_{name}"
+
+
+def table_of(parts: Sequence[str]) -> str:
+    """Return a table of some parts, each on a line of its own where one line were long.
+
+    >>> table_of(["1", "2"])
+    '{1, 2}'
+    """
+    line = f"{{{', '.join(parts)}}}"
+    return line if len(line) <= _LONGEST_TABLE else "".join(["{\n", *(f"  {part},\n" for part in parts), "}"])
+
+
+def laid_out(lines: Sequence[str]) -> str:
+    r"""Return a text of statements; the further lines of each are as deep as its first one.
+
+    >>> print(laid_out(["f()", "  g({\n  1,\n})"]))
+    f()
+      g({
+        1,
+      })
+    """
+    return "\n".join(line.replace("\n", f"\n{line[: len(line) - len(line.lstrip())]}") for line in lines)
