@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from deploy import write_kustomize, write_readme
-from docs.tools import write_catalogue, write_definitions, write_licenses, write_reality, write_reference, write_rooms
+from docs.tools import (
+    write_catalogue,
+    write_definitions,
+    write_known,
+    write_licenses,
+    write_reality,
+    write_reference,
+    write_rooms,
+)
 from karta_interpreter import __version__
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.render import to_json
@@ -58,6 +66,7 @@ def main() -> int:
     check = "--check" in sys.argv
     rooms = write_rooms.pages() | write_reality.pages()
     written = schemas() | authoring() | example() | rooms | write_reference.pages() | write_definitions.pages()
+    written |= write_known.pages()
     changed = update(written, set(), check=check)
     changed += update(write_catalogue.pages(), set(write_catalogue.FOLDER.glob("*.md")), check=check)
     changed += update(write_readme.pages(), set(), check=check)

@@ -215,3 +215,42 @@ def test_bad_input_is_one_line(run: Run, files: Path, arguments: tuple[str, ...]
     assert (result.exit_code, result.stdout) == (code, "")
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_the_definition_says_what_gives_the_new_answer(run: Run) -> None:
+    result = _diff(run, "karta.yaml", "doubled.yaml", "--object", "job.yaml", "--explain")
+
+    assert "  + 6\n  cause: rootComponent.scaleDefinition.replicasPath: .spec.replicas * 2\n" in result.stdout
+
+
+def test_an_operation_that_only_one_side_answers_is_one_line(run: Run) -> None:
+    result = _diff(run, "customization.yaml", "karta.yaml")
+    back = _diff(run, "karta.yaml", "customization.yaml")
+
+    assert "InterpretDependency\n  answered now\n\n" in result.stdout
+    assert "InterpretDependency\n  no longer answered\n\n" in back.stdout
+
+
+def test_a_long_value_can_be_seen_whole(run: Run, files: Path) -> None:
+    for name, letter in (("before.yaml", "a"), ("after.yaml", "b")):
+        script = f"function ReflectStatus(obj) return {{message = '{letter * 300}'}} end"
+        (files / name).write_text(
+            CUSTOMIZATION.partition("    replicaResource")[0] + f"    statusReflection:\n      luaScript: {script}\n"
+        )
+
+    assert f"  + {'b' * 160}… (300 characters: --full)\n" in _diff(run, "before.yaml", "after.yaml").stdout
+    assert f"  + {'b' * 300}\n" in _diff(run, "before.yaml", "after.yaml", "--object", "job.yaml", "--full").stdout
+
+
+def test_a_difference_to_karmadas_script_shows_its_reason(run: Run, files: Path) -> None:
+    script = CUSTOMIZATION.replace("example.io/v1, kind: Job", "ray.io/v1, kind: RayCluster")
+    (files / "ray.yaml").write_text(script.replace("== 'Running'", "== 'ready'"))
+    cluster = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": "x"}, "status": {"state": "ready"}}
+    (files / "cluster.yaml").write_text(json.dumps(cluster))
+
+    result = _diff(run, "ray.yaml", "RayCluster", "--object", "cluster.yaml")
+    table = _diff(run, "ray.yaml", "RayCluster", "--object", "cluster.yaml", "-o", "json")
+
+    (health,) = [each for each in json.loads(table.stdout) if each["operation"] == "InterpretHealth"]
+    assert health["known"].startswith("The Karta reads `state` where there are no conditions")
+    assert f"  known: {health['known']}\n" in result.stdout

@@ -38,6 +38,7 @@ WORKING = [
     ["query", ".spec.replicas", "--object", "job.yaml"],
     ["test", str(ROOT / "kartas" / "ray.io")],
     ["diff", "--from", "karta.yaml", "--to", "karta.yaml", "--object", "job.yaml"],
+    ["replay", str(ROOT / "docs/examples/recordings"), "--to", str(ROOT / "docs/examples/trainjob.yaml")],
     ["catalogue", "list"],
     ["catalogue", "show", "RayCluster"],
     ["create", "karta", "--crd", CRD],

@@ -163,5 +163,9 @@ class SuiteError(InterpreterError):
     """A golden suite that cannot be read."""
 
 
+class RecordingError(InterpreterError):
+    """A recording of calls, or a part of it, that cannot be read."""
+
+
 class ServeError(InterpreterError):
     """The server cannot start; the message names what to change."""

@@ -15,7 +15,7 @@ from karta_interpreter.base.k8s.yaml_writer import WIDTH, to_authored_yaml
 from karta_interpreter.base.suggestion import did_you_mean
 from karta_interpreter.cli.calls import Arguments, ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
-from karta_interpreter.cli.diff import MEMBERS
+from karta_interpreter.cli.diff_input import MEMBERS
 from karta_interpreter.cli.files import check_stdin, named, read_crds, read_objects, write_files
 from karta_interpreter.cli.options import (
     LATER,

@@ -1,32 +1,24 @@
 """``karta-interpreter diff``: where two definitions answer differently about the same objects."""
 
-import io
-import json
-import subprocess
-import tarfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import groupby
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import click
 
-from karta_interpreter.base.errors import InterpretationError, SuiteError
-from karta_interpreter.base.findings import count, format_path
-from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.manifest import read_objects
-from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, NOTHING, Object, field_path
-from karta_interpreter.base.suggestion import did_you_mean
-from karta_interpreter.cli.calls import Outcome, ask
-from karta_interpreter.cli.definitions import DEFINITIONS, Interpreter, NoDefinition, interpreter_for
-from karta_interpreter.cli.files import STDIN, check_stdin, is_url, manifest_errors, read_texts
+from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, Object
+from karta_interpreter.cli.calls import ask
+from karta_interpreter.cli.changes import answer_of, cause_of, difference_lines, differences, differences_json, example
+from karta_interpreter.cli.diff_input import Question, Side, read_questions, side_of
+from karta_interpreter.cli.files import check_stdin
+from karta_interpreter.cli.known import reason_of
 from karta_interpreter.cli.options import (
+    FULL,
     LATER,
     NO_WORKLOAD,
     WholeNumber,
@@ -36,12 +28,9 @@ from karta_interpreter.cli.options import (
     output,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, one_line, written
-from karta_interpreter.definitions.karta.loading import CORE
-from karta_interpreter.definitions.sources.files import load_catalogue
-from karta_interpreter.engine.operations import Call, Operation, Options, StatusItem
-from karta_interpreter.engine.suites.comparison import Difference, compare
-from karta_interpreter.engine.suites.suite import find_suites, read_suite
+from karta_interpreter.cli.render import one_line, written
+from karta_interpreter.engine.operations import Call, Operation, Options
+from karta_interpreter.engine.suites.comparison import Difference
 
 _EXAMPLES = """\b
 Examples:
@@ -49,42 +38,23 @@ Examples:
   karta-interpreter diff --from RayCluster --to my-raycluster.yaml --object raycluster.yaml
   karta-interpreter diff --from catalogue@v0.1.0 --to catalogue --object kartas/
 """
-_EXCERPT = 160
-_SILENT = "not answered"
-MEMBERS = ("member1", "member2")
-_CATALOGUE = "catalogue"
-_FOLDER = "kartas"
-"""Where a repository has the catalogue, a folder for each group, version and kind."""
-Side = Callable[[GVK], Interpreter | None]
-"""One side: what answers for a kind, None where nothing does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A call, and where it comes from: the object, and the case of a suite if there is one."""
-
-    gvk: GVK
-    call: Call
-    source: str
-    line: int
-    case: str = ""
-    references: tuple[Object, ...] = ()
-
-    @property
-    def title(self) -> str:
-        """The object, or the case, as people call it."""
-        return self.case or full_name(self.call.object.get("metadata")) or "(no name)"
 
 
 class Change(NamedTuple):
-    """A question with different answers; ``differences`` has each place of them."""
+    """A question with different answers; ``differences`` has each place of them.
+
+    ``known`` is the reason in docs/conformance.md, ``cause`` what gives the new answer where that was asked for.
+    """
 
     question: Question
     differences: tuple[Difference, ...]
+    known: str = ""
+    cause: str = ""
 
 
 _side = partial(click.option, required=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
 _OBJECTS = "Objects and suites to ask about, with FILE: file, folder or -; may be repeated."
+_EXPLAIN = "Show which expressions or annotations of --to give the places that differ."
 _REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from counts."
 
 
@@ -94,6 +64,8 @@ _REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from c
 @click.argument("files", nargs=-1, type=LATER, metavar="[FILE...]")
 @file_option("--object", "paths", multiple=True, help=_OBJECTS)
 @click.option("--desired-replica", type=WholeNumber(0, MOST_REPLICAS), metavar="N", help=_REPLICAS)
+@click.option("--explain", "explained", is_flag=True, help=_EXPLAIN)
+@FULL
 @answer_options
 @output("table", "yaml", "json", "markdown")
 def command(
@@ -104,13 +76,15 @@ def command(
     desired_replica: int | None,
     output: str,
     options: Options,
+    **shown: bool,
 ) -> None:
     """Show where two definitions answer differently about the same objects.
 
     SIDE is a file or folder of Kartas and customizations, a kind of the catalogue, "catalogue", or one of the last two
     with @REVISION of the git repository around the current folder. A plain object is asked every operation: its
-    status is what each of two members reports. A suite gives its own calls. Two errors count as equal.
-    The exit code is 1 when an answer differs.
+    status is what each of two members reports. A suite gives its own calls. Two errors count as equal. Where a Karta
+    of the catalogue is compared with a script, the reason why it answers otherwise than Karmada's own script is shown,
+    if there is one. The exit code is 1 when an answer differs.
     """
     paths = files + paths
     if not paths:
@@ -123,12 +97,16 @@ def command(
             return _one_more(sides[0], obj) if desired_replica is None else desired_replica
 
         questions = read_questions(paths, replicas)
-        changes = [change for question in questions if (change := _change(sides, question, options)).differences]
+        changes = [
+            change
+            for question in questions
+            if (change := _change(sides, question, options, explained=shown["explained"])).differences
+        ]
         unknown = [gvk for gvk in dict.fromkeys(each.gvk for each in questions) if not any(side(gvk) for side in sides)]
     if output == "table":
-        click.echo("".join(map(_text, changes)), nl=False)
+        click.echo("".join(_text(change, full=shown["full"]) for change in changes), nl=False)
     elif output == "markdown":
-        click.echo("".join(_markdown(changes, questions)), nl=False)
+        click.echo("".join(_markdown(changes, questions, full=shown["full"])), nl=False)
     else:
         click.echo(written([_record(change) for change in changes], output), nl=False)
     for gvk in unknown:
@@ -146,52 +124,25 @@ def _one_more(side: Side, obj: Object) -> int:
     return min(counted + 1, MOST_REPLICAS) if isinstance(counted, int) else 1
 
 
-def _change(sides: tuple[Side, Side], question: Question, options: Options) -> Change:
-    before, after = (_answer(side(question.gvk), question, options) for side in sides)
-    return Change(question, tuple(_differences(before, after)))
+def _change(sides: tuple[Side, Side], question: Question, options: Options, *, explained: bool) -> Change:
+    interpreters = before, after = sides[0](question.gvk), sides[1](question.gvk)
+    call, references = question.call, question.references
+    found = tuple(differences(*(answer_of(each, call, references, options) for each in interpreters)))
+    if not found:
+        return Change(question, ())
+    cause = cause_of(after, call, references, options, found) if explained else ""
+    return Change(question, found, reason_of(before, after, call.operation), cause)
 
 
-def _answer(interpreter: Interpreter | None, question: Question, options: Options) -> Outcome | None:
-    """Return the answer of a side; None when nothing answers the operation there."""
-    if interpreter is None or not interpreter.is_asked(question.call.operation):
-        return None
-    return ask(interpreter, question.call, question.references, options)
-
-
-def _differences(before: Outcome | None, after: Outcome | None) -> Iterator[Difference]:
-    if before and after and before.results is not None and after.results is not None:
-        for name in sorted({*before.results, *after.results}):
-            yield from compare(name, before.results.get(name), after.results.get(name))
-        return
-    here, there = _verdict(before), _verdict(after)
-    if here != there and not (before and after and before.error and after.error):
-        yield Difference((), here, there)
-
-
-def _verdict(outcome: Outcome | None) -> JSON:
-    if outcome is None:
-        return _SILENT
-    return f"error: {outcome.error}" if outcome.results is None else dict(outcome.results)
-
-
-def _text(change: Change) -> str:
+def _text(change: Change, *, full: bool) -> str:
     question = change.question
     place = click.style(f"{question.source}:{question.line}:", bold=True)
-    lines = [f"{place} {question.gvk.kind} {question.title}: {question.call.operation}"]
-    for each in change.differences:
-        if each.path:
-            lines.append(f"  {field_path(each.path)}")
-        lines += [
-            click.style(f"  {sign} {_excerpt(value)}", fg=colour)
-            for sign, colour, value in (("-", "red", each.expected), ("+", "green", each.actual))
-            if value is not NOTHING
-        ]
-    return "".join(f"{one_line(line)}\n" for line in lines) + "\n"
-
-
-def _excerpt(value: JSON) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
+    title = one_line(f"{place} {question.gvk.kind} {question.title}: {question.call.operation}")
+    lines = [title, *difference_lines(change.differences, full=full)]
+    lines += [
+        f"  {label}: {one_line(text)}" for label, text in (("known", change.known), ("cause", change.cause)) if text
+    ]
+    return "".join(f"{line}\n" for line in lines) + "\n"
 
 
 def _record(change: Change) -> JSON:
@@ -202,150 +153,23 @@ def _record(change: Change) -> JSON:
         **question.gvk.type_meta,
         "name": question.title,
         "operation": str(question.call.operation),
-        "differences": [
-            {"path": format_path(each.path)}
-            | {side: value for side, value in (("from", each.expected), ("to", each.actual)) if value is not NOTHING}
-            for each in change.differences
-        ],
+        "differences": differences_json(change.differences),
+        **({"known": change.known} if change.known else {}),
+        **({"cause": change.cause} if change.cause else {}),
     }
 
 
-def _markdown(changes: Sequence[Change], questions: Sequence[Question]) -> Iterator[str]:
+def _markdown(changes: Sequence[Change], questions: Sequence[Question], *, full: bool) -> Iterator[str]:
     """Yield an item of a list for each kind and operation with its first difference, for release notes."""
     asked = Counter(map(_subject, questions))
     ordered = sorted(changes, key=lambda change: _subject(change.question))
     for (gvk, operation), group in groupby(ordered, key=lambda change: _subject(change.question)):
-        found = list(group)
-        first, *_ = found[0].differences
-        sides = " → ".join("nothing" if value is NOTHING else f"`{_excerpt(value)}`" for value in first[1:])
-        example = f"such as {found[0].question.title}: `{field_path(first.path)}` {sides}" if first.path else sides
-        if not first.path and _SILENT in first[1:]:  # below a path it is a text of the answers
-            example = "answered now" if first.expected == _SILENT else "no longer answered"
-        number = f"{len(found)} of {count(asked[gvk, operation], 'answer')}"
-        yield f"- {gvk.api_version} {gvk.kind}, {operation}: {number}, {example}.\n"
+        first, *others = group
+        number = f"{1 + len(others)} of {count(asked[gvk, operation], 'answer')}"
+        shown = example(first.question.title, first.differences, full=full)
+        known = f" {first.known}" if first.known else ""
+        yield f"- {gvk.api_version} {gvk.kind}, {operation}: {number}, {shown}.{known}\n"
 
 
 def _subject(question: Question) -> tuple[GVK, str]:
     return question.gvk, str(question.call.operation)
-
-
-def read_questions(paths: Sequence[str], replicas: Callable[[Object], int]) -> list[Question]:
-    """Read the calls of suites and of objects; raises Problem for what is neither.
-
-    Definitions and customizations are passed over, so that a folder of the catalogue can be given. ``replicas`` is
-    the count that ReviseReplica writes into a plain object.
-    """
-    # By their names: a suite is found below a folder, and may be named by itself as well.
-    texts = dict(text for path in paths for place in (path, *_suites(path)) for text in read_texts(place))
-    found = [each for source, text in texts.items() for each in _read(text, source, replicas)]
-    if not found:
-        raise UsageProblem(f"error: {', '.join(paths)}: there is no object and no suite in it")
-    return found
-
-
-def _suites(path: str) -> Iterator[str]:
-    """Yield the suites below a folder, which a scan for definitions leaves out."""
-    if path != STDIN and Path(path).is_dir():
-        yield from map(str, find_suites(Path(path)))
-
-
-def _read(text: str, source: str, replicas: Callable[[Object], int]) -> Iterable[Question]:
-    try:
-        with manifest_errors(source):
-            objects = read_objects(text, source)
-        if any(_is_case(value) for _, _, value in objects):
-            return [
-                Question(GVK.of(case.call.object), case.call, source, case.line, case.name, case.references)
-                for case in read_suite(text, source)
-            ]
-    except (SuiteError, InterpretationError) as error:
-        raise Problem(f"error: {error}") from error
-    return [
-        question
-        for document, _, value in objects
-        if edit.get(value, ("kind",)) not in DEFINITIONS
-        for question in _of_object(value, source, document.line, replicas)
-    ]
-
-
-def _is_case(value: JSON) -> bool:
-    return isinstance(value, dict) and "operation" in value and "kind" not in value
-
-
-def _of_object(obj: JSON, source: str, line: int, replicas: Callable[[Object], int]) -> Iterator[Question]:
-    try:
-        gvk = GVK.of(obj if isinstance(obj, dict) else {})
-    except InterpretationError as error:
-        raise Problem(f"error: {source}:{line}: {error}") from error
-    # The object is the template, and what two members report and run.
-    template = {field: content for field, content in obj.items() if field != "status"}
-    items = tuple(StatusItem(member, obj["status"]) for member in MEMBERS) if "status" in obj else ()
-    for operation in Operation:
-        yield Question(gvk, Call.of(operation, template, obj, replicas(obj), items), source, line)
-
-
-def side_of(text: str, opened: ExitStack) -> Side:
-    """Read a side as the command line names it; raises UsageProblem for an unknown name.
-
-    A path holds Kartas or customizations. ``catalogue`` is the embedded one, a kind is one definition of it, and
-    ``@REVISION`` after either takes the catalogue from a git revision. ``opened`` removes what was checked out.
-    """
-    if text == STDIN or is_url(text) or Path(text).exists():
-        return cache(lambda gvk: _given(gvk, [text]))
-    name, at, revision = text.partition("@")
-    if at and (not revision or revision.startswith("-")):  # git would take it for an option
-        raise UsageProblem(f"error: {text}: give a git revision after the @")
-    folder = _checked_out(revision, opened) if revision else None
-    if name != _CATALOGUE:
-        _check_kind(name, folder)
-    find = partial(_at_revision, folder) if folder else partial(_given, paths=[])
-    return cache(lambda gvk: find(gvk) if _is_about(name, gvk) else None)
-
-
-def _is_about(name: str, gvk: GVK) -> bool:
-    return name.lower() in (_CATALOGUE, *gvk.names)
-
-
-def _check_kind(name: str, folder: Path | None) -> None:
-    """Raise UsageProblem for a kind that neither the embedded catalogue has, nor the one in a folder."""
-    known = [entry.definition.gvk for entry in load_catalogue().entries]
-    if folder:
-        known += [GVK(*path.parts[-4:-1]) for path in folder.glob("*/*/*/karta.yaml")]
-    if not any(_is_about(name, gvk) for gvk in known):
-        hint = did_you_mean(name, sorted({gvk.kind for gvk in known}))
-        known_sides = "a kind of the catalogue or catalogue[@REVISION]"
-        raise UsageProblem(f"error: {name} is not a file, {known_sides}; {hint}")
-
-
-def _given(gvk: GVK, paths: list[str]) -> Interpreter | None:
-    try:
-        return interpreter_for(gvk, paths, [])
-    except NoDefinition:
-        return None
-
-
-def _at_revision(folder: Path, gvk: GVK) -> Interpreter | None:
-    place = folder / (gvk.group or CORE) / gvk.version / gvk.kind
-    return _given(gvk, [str(place)]) if place.is_dir() else None
-
-
-def _checked_out(revision: str, opened: ExitStack) -> Path:
-    """Return a folder with the catalogue of a git revision of the repository around the current folder."""
-    top = _git(revision, "rev-parse", "--show-toplevel").decode().strip()
-    # git archive takes a path relative to the current folder, which may be below the top.
-    content = _git(revision, "-C", top, "archive", "--format=tar", revision, "--", _FOLDER)
-    folder = Path(opened.enter_context(TemporaryDirectory(prefix="karta-interpreter-")))
-    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        archive.extractall(folder, filter="data")  # no links or paths out of the folder: a repository may be hostile
-    return folder / _FOLDER
-
-
-def _git(revision: str, *arguments: str) -> bytes:
-    problem = f"error: cannot read the catalogue of git revision {revision}"
-    try:
-        return subprocess.run(["git", *arguments], check=True, capture_output=True).stdout  # noqa: S603, S607 - no shell
-    except FileNotFoundError as error:
-        raise Problem(f"{problem}: git is not installed") from error
-    except subprocess.CalledProcessError as error:
-        reason = error.stderr.decode(errors="replace").strip().splitlines()
-        raise Problem(f"{problem}: {reason[-1] if reason else 'git failed'}") from error

@@ -181,4 +181,5 @@ def answer_options(function: Command) -> Command:
     return answering
 
 
+FULL = click.option("--full", is_flag=True, help="Show long values whole.")
 NO_WORKLOAD = 'error: give the workload: FILE or --object FILE, "-" for stdin'

@@ -28,6 +28,7 @@ COMMANDS = {
     "query": "Try one jq expression of a definition on an object.",
     "test": "Run golden suites and show answers that differ from the expected ones.",
     "diff": "Show where two definitions answer differently about the same objects.",
+    "replay": "Ask recorded questions again and show which answers change.",
     "catalogue": "Show which kinds are interpreted, and how.",
     "console": "Edit a Karta in the browser and see its answers.",
     "create": "Draft definitions and suites.",

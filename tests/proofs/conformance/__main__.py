@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
+from docs.tools.write_known import read_reasons
 from karta_interpreter.languages.lua.machine import worker
 from tests.export.forms import pairs
 from tests.proofs.conformance import customizations, ours
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
-from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complaints, describe, read_reasons
+from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complaints, describe
 from tests.proofs.conformance.crds import sources, validity
 from tests.proofs.conformance.differential import compare, generated_questions
 from tests.proofs.conformance.environment import environment_questions

@@ -1,6 +1,5 @@
 """Kinds that both the catalogue and Karmada have an answer for: where the two differ, and why."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -19,7 +18,6 @@ from tests.proofs.conformance.peer import Peer
 from tests.proofs.conformance.question import Outcome, Question
 
 PAGE = Path(__file__).parents[3] / "docs" / "conformance.md"
-_ROW = re.compile(r"^\| (\S+ \w+(?:, \S+ \w+)*) \| (\w+) \| (.+) \|$", re.MULTILINE)
 _SHOWN_LINES = 12
 
 
@@ -49,15 +47,6 @@ def _compare(peer: Peer, bundled: Bundled, operation: str, definition: Definitio
     for question, outcome in zip(questions, peer.ask(questions), strict=True):
         pair.different += filter(None, [_difference(outcome, _answer(definition, question))])
     return pair
-
-
-def read_reasons(text: str) -> Mapping[tuple[str, str], str]:
-    """Give the reason for each kind and operation in the page's table, whose rows name one kind or several.
-
-    >>> read_reasons("| ray.io/v1 RayCluster | InterpretHealth | Older than the template is not healthy. |")
-    {('ray.io/v1 RayCluster', 'InterpretHealth'): 'Older than the template is not healthy.'}
-    """
-    return {(kind, operation): reason for kinds, operation, reason in _ROW.findall(text) for kind in kinds.split(", ")}
 
 
 def complaints(pairs: Sequence[Pair], reasons: Mapping[tuple[str, str], str]) -> Iterator[str]:

@@ -3,8 +3,9 @@
 Nothing in here recurses, so that no document is too deep for it.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from typing import Any, NamedTuple, TypeAlias
 
 from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, Path, pointer_step
 
@@ -68,6 +69,27 @@ def diff(before: JSON, after: JSON) -> list[Operation]:
         operations.extend(changes)
         pending.extend(reversed(pairs))
     return operations
+
+
+def applied(document: JSON, operations: Iterable[Operation]) -> JSON:
+    """Return a copy of a document with the operations done; raises KeyError, IndexError, ValueError and TypeError.
+
+    >>> applied({"a": [1, 2]}, [{"op": "remove", "path": "/a/0"}, {"op": "add", "path": "/b", "value": 3}])
+    {'a': [2], 'b': 3}
+    """
+    root: Any = {"": deepcopy(document)}
+    for operation in operations:
+        *parents, last = (part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/"))
+        place = root
+        for part in parents:
+            place = place[int(part) if isinstance(place, list) else part]
+        if operation["op"] == "remove":
+            del place[int(last) if isinstance(place, list) else last]
+        elif isinstance(place, list) and operation["op"] == "add":
+            place.insert(len(place) if last == "-" else int(last), operation["value"])
+        else:
+            place[int(last) if isinstance(place, list) else last] = operation["value"]
+    return root[""]
 
 
 def _is_opaque(place: str) -> bool:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from math import inf
@@ -21,12 +21,15 @@ from karta_interpreter.webhook.server.listener import Connections, Listener, can
 from karta_interpreter.webhook.server.load import Load
 from karta_interpreter.webhook.server.log import log
 from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.server.observed_calls import ObservedCalls
 from karta_interpreter.webhook.server.settings import Settings
 from karta_interpreter.webhook.server.tls import Tls, certificate_source
 
 if TYPE_CHECKING:
     from karta_interpreter.definitions.sources.cluster import Cluster
     from karta_interpreter.webhook.server.control_plane import ControlPlane
+    from karta_interpreter.webhook.server.recorder import Recorder
+    from karta_interpreter.webhook.server.shadow import Shadow
 
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
 _MOST_LOGGED = 20
@@ -104,7 +107,14 @@ class Server:
             lambda: self._tls.not_after if self._tls else inf,
             lambda: plane is None or plane.is_settled,
         )
-        self._calls = Calls(self._store, self._metrics, options_of(settings), Load(settings.calls_in_work))
+        options, load = options_of(settings), Load(settings.calls_in_work)
+        self._watchers = tuple(_watchers(settings, self._metrics))
+        self._calls: Calls
+        if self._watchers:
+            self._calls = ObservedCalls(self._store, self._metrics, options, load)
+            self._calls.observers = tuple(each.see for each in self._watchers)
+        else:
+            self._calls = Calls(self._store, self._metrics, options, load)
         taken = (lambda: plane.kinds) if plane else dict
         application = Application(self._calls, self._readiness, self._metrics, settings, taken)
         connections = Connections(application, settings)
@@ -138,6 +148,9 @@ class Server:
             opened.push_async_callback(tls.source.close)
         if plane:
             opened.push_async_callback(plane.close)
+        for watcher in self._watchers:
+            watcher.start()
+            opened.push_async_callback(asyncio.to_thread, watcher.close)
         opened.callback(self._calls.close)
         opened.enter_context(self._calls.interruption.running())
         opened.push_async_callback(self._listener.close)
@@ -238,6 +251,19 @@ def store_of(settings: Settings, cluster: "Cluster | None") -> Store:
 def options_of(settings: Settings) -> Options:
     """Return how operations answer."""
     return Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
+
+
+def _watchers(settings: Settings, metrics: Metrics) -> Iterator["Recorder | Shadow"]:
+    # Imported only with their settings, as below.
+    if settings.record:
+        from karta_interpreter.webhook.server.recorder import Recorder  # noqa: PLC0415
+
+        count, secret = metrics.recorded, settings.record_secrets
+        yield Recorder(settings.record, settings.record_limit, options_of(settings), count, secret=secret)
+    if settings.shadow:
+        from karta_interpreter.webhook.server.shadow import Shadow  # noqa: PLC0415
+
+        yield Shadow(settings.shadow, settings.shadow_sample, options_of(settings), metrics.shadowed)
 
 
 def _control_plane(settings: Settings) -> "ControlPlane | None":

@@ -22,6 +22,9 @@ class Settings:
     ``types_api`` is host and port of the workload types API, which stores types on the cluster or in ``types_folder``.
     Priorities are written as ``NAME=VALUE``; ``types_rate`` is the most requests of an address in a minute.
 
+    Calls are recorded in the folder ``record``, at most ``record_limit`` bytes of them; with ``record_secrets`` as they
+    came. The definitions at ``shadow`` answer ``shadow_sample`` of the calls, too, and the answers are compared.
+
     On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it;
     then it waits up to ``drain_timeout`` for running calls.
     """
@@ -56,6 +59,11 @@ class Settings:
     log_level: str = "info"
     log_format: str | None = None
     quiet: bool = False
+    record: Path | None = None
+    record_limit: int = 1024 * MIB
+    record_secrets: bool = False
+    shadow: Path | None = None
+    shadow_sample: float = 0.01
     resource_quota_estimate: bool = False
     pod_requests: str = "scheduler"
     cluster: bool = False

@@ -63,6 +63,11 @@ def decode(body: bytes) -> Request:
             raise MemoryError from error
         # orjson has room for all JSON of that length, and not for many lists that do not end.
         raise RequestError("the body is not JSON: its lists and objects do not end") from error
+    return request_of(context)
+
+
+def request_of(context: JSON) -> Request:
+    """Read the JSON of a request as `decode` reads its text; raises RequestError."""
     if not isinstance(context, dict):
         raise RequestError(f"the body must be an object, but is {type_name(context)}")
     request = context.get("request")

@@ -1,0 +1,28 @@
+"""The reasons in docs/conformance.md why Kartas answer otherwise than Karmada's scripts, as data of the package."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from karta_interpreter.cli.known import FILE
+from karta_interpreter.cli.render import to_json
+
+PAGE = Path(__file__).parents[1] / "conformance.md"
+_ROW = re.compile(r"^\| (\S+ \w+(?:, \S+ \w+)*) \| (\w+) \| (.+) \|$", re.MULTILINE)
+
+
+def pages() -> dict[Path, str]:
+    """Return the file by its path."""
+    known: dict[str, dict[str, str]] = {}
+    for (kind, operation), reason in read_reasons(PAGE.read_text(encoding="utf-8")).items():
+        known.setdefault(kind, {})[operation] = reason
+    return {FILE: to_json(known)}
+
+
+def read_reasons(text: str) -> Mapping[tuple[str, str], str]:
+    """Give the reason for each kind and operation in the page's table, whose rows name one kind or several.
+
+    >>> read_reasons("| ray.io/v1 RayCluster | InterpretHealth | Older than the template is not healthy. |")
+    {('ray.io/v1 RayCluster', 'InterpretHealth'): 'Older than the template is not healthy.'}
+    """
+    return {(kind, operation): reason for kinds, operation, reason in _ROW.findall(text) for kind in kinds.split(", ")}

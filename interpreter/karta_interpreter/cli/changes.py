@@ -1,0 +1,130 @@
+"""Where two answers to one question differ, and why: for ``diff`` and ``replay``."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import click
+
+from karta_interpreter.base.findings import format_path
+from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, field_path, json_pointer
+from karta_interpreter.cli.calls import Outcome, ask
+from karta_interpreter.cli.definitions import Interpreter
+from karta_interpreter.cli.render import one_line
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.engine.explain import Fact, explain
+from karta_interpreter.engine.operations import Call, Options
+from karta_interpreter.engine.suites.comparison import Difference, compare
+
+SILENT: Final = "not answered"
+_EXCERPT: Final = 160
+_DECIDING: Final = ("annotation", "script", "matched", "stopped")
+"""Rules of facts that decide about an answer as a whole."""
+_MOST_CAUSES: Final = 2
+_PREFIX: Final = "spec.structureDefinition."
+
+
+def answer_of(
+    interpreter: Interpreter | None, call: Call, references: Iterable[Object], options: Options
+) -> Outcome | None:
+    """Return the answer of a side; None when nothing answers the operation there."""
+    if interpreter is None or not interpreter.is_asked(call.operation):
+        return None
+    return ask(interpreter, call, references, options)
+
+
+def differences(before: Outcome | None, after: Outcome | None) -> Iterator[Difference]:
+    """Yield each place at which two answers differ; two errors are equal."""
+    if before and after and before.results is not None and after.results is not None:
+        for name in sorted({*before.results, *after.results}):
+            yield from compare(name, before.results.get(name), after.results.get(name))
+        return
+    here, there = _verdict(before), _verdict(after)
+    if here != there and not (before and after and before.error and after.error):
+        yield Difference((), here, there)
+
+
+def _verdict(outcome: Outcome | None) -> JSON:
+    if outcome is None:
+        return SILENT
+    return f"error: {outcome.error}" if outcome.results is None else dict(outcome.results)
+
+
+def is_silence(found: Sequence[Difference]) -> bool:
+    """Whether one side does not answer the operation; below a path it is a text of the answers."""
+    return any(not each.path and SILENT in each[1:] for each in found)
+
+
+def cause_of(
+    interpreter: Interpreter | None,
+    call: Call,
+    references: Iterable[Object],
+    options: Options,
+    found: Sequence[Difference],
+) -> str:
+    """Return which expressions or annotations of the new definition give the places that differ, as `explain` knows.
+
+    Empty where there is no new answer.
+    """
+    if interpreter is None or not interpreter.is_asked(call.operation):
+        return ""
+    explanation = explain(interpreter.entry.definition, call, options, reader=Known.of(references))
+    pointers = [json_pointer(each.path) for each in found]
+    facts = [fact for fact in explanation.facts if fact.rule in _DECIDING or (fact.field and _gives(fact, pointers))]
+    # A part without an expression is a default: it is named only where there is nothing else.
+    texts = dict.fromkeys(map(_cause, [fact for fact in facts if fact.expression or fact.rule in _DECIDING] or facts))
+    return "; ".join([*texts][:_MOST_CAUSES]) or explanation.definition
+
+
+def _gives(fact: Fact, pointers: Iterable[str]) -> bool:
+    place = f"{fact.answer}/"
+    return bool(fact.answer) and any(f"{each}/".startswith(place) or place.startswith(f"{each}/") for each in pointers)
+
+
+def _cause(fact: Fact) -> str:
+    if fact.rule in ("annotation", "script", "stopped") or not fact.field:
+        return f"{fact.rule}: {fact.note}"
+    return ": ".join(filter(None, [fact.field.removeprefix(_PREFIX), " ".join(fact.expression.split())]))
+
+
+def difference_lines(found: Sequence[Difference], *, full: bool) -> Iterator[str]:
+    """Yield the lines that show the places; one for an operation that only one side answers."""
+    if is_silence(found):
+        is_new = found[0].expected == SILENT
+        yield click.style(f"  {silence(found)}", fg="green" if is_new else "red")
+        return
+    for each in found:
+        if each.path:
+            yield f"  {field_path(each.path)}"
+        for sign, colour, value in (("-", "red", each.expected), ("+", "green", each.actual)):
+            if value is not NOTHING:
+                yield click.style(f"  {sign} {one_line(excerpt(value, full=full))}", fg=colour)
+
+
+def silence(found: Sequence[Difference]) -> str:
+    """Return which side answers an operation that only one of them does."""
+    return "answered now" if found[0].expected == SILENT else "no longer answered"
+
+
+def example(title: str, found: Sequence[Difference], *, full: bool) -> str:
+    """Return the first difference for a list of release notes."""
+    first, *_ = found
+    sides = " → ".join("nothing" if value is NOTHING else f"`{excerpt(value, full=full)}`" for value in first[1:])
+    if is_silence(found):
+        return silence(found)
+    return f"such as {title}: `{field_path(first.path)}` {sides}" if first.path else sides
+
+
+def excerpt(value: JSON, *, full: bool = False) -> str:
+    """Return a value as text in one line, cut where it is long, unless it is to be seen in ``full``."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return text if full or len(text) <= _EXCERPT else f"{text[:_EXCERPT]}… ({len(text)} characters: --full)"
+
+
+def differences_json(found: Sequence[Difference]) -> list[JSON]:
+    """Return the places as JSON."""
+    return [
+        {"path": format_path(each.path)}
+        | {side: value for side, value in (("from", each.expected), ("to", each.actual)) if value is not NOTHING}
+        for each in found
+    ]

@@ -1,0 +1,163 @@
+"""``karta-interpreter replay``: which recorded answers other definitions would change."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from karta_interpreter.base.errors import RecordingError
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.cli.changes import difference_lines, differences_json, example
+from karta_interpreter.cli.diff_input import CATALOGUE, Side, finder_of, side_of
+from karta_interpreter.cli.explain import show
+from karta_interpreter.cli.files import STDIN
+from karta_interpreter.cli.options import FOLDER, FULL, complete_kinds_and_files, output
+from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.render import one_line, table, written
+from karta_interpreter.cli.replay_calls import Findings, Group, Key, Replay, replayed
+from karta_interpreter.webhook.wire import Request
+from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, read
+from karta_interpreter.webhook.wire.request import request_of
+
+_EXAMPLES = """\b
+Examples:
+  karta-interpreter replay recordings/
+  karta-interpreter replay recordings/ --to my-raycluster.yaml
+  karta-interpreter replay recordings/ --to catalogue@v0.1.0 -o markdown
+  karta-interpreter replay recordings/ --explain 3f1d8f0e-6a0b-4f4e-9c1d-000000000001
+"""
+_TO = 'What answers: a file or folder of definitions, a kind of the catalogue, "catalogue", or these at @REVISION.'
+_EXPLAIN = "Explain the answer to the request with this uid."
+
+
+@click.command("replay", epilog=_EXAMPLES)
+@click.argument("folder", type=FOLDER)
+@click.option(
+    "--to", default=CATALOGUE, show_default=True, metavar="SIDE", shell_complete=complete_kinds_and_files, help=_TO
+)
+@click.option("--explain", "uid", metavar="UID", help=_EXPLAIN)
+@FULL
+@output("table", "json", "markdown")
+def command(folder: Path, to: str, uid: str | None, output: str, *, full: bool) -> None:
+    """Ask recorded questions again and show which answers change.
+
+    FOLDER has recordings of `serve --record`. Answers that differ are grouped by kind, operation and cause: the
+    expressions or annotations of the new definition that give the places which differ. Two errors count as equal.
+    What cannot be read is counted and named. The exit code is 1 when an answer differs.
+    """
+    if to == STDIN:
+        raise UsageProblem("error: --to cannot be standard input: several processes read it")
+    files = files_in(folder)
+    if not files:
+        raise UsageProblem(f"error: {folder}: there is no recording of calls in it")
+    with ExitStack() as opened:
+        if uid is not None:
+            _explain(files, uid, side_of(to, opened), output, full=full)
+            return
+        side = finder_of(to, opened)
+        findings = replayed(files, side)
+        unknown = [gvk for gvk in sorted({gvk for gvk, _ in findings.asked}) if not side(gvk)]
+    groups = sorted(findings.groups.items(), key=lambda each: (each[0].gvk, each[0].operation, -each[1].calls))
+    if output == "table":
+        click.echo(_table(groups, full=full), nl=False)
+    elif output == "markdown":
+        click.echo("".join(_markdown(groups, findings, full=full)), nl=False)
+    else:
+        click.echo(written(_json(groups, findings), output), nl=False)
+    for gvk in unknown:
+        click.echo(f"warning: --to has no definition for {gvk}", err=True)
+    for reason, times in sorted(findings.left_out.items()):
+        click.echo(one_line(f"warning: left out{f' {times} times' if times > 1 else ''}: {reason}"), err=True)
+    differ = "answers differ" if findings.different != 1 else "answer differs"
+    asked = count(findings.asked.total(), "call")
+    click.echo(f"{asked} in {count(len(files), 'file')}: {findings.different} {differ}", err=True)
+    if findings.groups:
+        raise SystemExit(Problem.exit_code)
+
+
+def _table(groups: list[tuple[Key, Group]], *, full: bool) -> str:
+    if not groups:
+        return ""
+    rows = [
+        [
+            f"{key.gvk.api_version} {key.gvk.kind}",
+            key.operation,
+            f"{group.calls:,}",
+            f"{len(group.objects):,}",
+            key.cause,
+        ]
+        for key, group in groups
+    ]
+    text = table(rows, header=["KIND", "OPERATION", "ANSWERS", "OBJECTS", "CAUSE"])
+    return text + "".join(_example(key, group, full=full) for key, group in groups)
+
+
+def _example(key: Key, group: Group, *, full: bool) -> str:
+    shown = group.examples[0]
+    redacted = "; values were left out of the recording" if shown.redacted else ""
+    title = click.style(one_line(f"{key.gvk.kind} {shown.name}: {key.operation}"), bold=True)
+    lines = [f"{title} (uid {one_line(shown.uid)}{redacted})", *difference_lines(shown.differences, full=full)]
+    return "\n" + "".join(f"{line}\n" for line in lines)
+
+
+def _json(groups: list[tuple[Key, Group]], findings: Findings) -> JSON:
+    return {
+        "calls": findings.asked.total(),
+        "different": findings.different,
+        "groups": [
+            {
+                **key.gvk.type_meta,
+                "operation": str(key.operation),
+                "cause": key.cause,
+                "answers": group.calls,
+                "objects": len(group.objects),
+                "examples": [
+                    {
+                        "uid": each.uid,
+                        "name": each.name,
+                        "redacted": each.redacted,
+                        "differences": differences_json(each.differences),
+                    }
+                    for each in group.examples
+                ],
+            }
+            for key, group in groups
+        ],
+        "leftOut": dict(findings.left_out),
+    }
+
+
+def _markdown(groups: list[tuple[Key, Group]], findings: Findings, *, full: bool) -> Iterator[str]:
+    for key, group in groups:
+        asked = count(findings.asked[key.gvk, key.operation], "answer")
+        shown = example(group.examples[0].name, group.examples[0].differences, full=full)
+        cause = f" Cause: `{key.cause}`." if key.cause else ""
+        subject = f"{key.gvk.api_version} {key.gvk.kind}, {key.operation}"
+        yield f"- {subject}: {group.calls} of {asked}, {count(len(group.objects), 'object')}, {shown}.{cause}\n"
+
+
+def _explain(files: list[Path], uid: str, side: Side, output: str, *, full: bool) -> None:
+    recorded, request = _find(files, uid)
+    interpreter = side(request.gvk) if request.gvk else None
+    if request.call is None or interpreter is None:
+        raise Problem(f"error: --to has no answer to {uid}: {request.problem or f'no definition for {request.gvk}'}")
+    found = Replay(side).differences(recorded, request)
+    lines = "\n".join(["The recorded answer differs:", *difference_lines(found, full=full)])
+    click.echo(lines if found else "The recorded answer is the same.", err=True)
+    show(interpreter, [request.call], (), "text" if output == "table" else output, recorded.options, strict=False)
+
+
+def _find(files: list[Path], uid: str) -> tuple[RecordedCall, Request]:
+    left_out = Counter[str]()
+    for path in files:
+        try:
+            for each in read(path):
+                if isinstance(each, RecordedCall) and each.answer.get("uid") == uid:
+                    return each, request_of(each.request)
+        except (OSError, RecordingError) as error:
+            left_out[f"{path.name}: {error}"] += 1
+    reasons = "".join(f"; {reason}" for reason in left_out)
+    raise Problem(f"error: there is no request {uid} in the recordings{reasons}")

@@ -1,0 +1,42 @@
+"""The results in a response: the way back from what `response` writes."""
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias, cast
+
+import orjson
+
+from karta_interpreter.base.errors import RecordingError
+from karta_interpreter.base.k8s.patch import applied
+from karta_interpreter.engine.operations import Call, Results, by_operation
+
+_Response: TypeAlias = Mapping[str, Any]
+_MALFORMED: Final = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+
+def results_of(call: Call, response: _Response) -> Results:
+    """Return the results in the response to a call that was successful; raises RecordingError for one that has none."""
+    try:
+        return _RESULTS[call.operation](call, response)
+    except _MALFORMED as error:
+        raise RecordingError(f"an answer to {call.operation} cannot be read") from error
+
+
+def _patched(name: str) -> Callable[[Call, _Response], Results]:
+    def read(call: Call, response: _Response) -> Results:
+        steps = orjson.loads(base64.b64decode(response["patch"])) if response.get("patch") else []
+        return cast("Results", {name: applied(call.object, steps)})
+
+    return read
+
+
+_RESULTS: Final[Mapping[str, Callable[[Call, _Response], Results]]] = by_operation(
+    interpret_replica=lambda _, found: {"replica": found["replicas"], "requires": found.get("replicaRequirements")},
+    interpret_component=lambda _, found: {"components": found.get("components")},
+    revise_replica=_patched("revised"),
+    retain=_patched("retained"),
+    aggregate_status=_patched("aggregatedStatus"),
+    interpret_status=lambda _, found: {"status": found["rawStatus"]},
+    interpret_health=lambda _, found: {"healthy": found["healthy"]},
+    interpret_dependency=lambda _, found: {"dependencies": found["dependencies"]},
+)

@@ -1,0 +1,183 @@
+import asyncio
+import gzip
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from karta_interpreter.cli import replay_calls
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS
+from karta_interpreter.webhook.server.calls import Calls
+from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.wire.recording import head, line
+from tests.support.waiting import HANG
+
+Run = Callable[..., Result]
+OPERATIONS: dict[str, dict[str, Any]] = {
+    "InterpretReplica": {},
+    "InterpretComponent": {},
+    "InterpretHealth": {},
+    "InterpretStatus": {},
+    "InterpretDependency": {},
+    "ReviseReplica": {"replicas": 5},
+    "AggregateStatus": {
+        "aggregatedStatus": [{"clusterName": "north", "status": {"phase": "Running"}, "applied": True}]
+    },
+}
+
+
+def _body(uid: str, operation: str, name: str = "demo", **fields: Any) -> bytes:
+    spec = {"replicas": 3, "template": {"spec": {"containers": [{"name": "main"}]}}}
+    obj = {
+        "apiVersion": "example.io/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "team"},
+        "spec": spec,
+        "status": {"phase": "Running"},
+    }
+    kind = {"group": "example.io", "version": "v1", "kind": "Job"}
+    request = {"uid": uid, "kind": kind, "name": name, "namespace": "team", "operation": operation, "object": obj}
+    if operation == "Retain":
+        request["observedObject"] = obj
+    return json.dumps({"request": {**request, **fields}}).encode()
+
+
+def _recorded(karta: Path, bodies: list[bytes]) -> bytes:
+    """Return a file with the answers that a server gives with a definition."""
+    store = Store([karta], catalogue=False)
+    store.load()
+    calls = Calls(store, Metrics(), DEFAULT_OPTIONS)
+
+    async def answers() -> list[bytes]:
+        return [await calls.answer(body, HANG) for body in bodies]
+
+    pairs = zip(bodies, asyncio.run(answers()), strict=True)
+    return head(DEFAULT_OPTIONS) + b"".join(line(1.0, *pair) for pair in pairs)
+
+
+@pytest.fixture
+def folder(files: Path, karta: Callable[..., str]) -> Path:
+    """A folder with two recordings: each operation of three objects, and Retain."""
+    (files / "doubled.yaml").write_text(karta(replicas=".spec.replicas * 2"))
+    made = files / "recordings"
+    made.mkdir()
+    questions = [
+        (f"{operation}-{number}", operation, f"demo{number}", fields)
+        for number in range(3)
+        for operation, fields in (OPERATIONS | {"Retain": {}}).items()
+    ]
+    bodies = [_body(uid, operation, name, **fields) for uid, operation, name, fields in questions]
+    for number, part in enumerate((bodies[:10], bodies[10:])):
+        _write(made, gzip.compress(_recorded(files / "karta.yaml", part)), number)
+    return made
+
+
+def _write(folder: Path, content: bytes, number: int) -> None:
+    (folder / f"calls-20260101T000000Z-{number:08}.jsonl.gz").write_bytes(content)
+
+
+def test_the_same_definition_answers_every_operation_as_before(run: Run, folder: Path) -> None:
+    result = run("replay", str(folder), "--to", "karta.yaml")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "24 calls in 2 files: 0 answers differ\n"
+
+
+def test_several_processes_find_the_same(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = run("replay", str(folder), "--to", "doubled.yaml")
+    monkeypatch.setattr(replay_calls, "LEAST_BYTES", 0)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    together = run("replay", str(folder), "--to", "doubled.yaml")
+
+    assert together.stdout == alone.stdout
+    assert together.stderr == alone.stderr
+
+
+def test_answers_that_differ_are_grouped_by_their_cause(run: Run, folder: Path) -> None:
+    result = run("replay", str(folder), "--to", "doubled.yaml", "-o", "json")
+
+    found = json.loads(result.stdout)
+    groups = {each["operation"]: each for each in found["groups"]}
+    assert result.exit_code == 1
+    assert (found["calls"], found["different"]) == (24, 9)
+    assert set(groups) == {"InterpretReplica", "InterpretComponent", "ReviseReplica"}
+    replica = groups["InterpretReplica"]
+    assert (replica["answers"], replica["objects"], len(replica["examples"])) == (3, 3, 3)
+    assert replica["cause"].endswith("scaleDefinition.replicasPath: .spec.replicas * 2")
+    assert replica["examples"][0]["differences"] == [{"path": "replica", "from": 3, "to": 6}]
+
+
+def test_people_see_a_table_and_an_example_of_each_group(run: Run, folder: Path) -> None:
+    result = run("replay", str(folder), "--to", "doubled.yaml")
+
+    head, *rows = result.stdout.splitlines()
+    assert head.split() == ["KIND", "OPERATION", "ANSWERS", "OBJECTS", "CAUSE"]
+    assert rows[1].split()[:5] == ["example.io/v1", "Job", "InterpretReplica", "3", "3"]
+    assert "\nJob team/demo0: InterpretReplica (uid InterpretReplica-0)\n  replica\n  - 3\n  + 6\n" in result.stdout
+
+
+def test_release_notes_have_a_line_for_each_group(run: Run, folder: Path) -> None:
+    result = run("replay", str(folder), "--to", "doubled.yaml", "-o", "markdown")
+
+    line = "- example.io/v1 Job, InterpretReplica: 3 of 3 answers, 3 objects, such as team/demo0: `replica` `3` → `6`."
+    assert any(each.startswith(line) for each in result.stdout.splitlines())
+
+
+def test_a_kind_that_nothing_answers_is_named(run: Run, folder: Path) -> None:
+    result = run("replay", str(folder))
+
+    assert result.exit_code == 1
+    assert "no longer answered" in result.stdout
+    assert "warning: --to has no definition for example.io/v1, Kind=Job" in result.stderr
+
+
+def test_one_answer_can_be_explained(run: Run, folder: Path) -> None:
+    result = run("replay", str(folder), "--to", "doubled.yaml", "--explain", "InterpretReplica-1")
+    unknown = run("replay", str(folder), "--to", "doubled.yaml", "--explain", "nobody")
+
+    assert result.exit_code == 0
+    assert result.stderr == "The recorded answer differs:\n  replica\n  - 3\n  + 6\n"
+    assert ".spec.replicas * 2" in result.stdout
+    assert (unknown.exit_code, unknown.stderr) == (1, "error: there is no request nobody in the recordings\n")
+
+
+def test_what_cannot_be_read_is_counted_and_named(run: Run, folder: Path, files: Path) -> None:
+    good = _recorded(files / "karta.yaml", [_body("1", "InterpretReplica")])
+    odd = line(1.0, b"[]", b'{"response":{}}') + b"nonsense\n" * 2
+    _write(folder, gzip.compress(good + odd), 2)
+    _write(folder, gzip.compress(good)[:-12], 3)
+    _write(folder, gzip.compress(good.replace(b'"version":1', b'"version":9')), 4)
+    _write(folder, b"from another program", 5)
+    result = run("replay", str(folder), "--to", "karta.yaml")
+
+    assert result.exit_code == 0
+    *left_out, last = result.stderr.splitlines()
+    names = {number: f"calls-20260101T000000Z-{number:08}.jsonl.gz" for number in range(6)}
+    assert left_out == [
+        f"warning: left out 2 times: {names[2]}: a line is not a call",
+        f"warning: left out: {names[3]}: it ends before its end",
+        f"warning: left out: {names[4]}: it has version 9 of the format, and this program reads 1; use a newer one",
+        f"warning: left out: {names[5]}: it is not a recording of this program",
+        "warning: left out: the body must be an object, but is a list",
+    ]
+    assert last.endswith("calls in 6 files: 0 answers differ")
+
+
+def test_a_folder_without_recordings_is_wrong_usage(run: Run, files: Path) -> None:
+    result = run("replay", str(files), "--to", "karta.yaml")
+
+    assert result.exit_code == 2
+    assert result.stderr.endswith("there is no recording of calls in it\n")
+
+
+def test_marks_of_left_out_values_are_said(run: Run, folder: Path, files: Path) -> None:
+    body = _body("r", "InterpretReplica").replace(b'"main"', b'"main", "env": [{"value": "redacted-1"}]')
+    _write(folder, gzip.compress(_recorded(files / "karta.yaml", [body])), 0)
+    (folder / "calls-20260101T000000Z-00000001.jsonl.gz").unlink()
+
+    assert "; values were left out of the recording)" in run("replay", str(folder), "--to", "doubled.yaml").stdout

@@ -1,0 +1,83 @@
+"""Other definitions answer a sample of calls, and differences are counted."""
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS
+from karta_interpreter.webhook.server import shadow
+from karta_interpreter.webhook.server.calls import Calls
+from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.server.shadow import Shadow
+from karta_interpreter.webhook.server.shadow_child import compared
+from karta_interpreter.webhook.wire.recording import line
+from tests.support.waiting import HANG, until
+from tests.webhook.server.client import question
+from tests.webhook.server.process import KARTAS
+
+KIND = "mill.example.org/v1/GrainMill"
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """The definitions of the tests, but that a mill has another count."""
+    folder = tmp_path / "kartas"
+    shutil.copytree(KARTAS, folder)
+    (mill,) = (path for path in folder.rglob("*.yaml") if "kind: GrainMill" in path.read_text())
+    text = mill.read_text()
+    assert ".spec.stones" in text
+    mill.write_text(text.replace(".spec.stones", "(.spec.stones * 2)"))
+    return folder
+
+
+async def _pair(operation: str = "InterpretReplica", kind: str = "GrainMill") -> tuple[bytes, bytes]:
+    store = Store([KARTAS], catalogue=False)
+    store.load()
+    body = question(kind, operation)
+    return body, await Calls(store, Metrics(), DEFAULT_OPTIONS).answer(body, HANG)
+
+
+async def test_answers_are_compared_by_meaning(other: Path) -> None:
+    snapshot = Store([other], catalogue=False).load()
+
+    outcomes = [
+        compared(snapshot, line(0, *await _pair(operation, kind)), DEFAULT_OPTIONS)
+        for operation, kind in (
+            ("InterpretReplica", "GrainMill"),
+            ("InterpretStatus", "GrainMill"),
+            ("InterpretReplica", "Unheard"),
+        )
+    ]
+
+    assert outcomes == [
+        (KIND, "InterpretReplica", "different"),
+        (KIND, "InterpretStatus", "same"),
+        ("", "", "left out"),
+    ]
+
+
+async def test_a_process_compares_a_sample_of_the_calls(other: Path) -> None:
+    counts = Counter[tuple[str, str, str]]()
+    made = Shadow(other, 0.5, DEFAULT_OPTIONS, lambda *labels: counts.update([labels]))
+    made.start()
+    pair = await _pair()
+    for _ in range(4):
+        made.see(*pair)
+    await until(lambda: counts.total() == 2)
+    made.close()
+
+    assert counts == {(KIND, "InterpretReplica", "different"): 2}
+
+
+async def test_a_call_does_not_wait_for_a_shadow_that_is_late(other: Path) -> None:
+    counts = Counter[tuple[str, str, str]]()
+    made = Shadow(other, 1, DEFAULT_OPTIONS, lambda *labels: counts.update([labels]))  # its thread does not run yet
+    pair = await _pair()
+    for _ in range(shadow.MOST_WAITING + 10):
+        made.see(*pair)
+    made.start()
+    await until(lambda: counts.total() == shadow.MOST_WAITING)
+    made.close()

@@ -1,0 +1,129 @@
+"""What a recording holds, and what of a damaged one can be read."""
+
+import base64
+import gzip
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from karta_interpreter.base.errors import RecordingError
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Options
+from karta_interpreter.webhook.wire.recording import VERSION, RecordedCall, head, line, read
+from karta_interpreter.webhook.wire.redaction import Redaction
+
+KEY = b"key"
+APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def _request(obj: Any, **fields: Any) -> bytes:
+    return orjson.dumps({"request": {"uid": "1", "object": obj, **fields}})
+
+
+def _answer(**fields: Any) -> bytes:
+    return orjson.dumps({"response": {"uid": "1", "successful": True, **fields}})
+
+
+def _redacted(obj: Any, answer: bytes = _answer()) -> tuple[Any, Any]:
+    request, answered = Redaction(KEY).redacted(_request(obj), answer)
+    return orjson.loads(request)["request"]["object"], orjson.loads(answered)["response"]
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        {"env": [{"name": "A", "value": "hunter2-long"}]},
+        {"spec": {"envVars": {"A": "hunter2-long"}}},
+        {"metadata": {"annotations": {APPLIED: "hunter2-long"}}},
+        {"spec": {"kind": "Secret", "data": {"x": "hunter2-long"}}},
+        {"spec": {"rootPassword": "hunter2-long", "list": [{"api_key": "hunter2-long"}]}},
+    ],
+)
+def test_a_secret_value_is_in_no_part_of_a_call(obj: Any) -> None:
+    steps = [
+        {"op": "add", "path": "/spec/env/0/value", "value": "s3"},
+        {"op": "add", "path": "/spec/note", "value": "by hunter2-long"},
+    ]
+    patch = base64.b64encode(orjson.dumps(steps)).decode()
+
+    request, answer = Redaction(KEY).redacted(
+        _request(obj), _answer(patch=patch, status={"message": "no hunter2-long"})
+    )
+
+    written = base64.b64decode(orjson.loads(answer)["response"]["patch"])
+    for text in (request, answer, written):
+        assert b"hunter2" not in text
+    assert b'"s3"' not in written
+    assert b"/spec/env/0/value" in written
+
+
+def test_what_is_not_secret_stays_byte_for_byte() -> None:
+    request = b'{"request": {"object": {"spec": {"image": "a", "env": [{"name": "A", "valueFrom": {}}]}}}}'
+
+    assert Redaction(KEY).redacted(request, b"{}") == (request, b"{}")
+
+
+def test_equal_values_have_equal_marks_that_only_one_run_knows() -> None:
+    obj = {"env": [{"name": "A", "value": "x"}, {"name": "B", "value": "x"}, {"name": "C", "value": "y"}]}
+
+    first, second, third = (each["value"] for each in _redacted(obj)[0]["env"])
+    other, _ = Redaction(b"other").redacted(_request(obj), _answer())
+
+    assert first == second != third
+    assert first not in other.decode()
+
+
+def _file(folder: Path, content: bytes) -> Path:
+    path = folder / "calls-20260101T000000Z-00000000.jsonl.gz"
+    path.write_bytes(content)
+    return path
+
+
+def test_calls_are_read_as_they_came(tmp_path: Path) -> None:
+    options = Options(resource_quota_estimate=True)
+    text = head(options) + line(1.5, b'{"request":\n{"uid":"1"}}\n', _answer(healthy=True))
+
+    (call,) = read(_file(tmp_path, gzip.compress(text)))
+
+    assert isinstance(call, RecordedCall)
+    assert call.request == {"request": {"uid": "1"}}
+    assert call.answer["healthy"] is True
+    assert call.options == options
+
+
+def test_a_truncated_recording_is_read_to_its_end(tmp_path: Path) -> None:
+    lines = b"".join(line(n, _request({"n": n * 7919}), _answer()) for n in range(20_000))
+    packed = gzip.compress(head(DEFAULT_OPTIONS) + lines)
+
+    *calls, last = read(_file(tmp_path, packed[: len(packed) // 2]))
+
+    assert 5_000 < len(calls) < 20_000
+    assert all(isinstance(call, RecordedCall) for call in calls)
+    assert str(last) == "it ends before its end"
+
+
+def test_a_line_that_is_not_a_call_is_named(tmp_path: Path) -> None:
+    good = line(1, _request({}), _answer())
+    text = head(DEFAULT_OPTIONS) + good + b"{nonsense\n" + b"[1]\n" + good
+
+    found = list(read(_file(tmp_path, gzip.compress(text))))
+
+    assert [isinstance(each, RecordedCall) for each in found] == [True, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        pytest.param(b"no gzip", "not a recording of this program", id="no gzip"),
+        pytest.param(gzip.compress(b'{"level":"info"}\n{}\n'), "not a recording of this program", id="another program"),
+        pytest.param(
+            gzip.compress(head(DEFAULT_OPTIONS).replace(b'"version":1', b'"version":2')),
+            f"it has version {VERSION + 1} of the format",
+            id="a newer version",
+        ),
+    ],
+)
+def test_another_file_is_refused_with_the_reason(tmp_path: Path, content: bytes, reason: str) -> None:
+    with pytest.raises(RecordingError, match=reason):
+        list(read(_file(tmp_path, content)))
