@@ -107,6 +107,17 @@ CASES: dict[str, list[tuple[str, Case]]] = {
         ),
         ("none", Case(calls("success", 10))),
     ],
+    "KartaInterpreterContention": [
+        (
+            "in one of two pods",
+            Case(
+                gauge("karta_interpreter_contention", f'field=".spec.a",kind="{ASKED["kind"]}",pod="a"', 2),
+                "Karmada and a controller of a member overwrite each other in .spec.a of ray.io/v1, Kind=RayCluster.",
+                {"kind": ASKED["kind"], "field": ".spec.a"},
+            ),
+        ),
+        ("over", Case(gauge("karta_interpreter_contention", f'field=".spec.a",kind="{ASKED["kind"]}"', 0))),
+    ],
     "KartaInterpreterRequestsRefused": [
         (
             "a dozen a minute",

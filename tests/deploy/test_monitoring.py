@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 import pytest
 
 from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.webhook.server.contention import Fight
 from karta_interpreter.webhook.server.metrics import Metrics
 from tests.deploy import rendered
 from tests.deploy.rendered import DEPLOY, ROOT, committed
@@ -54,6 +56,7 @@ def shown() -> dict[str, set[str]]:
     metrics.refused(503)
     metrics.show_staleness(lambda: 0.0)
     metrics.show_registration(lambda: True)
+    metrics.contention.add(b"", Fight("", "", "", "", "", "", begin=0.0, last=inf, per_minute=1.0, retain=""))
     found: dict[str, set[str]] = {"up": set()}
     for line in metrics.render().decode().splitlines():
         if name := re.match(r"# TYPE (\S+) (?!histogram)", line):

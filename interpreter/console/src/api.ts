@@ -163,6 +163,17 @@ export interface ServerPage {
     findings: Finding[];
   }[];
   inStep: boolean | null;
+  fights: {
+    kind: string;
+    namespace: string;
+    name: string;
+    field: string;
+    ours: string;
+    theirs: string;
+    begin: number;
+    per_minute: number;
+    retain: string;
+  }[];
   lastHour: null | {
     seconds: number;
     calls: { operation: string; kind: string; calls: number; errors: number; meanMilliseconds: number; slow: number }[];

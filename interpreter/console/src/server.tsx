@@ -69,6 +69,12 @@ export function ServerPage({ hasServer }: { hasServer: boolean }) {
             />
           ))}
         </section>
+        {page.fights.length ? (
+          <section class="card wide" aria-labelledby="fights-title">
+            <h2 id="fights-title">Overwritten in turns by Karmada and a controller of a member: {page.fights.length}</h2>
+            <Fights fights={page.fights} />
+          </section>
+        ) : null}
         <section class="card wide" aria-labelledby="calls-title">
           <h2 id="calls-title">Calls of the last hour</h2>
           {page.lastHour ? <Calls hour={page.lastHour} /> : <p class="quiet">There is no server next to this console: `serve --console-port` shows its calls.</p>}
@@ -94,6 +100,41 @@ function FindingList({ title, note, findings }: { title: string; note?: string; 
         ))}
       </ul>
     </>
+  );
+}
+
+function Fights({ fights }: { fights: Page["fights"] }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Fields that are overwritten in turns">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">object</th>
+            <th scope="col">field</th>
+            <th scope="col">Karmada</th>
+            <th scope="col">member</th>
+            <th scope="col">since</th>
+            <th scope="col" class="number">per min</th>
+            <th scope="col">line of retain that ends it</th>
+          </tr>
+        </thead>
+        <tbody>
+          {fights.map((each) => (
+            <tr>
+              <th scope="row">
+                {each.kind} {each.namespace}/{each.name}
+              </th>
+              <td>{each.field}</td>
+              <td>{each.ours}</td>
+              <td>{each.theirs}</td>
+              <td>{new Date(each.begin * 1000).toLocaleTimeString()}</td>
+              <td class="number">{each.per_minute}</td>
+              <td>{each.retain ? <code>{each.retain}</code> : "none"}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

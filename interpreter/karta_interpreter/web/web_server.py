@@ -12,6 +12,7 @@ import socket
 import sys
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -82,7 +83,8 @@ async def _open(settings: Settings, webhook: Webhook, opened: AsyncExitStack) ->
     if settings.console_port is not None:
         hour = LastHour(webhook.totals)
         _keep(opened, hour.run())
-        served = Served(lambda: store.snapshot, hour.document, lambda: webhook.state.in_step)
+        fights = partial(webhook.ask, "fights")
+        served = Served(lambda: store.snapshot, hour.document, lambda: webhook.state.in_step, fights=fights)
         url = urls["console"] = await opened.enter_async_context(listening(served, settings.console_port))
         ports["console_port"] = urlsplit(url).port
     if settings.types_api:

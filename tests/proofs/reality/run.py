@@ -64,6 +64,10 @@ def run_round(controllers: Sequence[Controller], cases: Sequence[Case], say: Say
         with _running(cluster, say):
             ours = _start(cluster, controllers, say)
             outcomes = [*compare_schemas(cluster.crds, controllers), *_run(cluster, ours, cases, say)]
+            for fought, kind in ours.fights():
+                api_version, _, short = kind.rpartition("/")
+                found = [Finding("contention", f"{fought} is taken for a fight")]
+                outcomes.append(Outcome("contention", controllers[0].name, short, api_version, found))
             for process in cluster.processes.running.values():
                 if not process.alive:
                     raise RunError(f"{process.name} has ended by itself")

@@ -1,7 +1,9 @@
 """The console listens on loopback, by itself or next to a server."""
 
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -17,13 +19,15 @@ from karta_interpreter.cli.program import program
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.web.console import application
 from karta_interpreter.web.console.application import NOT_BUILT, Served, listening
-from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.server.contention import Fight
+from karta_interpreter.webhook.server.server import Server, Shared
 from karta_interpreter.webhook.server.settings import Settings
 from tests.support.waiting import HANG
 from tests.web.console.in_loop import in_loop
 from tests.web.console.test_answers import KARTA, OBJECT
 
 Run = Callable[..., Result]
+FIGHT = Fight("example.io/v1/Crawler", "ml", "a", ".spec.seed", "1", "2", 0.0, 9e12, 9.0, "- .spec.seed")
 REVIEW = {
     "apiVersion": "config.karmada.io/v1alpha1",
     "kind": "ResourceInterpreterContext",
@@ -68,13 +72,19 @@ async def test_a_port_that_is_taken_is_an_error() -> None:
                 pass
 
 
+@asynccontextmanager
+async def fighting(shared: Shared) -> AsyncIterator[None]:
+    shared.metrics.contention.add(b"u", FIGHT)
+    yield
+
+
 @pytest.mark.usefixtures("built")
 async def test_next_to_a_server_its_definitions_and_calls_are_shown(tmp_path: Path) -> None:
     (tmp_path / "karta.yaml").write_text(KARTA)
     urls: dict[str, str] = {}
     folders = (tmp_path / "karta.yaml",)
     settings = Settings(port=0, plain_http=True, folders=folders, console_port=0, log_level="error")
-    async with Server(settings, [in_loop(urls)]) as server:
+    async with Server(settings, [in_loop(urls), fighting]) as server:
         interpret = f"{server.started.url}/interpret"
         async with aiohttp.ClientSession() as session, session.post(interpret, json=REVIEW) as response:
             assert (await response.json())["response"]["replicas"] == 2
@@ -90,6 +100,7 @@ async def test_next_to_a_server_its_definitions_and_calls_are_shown(tmp_path: Pa
         1,
         0,
     )
+    assert found["fights"] == [asdict(FIGHT)]
     assert found["inStep"] is None, "this server does not register"
     assert 1 in [each["kinds"] for each in found["origins"]], "the file"
     assert ("example.io/v1", "Crawler") in [(row["apiVersion"], row["kind"]) for row in kinds]

@@ -4,9 +4,9 @@ Nothing in here recurses, so that no document is too deep for it.
 """
 
 from collections.abc import Iterable, Iterator
-from copy import deepcopy
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from karta_interpreter.base.k8s.edit import get, remove, set_value
 from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, Path, pointer_step
 
 Operation: TypeAlias = dict[str, JSON]
@@ -71,25 +71,27 @@ def diff(before: JSON, after: JSON) -> list[Operation]:
     return operations
 
 
-def applied(document: JSON, operations: Iterable[Operation]) -> JSON:
-    """Return a copy of a document with the operations done; raises KeyError, IndexError, ValueError and TypeError.
+def patched(document: JSON, operations: Iterable[Operation]) -> JSON:
+    """Return a document after the operations of a `diff`; raises LookupError and InterpretationError for others.
 
-    >>> applied({"a": [1, 2]}, [{"op": "remove", "path": "/a/0"}, {"op": "add", "path": "/b", "value": 3}])
-    {'a': [2], 'b': 3}
+    >>> patched({"a": [1, 3]}, [{"op": "add", "path": "/a/1", "value": 2}])
+    {'a': [1, 2, 3]}
     """
-    root: Any = {"": deepcopy(document)}
     for operation in operations:
-        *parents, last = (part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/"))
-        place = root
-        for part in parents:
-            place = place[int(part) if isinstance(place, list) else part]
+        path: Path = ()
+        for step in operation["path"].split("/")[1:]:
+            key = step.replace("~1", "/").replace("~0", "~")
+            path = (*path, int(key) if isinstance(get(document, path), list) else key)
+        elements = get(document, path[:-1])
         if operation["op"] == "remove":
-            del place[int(last) if isinstance(place, list) else last]
-        elif isinstance(place, list) and operation["op"] == "add":
-            place.insert(len(place) if last == "-" else int(last), operation["value"])
+            document = remove(document, path)
+        elif operation["op"] == "add" and isinstance(elements, list):
+            longer = elements.copy()
+            longer.insert(int(path[-1]), operation["value"])
+            document = set_value(document, path[:-1], longer)
         else:
-            place[int(last) if isinstance(place, list) else last] = operation["value"]
-    return root[""]
+            document = set_value(document, path, operation["value"])
+    return document
 
 
 def _is_opaque(place: str) -> bool:

@@ -60,6 +60,7 @@ class Served:
     last_hour: Callable[[], Awaitable[Object]] | None = None
     in_step: Callable[[], bool | None] = lambda: None
     texts: Texts = field(default_factory=Texts)
+    fights: Callable[[], Awaitable[JSON]] | None = None
 
 
 class Console:
@@ -144,7 +145,8 @@ class Console:
     async def _server(self, _: web.Request) -> web.Response:
         served = self._served
         calls = await served.last_hour() if served.last_hour else None
-        return _json({**state(served.snapshot()), "lastHour": calls, "inStep": served.in_step()})
+        fights = await served.fights() if served.fights else []
+        return _json({**state(served.snapshot()), "lastHour": calls, "inStep": served.in_step(), "fights": fights})
 
     async def _answers(self, request: web.Request) -> web.Response:
         """The answers to a `Question`; the page ends a request that a newer one replaces, and so its process."""

@@ -4,6 +4,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -18,6 +19,7 @@ from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.certificate import judge_certificate, read_bundle
 from karta_interpreter.webhook.doctor.connection import SECONDS, Address, Reply, ask, connect, shake_hands, verify
+from karta_interpreter.webhook.doctor.contention import METRICS, judge_contention
 from karta_interpreter.webhook.doctor.result import CheckResult, Level, listed, ok, problem, warning
 from karta_interpreter.webhook.wire.request import API_VERSION, KIND, context_of
 
@@ -118,7 +120,11 @@ def _calls(address: Address, limit: int | None, kinds: Kinds) -> list[CheckResul
                 _SLOW_ADVICE,
             )
         )
-    return [*results, *judge_definitions(known)]
+    results += judge_definitions(known)
+    # What a proxy does with other paths is not about calls.
+    with suppress(OSError):
+        results += judge_contention(ask(address, METRICS))
+    return results
 
 
 def call_body(gvk: GVK, operation: Operation) -> bytes:

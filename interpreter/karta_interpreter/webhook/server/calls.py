@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from math import inf
 from typing import Any, TypeAlias
@@ -62,6 +63,7 @@ class Calls:
         self.interruption = Interruption()
         self._store = store
         self._metrics = metrics
+        metrics.contention.limited = self._limited
         self._options = options
         self._isolated = IsolatedCalls()
         self._scripts = ScriptCalls()
@@ -140,6 +142,7 @@ class Calls:
             answer = self._failure(call, error)
         else:
             self._record(call)
+            self._note(call, answer, call.definition)
         spent = self._clock() - call.started
         self.load.spend(spent)
         # Processor time: a busy machine makes any call wait.
@@ -174,6 +177,7 @@ class Calls:
         except Exception as error:  # noqa: BLE001 - the edge of the process
             return self._failure(call, error)
         self._record(call)
+        self._note(call, answer)
         return answer
 
     async def _script_results(self, call: PendingCall, seconds: float) -> Results:
@@ -212,7 +216,23 @@ class Calls:
             return self._failure(call, error)
         if call is not None:
             self._record(call)
+            self._note(call, answer)
         return answer
+
+    def _note(self, call: PendingCall, answer: bytes, definition: Definition | None = None) -> None:
+        if call.request.operation_name == Operation.RETAIN and call.definition:
+            try:
+                self._metrics.contention.note(call.body, call.request, answer, definition)
+            except Exception as error:  # noqa: BLE001 - there is an answer, whatever is wrong here
+                log.error("looking for fights failed unexpectedly", exc_info=error)
+
+    @contextmanager
+    def _limited(self) -> Iterator[None]:
+        self.interruption.at = self._processor_time() + LONG
+        try:
+            yield
+        finally:
+            self.interruption.at = inf
 
     def _pack(self, definition: Definition) -> bytes:
         # Of another snapshot than this call's there may be another definition of the kind.

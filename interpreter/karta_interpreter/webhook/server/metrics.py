@@ -22,6 +22,7 @@ from prometheus_client.registry import Collector
 
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.webhook.server.contention import Contention
 
 # One more series for each, with a time that Prometheus does not read.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated there
@@ -58,6 +59,8 @@ class Metrics:
         calls = CallMetrics()
         self._registry.register(calls)
         self.answered, self.totals = calls.add, calls.totals
+        self.contention = Contention()
+        self._registry.register(self.contention)
         self._http_errors = self._counter("http_errors", "Requests that got an HTTP error.", "status")
         rejected = self._counter("connections_rejected", "Connections of the webhook that were closed: too many.")
         self.connection_rejected = rejected.inc

@@ -149,7 +149,7 @@ class WebProcess:
             await asyncio.sleep(_INFORM_SECONDS)
 
     async def _answer(self, what: str, *about: Any) -> JSON:  # noqa: ANN401 - JSON
-        """Answer a question: read a file of the types folder, labels of a hundred Kartas, a part of the counters.
+        """Answer a question: read a file of the types folder, labels of Kartas, a part of the counters, fights.
 
         Only the first may take more than a part of a millisecond: a thread reads the file, and what has changed is
         published like every change of definitions.
@@ -163,6 +163,8 @@ class WebProcess:
         if what == "totals":
             totals = shared.metrics.totals(about[0], _SERIES)
             return {"series": [[*labels, *counts] for labels, counts in totals.series.items()], "within": totals.within}
+        if what == "fights":
+            return shared.metrics.contention.fights()
         return None
 
 

@@ -6,12 +6,12 @@ from typing import Any, Final, TypeAlias, cast
 
 import orjson
 
-from karta_interpreter.base.errors import RecordingError
-from karta_interpreter.base.k8s.patch import applied
+from karta_interpreter.base.errors import InterpretationError, RecordingError
+from karta_interpreter.base.k8s.patch import patched
 from karta_interpreter.engine.operations import Call, Results, by_operation
 
 _Response: TypeAlias = Mapping[str, Any]
-_MALFORMED: Final = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+_MALFORMED: Final = (AttributeError, InterpretationError, LookupError, TypeError, ValueError)
 
 
 def results_of(call: Call, response: _Response) -> Results:
@@ -25,7 +25,7 @@ def results_of(call: Call, response: _Response) -> Results:
 def _patched(name: str) -> Callable[[Call, _Response], Results]:
     def read(call: Call, response: _Response) -> Results:
         steps = orjson.loads(base64.b64decode(response["patch"])) if response.get("patch") else []
-        return cast("Results", {name: applied(call.object, steps)})
+        return cast("Results", {name: patched(call.object, steps)})
 
     return read
 
