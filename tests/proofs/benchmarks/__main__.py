@@ -34,24 +34,25 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.proofs.benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small objects, few figures, and write nothing")
     parser.add_argument("--compare", action="store_true", help="measure ratios, and fail when one has fallen")
+    parser.add_argument("--stages", action="store_true", help="what a call costs by stage, and write nothing")
     parser.add_argument("--only", metavar="SECTION", choices=sorted(SECTIONS), nargs="+", help="and write nothing")
     options = parser.parse_args()
     if len(cores()) < _CORES:
         sys.exit("servers need one core and who asks them another one, on Linux: this cannot be measured here")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     try:
-        programs = build()
+        programs = None if options.stages else build()
     except BuildError as error:
         sys.exit(str(error))
-    if not programs:
+    if not programs and not options.stages:
         sys.stderr.write("There is no Go, so this server is measured alone, and nothing is written.\n")
     if (load := os.getloadavg()[0]) > _BUSY:
         sys.stderr.write(f"The load average is {load:.1f}: who else is busy here is measured, too.\n")
     if options.compare:
         return compare(programs)
-    effort = QUICK if options.quick else THOROUGH
+    effort = QUICK if options.quick or options.stages else THOROUGH
     run = Run(effort)
-    _measure(run, programs, options.only or list(SECTIONS))
+    _measure(run, programs, ["stages"] if options.stages else options.only or list(SECTIONS))
     if effort.whole and programs and not options.only:
         _write(run, programs)
     return run.exit_code

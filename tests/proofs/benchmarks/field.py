@@ -13,7 +13,7 @@ from tests.proofs.benchmarks.load import Load
 from tests.proofs.benchmarks.servers import Bay, Server
 from tests.proofs.benchmarks.workload import Make, body_about, sized, variant
 
-_DEFINITIONS = Path(__file__).parent / "definitions"
+DEFINITIONS = Path(__file__).parent / "definitions"
 _RAY_SCRIPTS = (
     "pkg/resourceinterpreter/default/thirdparty/resourcecustomizations/ray.io/v1/RayCluster/customizations.yaml"
 )
@@ -90,7 +90,7 @@ def field(programs: Programs | None, folder: Path) -> Iterator[Field]:
     bay = Bay(folder)
     with ExitStack() as stack:
         start = stack.enter_context
-        ours = start(bay.ours("this server", "--kartas", _DEFINITIONS))
+        ours = start(bay.ours("this server", "--kartas", DEFINITIONS))
         yield Field(
             ours=ours,
             peers=_peers(programs, bay, stack, ours) if programs else None,

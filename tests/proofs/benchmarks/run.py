@@ -19,6 +19,7 @@ from tests.proofs.benchmarks.operations import operations, special
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.report import Part, Plot, table
 from tests.proofs.benchmarks.rounds import Effort
+from tests.proofs.benchmarks.stages import stages
 from tests.proofs.benchmarks.waiting import new_connections, waiting
 
 
@@ -33,6 +34,7 @@ class Section:
 
 SECTIONS: Final[dict[str, Section]] = {
     "operations": Section(operations, ("summary", "headline", "operations", "kinds", "capacity")),
+    "stages": Section(stages, ("stages",)),
     "special": Section(special, ("special",), gives_ratios=False),
     "waiting": Section(waiting, ("waiting",)),
     "connections": Section(new_connections, ("connections",)),

@@ -81,6 +81,13 @@ class Bay:
             yield server
 
     @contextmanager
+    def floor(self) -> Iterator[Server]:
+        """Run the server that knows the answer; raises as `ours`."""
+        command = sys.executable, "-m", "tests.proofs.benchmarks.floor", self._certificate, self._key
+        with _running("knows the answer, in Python", command, INTERPRET, {}) as server:
+            yield server
+
+    @contextmanager
     def peer(self, name: str, program: Path, **environment: str) -> Iterator[Server]:
         """Run a webhook in Go that has the options of Karmada's example, and no API server; raises as `ours`."""
         command = program, "--cert-dir", self._certificate.parent, "--bind-address", "127.0.0.1", "--secure-port"

@@ -19,6 +19,9 @@ MOST_VALUES: Final = 12_000
 Read: TypeAlias = Callable[[bytes], tuple[JSON, ...]]
 """Decodes a text; raises one of `UNREAD` for a text that has to be decoded as a whole, and is perhaps invalid."""
 
+ReadWithText: TypeAlias = Callable[[bytes], tuple[tuple[JSON, ...], bytes]]
+"""The same, and the text of what was decoded: values of equal texts are equal, in their types and order as well."""
+
 UNREAD: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, orjson.JSONEncodeError)
 
 _MOST: Final = 2**16
@@ -135,11 +138,17 @@ def projection_reader(projections: Mapping[str, Projection | None]) -> Read:
     >>> read(b'{"object": {"kind": "Job", "spec": {"replicas": 1, "template": {}}}}')
     ({'spec': {'replicas': 1}}, None)
     """
+    read = reader_with_text(projections)
+    return lambda text: read(text)[0]
+
+
+def reader_with_text(projections: Mapping[str, Projection | None]) -> ReadWithText:
+    """Return the decoder of `projection_reader`, which also returns the text of what it has decoded."""
     fields = [(name, _object_type(part, Any)) if part else (name, Any, None) for name, part in projections.items()]
     decoder = msgspec.json.Decoder(msgspec.defstruct("_Fields", fields, forbid_unknown_fields=True))
     too_long = distrust = 0
 
-    def read(text: bytes) -> tuple[JSON, ...]:
+    def read(text: bytes) -> tuple[tuple[JSON, ...], bytes]:
         nonlocal too_long, distrust
         # A third of a millisecond in the place of a decoding that would fail again.
         if distrust and len(text) >= too_long:
@@ -153,7 +162,7 @@ def projection_reader(projections: Mapping[str, Projection | None]) -> Read:
         if len(written) > _MOST or (len(written) > _SURELY_FEW and values_in(written) > MOST_VALUES):
             too_long, distrust = len(text), _DISTRUST
             raise msgspec.ValidationError(_TOO_MUCH)
-        return values
+        return values, written
 
     return read
 

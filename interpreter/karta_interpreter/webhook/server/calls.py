@@ -31,8 +31,17 @@ from karta_interpreter.webhook.server.load import Load
 from karta_interpreter.webhook.server.log import log
 from karta_interpreter.webhook.server.metrics import Metrics
 from karta_interpreter.webhook.server.pending_call import PendingCall
+from karta_interpreter.webhook.server.remembered_answers import RememberedAnswers
 from karta_interpreter.webhook.server.slow_calls import LONG, SlowCalls
-from karta_interpreter.webhook.wire import FastDecoder, Request, decode, encode_failure, encode_results
+from karta_interpreter.webhook.wire import (
+    FastDecoder,
+    Request,
+    decode,
+    encode_failure,
+    encode_results,
+    with_uid,
+    without_uid,
+)
 
 _OPERATIONS = frozenset(operation.value for operation in Operation)
 _SLOW = 0.5
@@ -111,6 +120,7 @@ class Calls:
         # These remember definitions; a snapshot never changes, so its identity will do.
         self._snapshot, self._decoder = snapshot, self._reads_by(snapshot.find)
         self._slow_calls, self._packed = SlowCalls(), dict[GVK, tuple[Definition, bytes]]()
+        self._answers = RememberedAnswers()
 
     def _read(self, body: bytes) -> tuple[PendingCall | None, Lane]:
         """Read a request and decide its lane; there is no call where the body is too large to be read here."""
@@ -118,16 +128,22 @@ class Calls:
         if snapshot is not self._snapshot:
             self._begin_snapshot(snapshot)
         definition: Definition | None
+        parts, remembered = b"", None
         decoded = self._decoder.read(body)
         if decoded is not None:
-            request, definition, is_projected = decoded.request, decoded.definition, not decoded.by_script
+            request, definition, by_script, parts = decoded
+            is_projected = not by_script
+            if parts:
+                remembered = self._answers.find((request.operation_name, parts))
         # Only now: the fast decoder skips what it does not need, so most large bodies are cheap to it.
         elif is_large_body(body):
             return None, lane_of(None, None, len(body), is_slow=False)
         else:
             request, is_projected = decode(body), False
             definition = definition_of(request, snapshot)
-        call = PendingCall(started, spent, body, request, snapshot, definition, is_projected)
+        call = PendingCall(started, spent, body, request, snapshot, definition, is_projected, parts, remembered)
+        if remembered is not None:
+            return call, Lane.INLINE
         size = len(body)
         return call, lane_of(request, definition, size, is_slow=self._slow_calls.matches(call.key, size))
 
@@ -135,7 +151,7 @@ class Calls:
         """Return the answer; None for one that is interrupted, and that a child process gives."""
         answer = None
         try:
-            answer = encode_results(call.request, self._own_results(call))
+            answer = self._remembered_or_new(call)
         except InterruptedWork:
             pass
         except Exception as error:  # noqa: BLE001 - the edge of the process
@@ -148,6 +164,15 @@ class Calls:
         # Processor time: a busy machine makes any call wait.
         if spent >= LONG and (seconds := self._processor_time() - call.spent) >= LONG:
             self._note_slow(call, seconds)
+        return answer
+
+    def _remembered_or_new(self, call: PendingCall) -> bytes:
+        request = call.request
+        if call.remembered is not None:
+            return with_uid(call.remembered, request.uid)
+        answer = encode_results(request, self._own_results(call))
+        if call.parts:
+            self._answers.add((request.operation_name, call.parts), without_uid(answer, request.uid))
         return answer
 
     def _own_results(self, call: PendingCall) -> Results:

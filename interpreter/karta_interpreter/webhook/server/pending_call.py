@@ -17,7 +17,8 @@ class PendingCall(NamedTuple):
     """A request, and what there was to answer it with when it came.
 
     ``started`` is the time of the clock when it came, ``spent`` the processor time of the thread. ``is_projected``: of
-    the object only what the definition's own answer reads was decoded.
+    the object only what the definition's own answer reads was decoded; ``parts`` is the text of that, or empty, and
+    ``remembered`` the answer to the same text, without its uid.
     """
 
     started: float
@@ -27,6 +28,8 @@ class PendingCall(NamedTuple):
     snapshot: Snapshot
     definition: Definition | None
     is_projected: bool = False
+    parts: bytes = b""
+    remembered: bytes | None = None
 
     @property
     def key(self) -> Key:

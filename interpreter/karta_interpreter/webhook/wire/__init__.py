@@ -10,6 +10,22 @@ shows to users.
 
 from karta_interpreter.webhook.wire.fast_decoder import FastDecoded, FastDecoder
 from karta_interpreter.webhook.wire.request import Request, decode
-from karta_interpreter.webhook.wire.response import encode_failure, encode_results, encode_status
+from karta_interpreter.webhook.wire.response import (
+    encode_failure,
+    encode_results,
+    encode_status,
+    with_uid,
+    without_uid,
+)
 
-__all__ = ["FastDecoded", "FastDecoder", "Request", "decode", "encode_failure", "encode_results", "encode_status"]
+__all__ = [
+    "FastDecoded",
+    "FastDecoder",
+    "Request",
+    "decode",
+    "encode_failure",
+    "encode_results",
+    "encode_status",
+    "with_uid",
+    "without_uid",
+]

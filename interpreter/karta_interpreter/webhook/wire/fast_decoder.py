@@ -12,7 +12,7 @@ import orjson
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.projection import UNREAD, Projection, Read, projection_reader
+from karta_interpreter.base.k8s.projection import UNREAD, Projection, ReadWithText, reader_with_text
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import SLOTS, Call, Operation
@@ -50,12 +50,14 @@ class FastDecoded(NamedTuple):
     """A request, and the definition that answers it.
 
     It answers with its own expressions, all of which run in this process, or ``by_script``: then the object of the call
-    is its text, as a fragment.
+    is its text, as a fragment. ``parts`` is the text of all that the answer depends on, but for operation and
+    definition; it is empty where a status is among it, which is another one each time.
     """
 
     request: Request
     definition: Definition
     by_script: bool = False
+    parts: bytes = b""
 
 
 class _Question(NamedTuple):
@@ -67,16 +69,20 @@ class _Question(NamedTuple):
     operation: Operation
     operation_name: str
     fields: tuple[str, ...]
-    read: Read
+    read: ReadWithText
     by_script: bool
+    reads_status: bool
 
     @classmethod
     def of(cls, definition: Definition, operation: Operation, projection: Projection | None) -> Self:
         """Return the question about a projection of objects, without one about their text."""
         gvk, fields = definition.gvk, _FIELDS.get(operation, ("object", "replicas"))
         projections = {field: projection if field in _OBJECTS else None for field in fields}
-        read = projection_reader(projections) if projection else _text_reader
-        return cls(definition, gvk.kind, gvk.api_version, operation, operation.value, fields, read, projection is None)
+        read = reader_with_text(projections) if projection else _text_reader
+        by_script = projection is None
+        reads_status = projection is None or "status" in projection.fields
+        name = operation.value
+        return cls(definition, gvk.kind, gvk.api_version, operation, name, fields, read, by_script, reads_status)
 
 
 class _Text(msgspec.Struct, forbid_unknown_fields=True):
@@ -93,7 +99,7 @@ _TEXT: Final = msgspec.json.Decoder(_Text)
 _IDENTITY: Final = msgspec.json.Decoder(_Identity)
 
 
-def _text_reader(text: bytes) -> tuple[JSON, ...]:
+def _text_reader(text: bytes) -> tuple[tuple[JSON, ...], bytes]:
     """Return the identity of an object and its text; raises one of `UNREAD`."""
     if len(text) > _LONGEST_FOR_SCRIPT:
         raise msgspec.ValidationError("the object is too large")
@@ -101,7 +107,7 @@ def _text_reader(text: bytes) -> tuple[JSON, ...]:
         text.decode()  # msgspec does not check that skipped text is UTF-8
     raw = bytes(_TEXT.decode(text).object)
     identity = _IDENTITY.decode(raw)
-    return {"kind": identity.kind, "apiVersion": identity.api_version}, orjson.Fragment(raw)
+    return ({"kind": identity.kind, "apiVersion": identity.api_version}, orjson.Fragment(raw)), raw
 
 
 class FastDecoder:
@@ -121,9 +127,9 @@ class FastDecoder:
         question = self._questions.get((asked, asks)) or self._learn(head)
         if question is None:
             return None
-        definition, kind, api_version, operation, operation_name, fields, read, by_script = question
+        definition, kind, api_version, operation, operation_name, fields, read, by_script, changes = question
         try:
-            values = read(b"{" + body[head.end() - _BEFORE : -_AFTER])
+            values, text = read(b"{" + body[head.end() - _BEFORE : -_AFTER])
             obj = values[0]
             if obj.get("kind") != kind or obj.get("apiVersion") != api_version:
                 return None
@@ -141,7 +147,7 @@ class FastDecoder:
             operation_name,
             call,
         )
-        return FastDecoded(request, definition, by_script)
+        return FastDecoded(request, definition, by_script, b"" if changes else text)
 
     def _learn(self, head: re.Match[bytes]) -> _Question | None:
         """Find out what a head asks, once; None when that is nothing to be read in parts."""

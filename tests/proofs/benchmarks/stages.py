@@ -1,0 +1,113 @@
+"""One request by stage: what each costs this server, beside a server that knows the answer."""
+
+import asyncio
+import gc
+import time
+from collections.abc import Callable
+from typing import Final
+
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS
+from karta_interpreter.engine.operations.dispatch import own_answer
+from karta_interpreter.webhook.server.calls import Calls
+from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.server.remembered_answers import RememberedAnswers
+from karta_interpreter.webhook.wire import FastDecoder, encode_results
+from tests.proofs.benchmarks.field import DEFINITIONS, Field
+from tests.proofs.benchmarks.report import Part, number, table
+from tests.proofs.benchmarks.rounds import Case, Effort, measure
+from tests.proofs.benchmarks.servers import Server
+from tests.proofs.benchmarks.workload import HOT_OPERATIONS, OPERATIONS, Make, ray_cluster, workload
+
+_MAKES: Final[tuple[Make, ...]] = (workload, ray_cluster)
+_SIZES: Final = {"5 KB": 5 * 1024, "24 KB": 24 * 1024}
+_TURNS, _TURN_SECONDS = 20, 0.004
+_HEADS: Final = ("operation", "decode", "evaluate", "encode", "bookkeeping", "first call", "same parts again")
+
+
+def stages(field: Field, effort: Effort) -> Part:
+    """Measure the floor, this server, and the stages within one call; gives the ratios of floor to this server."""
+    with field.bay.floor() as floor:
+        lines, ratios = _beside_floor(field, floor, effort)
+    heads = ("kind", "size", "floor, CPU µs", "this server, CPU µs", "times the floor")
+    return Part({"stages": f"{table(heads, lines)}\n{_stages_text(field)}"}, ratios)
+
+
+def _beside_floor(field: Field, floor: Server, effort: Effort) -> tuple[list[tuple[str, ...]], dict[str, float]]:
+    servers = floor, field.ours
+    cases = {
+        (make.__name__, size, server.name): Case(server, field.hot_bodies(length, make, HOT_OPERATIONS))
+        for make in _MAKES
+        for size, length in _SIZES.items()
+        for server in servers
+    }
+    measure(cases.values(), field.load, effort.rounds, effort.seconds)
+    lines: list[tuple[str, ...]] = []
+    ratios: dict[str, float] = {}
+    for make in _MAKES:
+        for size in _SIZES:
+            least, ours = (cases[make.__name__, size, each.name].found.cpu for each in servers)
+            lines.append((make.__name__, size, number(least), number(ours), f"{ours / least:.1f}"))
+            ratios[f"floor, {make.__name__}, {size}"] = least / ours
+    return lines, ratios
+
+
+def _stages_text(field: Field) -> str:
+    store = Store([DEFINITIONS])
+    store.load()
+    rows = [
+        (f"{make.__name__}, {size}, {operation}", *map(number, _stages(store, bodies)))
+        for make in _MAKES
+        for size, length in _SIZES.items()
+        for operation in OPERATIONS
+        if (bodies := [file.read_bytes() for file in field.bodies(operation, length, make)])
+    ]
+    return f"Within a call, without TLS, socket and HTTP, in µs:\n\n{table(_HEADS, rows)}"
+
+
+def _stages(store: Store, bodies: list[bytes]) -> tuple[float, ...]:
+    read = FastDecoder(store.snapshot.find).read
+    decoded = [found for body in bodies if (found := read(body))]
+    asked = [(each.definition, each.request.call) for each in decoded if each.request.call]
+    results = [own_answer(definition, call, DEFAULT_OPTIONS) for definition, call in asked]
+    pairs = list(zip([each.request for each in decoded], results, strict=True))
+    decode = _least(lambda: [read(body) for body in bodies])
+    evaluate = _least(lambda: [own_answer(definition, call, DEFAULT_OPTIONS) for definition, call in asked])
+    encode = _least(lambda: [encode_results(request, result) for request, result in pairs])
+    first, again = asyncio.run(_calls(store, bodies, most=0)), asyncio.run(_calls(store, bodies, most=2**24))
+    times = decode, evaluate, encode, max(first - decode - evaluate - encode, 0.0), first, again
+    return tuple(each / len(bodies) for each in times)
+
+
+async def _calls(store: Store, bodies: list[bytes], most: int) -> float:
+    calls = _Remembering(store, most)
+    return _least(lambda: [calls.answer_soon(body) for body in bodies])
+
+
+class _Remembering(Calls):
+    """Calls that remember answers in so many bytes."""
+
+    def __init__(self, store: Store, most: int) -> None:
+        self._most = most
+        super().__init__(store, Metrics(), DEFAULT_OPTIONS)
+
+    def _begin_snapshot(self, snapshot: Snapshot) -> None:
+        super()._begin_snapshot(snapshot)
+        self._answers = RememberedAnswers(self._most)
+
+
+def _least(act: Callable[[], object]) -> float:
+    """Return the least processor time of many short turns, in microseconds: other programs make some of them longer."""
+    act()
+    gc.collect()
+    gc.disable()
+    least = float("inf")
+    for _ in range(_TURNS):
+        count, begun = 0, time.process_time()
+        while (spent := time.process_time() - begun) < _TURN_SECONDS:
+            act()
+            count += 1
+        least = min(least, spent / max(count, 1))
+    gc.enable()
+    return 1e6 * least
