@@ -184,6 +184,8 @@ _LAWS: Sequence[Callable[[_Changes, Object], _Change | None]] = (
 
 _FIXED = {
     "AppWrapper": "counts are of objects inside of the object",
+    "Elasticsearch": "not divided: its node sets hold data",
+    "JobFlow": "not divided: counts are in the JobTemplates that it refers to",
 }
 """Kinds of whose components none can be set, and why."""
 
@@ -210,7 +212,8 @@ def test_counts_of_components_can_be_set() -> None:
         fixed |= {(kind, part.name) for part in entry.definition.leaves if set_ and part.name not in set_}
     kinds = {entry.definition.gvk.kind for entry in entries() if entry.definition and _has_several_pod_sets(entry)}
     assert kinds - settable == _FIXED.keys()
-    assert len(settable) >= 0.95 * len(kinds)
+    divided = {kind for kind in kinds if not _FIXED.get(kind, "").startswith("not divided")}
+    assert len(settable) >= 0.95 * len(divided)
     assert fixed == _FIXED_COMPONENTS
 
 

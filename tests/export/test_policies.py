@@ -19,8 +19,14 @@ from tests.catalogue.entries import entries
 _SUSPENDABLE = [
     pytest.param(entry.definition, entry.objects, id=entry.definition.name)
     for entry in entries()
-    if entry.definition and entry.definition.suspend
+    if entry.definition and entry.definition.suspend and entry.definition.gvk.kind != "VirtualMachine"
 ]
+
+
+@pytest.mark.parametrize("direction", ["suspend", "resume"])
+def test_override_of_a_kind_with_two_switches_needs_the_object(direction: Direction) -> None:
+    with pytest.raises(ExportError, match="depends on its spec; give --object"):
+        switch_policy(_of("kubevirt.io/v1", "VirtualMachine"), direction)
 
 
 @pytest.mark.parametrize("direction", ["suspend", "resume"])

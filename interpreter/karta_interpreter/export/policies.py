@@ -37,16 +37,19 @@ def switch_policy(definition: Definition, direction: Direction, clusters: Sequen
     Raises ExportError for a kind that cannot be suspended, or whose switches have no fixed path.
     """
     patches: list[Patch] = []
-    notes: list[str] = []
+    notes, conditions = list[str](), list[str]()
     for action in getattr(definition, direction):
         condition, path = _fixed_path(definition, action.path)
         pointer = "".join(f"/{pointer_step(str(key))}" for key in path)
         patches.append({"op": "add", "path": pointer, "value": action.value})
+        conditions += [condition] if condition else []
         notes += [f"Only objects with `{condition}` can be suspended."] if condition else []
         if path[0] == "spec" and path[1:-1]:
             notes.append(f"The patch needs {field_path(path[:-1])} in the template; --object writes it where it lacks.")
     if not patches:
         raise ExportError(f"definition {definition.name} has no suspendDefinition: its workloads cannot be suspended")
+    if len(patches) > 1 and conditions:
+        raise ExportError(f"definition {definition.name}: what suspends a workload depends on its spec; give --object")
     return _override(definition, direction, patches, clusters, tuple(notes))
 
 

@@ -47,8 +47,8 @@ def found_in(workload: Workload) -> list[tuple[str, str, int]] | None:
 
 FILES = [pytest.param(path, id=path.parent.name) for path in catalogue_files()]
 
-WITH_PODS = [each for each in FILES if each.id != "TrainJob"]
-"""Those whose objects describe their pods: a TrainJob leaves that to the runtime to which it refers."""
+WITH_PODS = [each for each in FILES if each.id not in ("JobFlow", "TrainJob")]
+"""Those whose objects describe their pods: a JobFlow and a TrainJob leave that to what they refer to."""
 
 
 @pytest.mark.parametrize("path", WITH_PODS)

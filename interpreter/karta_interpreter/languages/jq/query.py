@@ -37,7 +37,7 @@ class ExpressionProgram:
     A ``bounded`` expression has a function already, and nothing else.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
-    >>> Program(parse(".a[]")).outputs({"a": [1, 2]})
+    >>> ExpressionProgram(parse(".a[]")).outputs({"a": [1, 2]})
     [1, 2]
     """
 

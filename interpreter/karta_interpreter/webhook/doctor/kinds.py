@@ -29,7 +29,7 @@ def served(gvk: GVK, resources: Mapping[str, Sequence[Object]]) -> ServedVersion
 
     >>> deployments = [{"name": "deployments", "kind": "Deployment"}]
     >>> served(GVK("apps", "v1", "Deployment"), {"v1": deployments})
-    Served(versions=('v1',), status=False)
+    ServedVersions(versions=('v1',), status=False)
     """
     plurals = {
         # Names with a slash are subresources, such as deployments/scale, whose kind may be that of another resource.

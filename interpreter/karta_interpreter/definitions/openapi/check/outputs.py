@@ -39,7 +39,7 @@ def outputs(node: Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C9
 
     >>> from karta_interpreter.languages.jq import parse
     >>> root = Shape({"properties": {"spec": {"properties": {"size": {"type": "integer"}}}}}, ".")
-    >>> scope = Scope()
+    >>> scope = TypeScope()
     >>> outputs(parse(".spec.sizes // 1"), (root,), scope)[-1].noun, scope.found[0].message, scope.found[0].hint
     ('an integer', 'the CRD has no field .spec.sizes', 'did you mean size?')
     """

@@ -52,9 +52,9 @@ class SchemaPath:
     def jq(self) -> str:
         """The expression that reads it.
 
-        >>> Place(("spec", "groups", Entries(key="name"), "pod-template")).jq
+        >>> SchemaPath(("spec", "groups", Entries(key="name"), "pod-template")).jq
         '.spec.groups[]["pod-template"]'
-        >>> Place((Entries(), "pod-template")).jq
+        >>> SchemaPath((Entries(), "pod-template")).jq
         '.[]["pod-template"]'
         """
         return _path("".join(_step(step) for step in self.steps))
@@ -63,11 +63,11 @@ class SchemaPath:
     def ids(self) -> str:
         r"""The expression that reads the id of each instance; those of lists within lists are put together.
 
-        >>> Place(("spec", "groups", Entries(key="name"), "template")).ids
+        >>> SchemaPath(("spec", "groups", Entries(key="name"), "template")).ids
         '.spec.groups[].name'
-        >>> Place(("spec", "roles", Entries(is_map=True), "template")).ids
+        >>> SchemaPath(("spec", "roles", Entries(is_map=True), "template")).ids
         '.spec.roles // {} | keys[]'
-        >>> Place(("spec", "sets", Entries(key="id"), "roles", Entries(is_map=True))).ids
+        >>> SchemaPath(("spec", "sets", Entries(key="id"), "roles", Entries(is_map=True))).ids
         '.spec.sets[] | "\\(.id)-\\(.roles // {} | keys[])"'
         """
         return _ids(self.steps)

@@ -185,7 +185,7 @@ def have_state(pods: PodsField) -> bool:
     """Whether pods look as if each had data of its own: storage or a primary stands next to a count of them.
 
     >>> spec = {"properties": {"instances": {"type": "integer"}, "storage": {"type": "object"}}}
-    >>> have_state(Pods(Place(("spec",)), spec, Form.FRAGMENTS, ((Place(("spec",)), spec),)))
+    >>> have_state(PodsField(SchemaPath(("spec",)), spec, Form.FRAGMENTS, ((SchemaPath(("spec",)), spec),)))
     True
     """
     counting = {number.parent for number in _numbers(pods) if number.name in FACTORS or _COUNT.fullmatch(number.name)}
@@ -218,10 +218,10 @@ def _bounds(factors: Sequence[NumberField], numbers: Sequence[NumberField]) -> l
 def _product(place: SchemaPath, factors: Sequence[NumberField]) -> str:
     """One count for each instance of the pods at a place.
 
-    >>> groups = Place(("spec", "groups", Entries(key="name")))
-    >>> _product(groups / "template", [Number(groups, "replicas"), Number(groups, "numOfHosts", 2)])
+    >>> groups = SchemaPath(("spec", "groups", Entries(key="name")))
+    >>> _product(groups / "template", [NumberField(groups, "replicas"), NumberField(groups, "numOfHosts", 2)])
     '.spec.groups[] | (.replicas // 1) * (.numOfHosts // 2)'
-    >>> _product(groups / "template", [Number(Place(("spec",)), "replicas")])
+    >>> _product(groups / "template", [NumberField(SchemaPath(("spec",)), "replicas")])
     '(.spec.replicas // 1) * (.spec.groups[] | 1)'
     """
     mine = [factor for factor in factors if not factor.parent.has_instances]
