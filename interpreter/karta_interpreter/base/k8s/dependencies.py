@@ -7,6 +7,7 @@ That does not know the claims of Dynamic Resource Allocation.
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.k8s.fields import object_field, objects_field, text_field
+from karta_interpreter.base.k8s.remembered import remembered
 from karta_interpreter.base.k8s.values import Object, Path
 
 _SPEC: Path = ("spec",)
@@ -43,7 +44,12 @@ def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]
     >>> [found.name for found in pod_dependencies({"spec": {"imagePullSecrets": [{"name": "pull"}]}}, "team")]
     ['pull']
     """
-    spec = object_field(template, "spec", ())
+    named = _named(object_field(template, "spec", ()))
+    return tuple([Dependency("v1", kind, namespace, name) for kind, name in named])
+
+
+@remembered
+def _named(spec: Object) -> tuple[_Found, ...]:
     # Karmada leaves out `default`, which every namespace has.
     account = text_field(spec, "serviceAccountName", _SPEC)
     found = [("ServiceAccount", "" if account == "default" else account)]
@@ -55,7 +61,7 @@ def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]
     if "volumes" in spec:
         found += _of_volumes(spec)
     # Sorted before repetitions go: a list that is almost in order is sorted in a fraction of the time of a set.
-    return tuple([Dependency("v1", kind, namespace, name) for kind, name in dict.fromkeys(sorted(found)) if name])
+    return tuple([each for each in dict.fromkeys(sorted(found)) if each[1]])
 
 
 def claim_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:
@@ -67,6 +73,8 @@ def claim_dependencies(template: Object, namespace: str) -> tuple[Dependency, ..
     ['ResourceClaim']
     """
     spec = object_field(template, "spec", ())
+    if "resourceClaims" not in spec:
+        return ()
     return tuple(
         Dependency("resource.k8s.io/v1", kind, namespace, name)
         for index, claim in enumerate(objects_field(spec, "resourceClaims", _SPEC))

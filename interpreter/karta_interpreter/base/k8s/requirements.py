@@ -13,11 +13,10 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-import orjson
-
 from karta_interpreter.base.errors import InterpretationError, QuantityError
 from karta_interpreter.base.k8s.fields import object_field, objects_field, refuse, text_field
 from karta_interpreter.base.k8s.quantity import Quantity
+from karta_interpreter.base.k8s.remembered import remembered
 from karta_interpreter.base.k8s.values import JSON, Object, Path, field_path
 
 _NATIVE = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
@@ -31,7 +30,6 @@ _LONGEST_NAME = 253 + 1 + 63  # prefix, slash and name; a longer name could only
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SPEC: Path = ("spec",)
 _KEPT = 8192  # more than one call can be about in the server's own process, whose pod sets may share what they ask for
-_MOST_TEMPLATES, _MOST_BYTES = 1024, 4096  # of pods that are remembered: a few MiB
 _LARGEST = 2**63 - 1
 _TOO_LARGE = "it is more than an int64 holds, in which Karmada counts it"
 
@@ -90,23 +88,10 @@ def pod_requirements(template: Object, counting: Counting) -> PodRequirements:
     >>> pod_requirements({"spec": spec}, Counting.SCHEDULER).to_json()
     {'resourceRequest': {'cpu': '250m', 'memory': '1Gi'}}
     """
-    spec = object_field(template, "spec", ())
-    try:
-        text = orjson.dumps(spec)
-    except orjson.JSONEncodeError:
-        return _requirements(spec, counting)
-    return _known_requirements(text, counting) if len(text) <= _MOST_BYTES else _requirements(spec, counting)
+    return _requirements(object_field(template, "spec", ()), counting)
 
 
-@lru_cache(_MOST_TEMPLATES)
-def _known_requirements(text: bytes, counting: Counting) -> PodRequirements:
-    """The requirements of a spec that may come again: the operations ask about the same one, as do pods that are alike.
-
-    By its text, so that 1, 1.0 and true stay apart.
-    """
-    return _requirements(orjson.loads(text), counting)
-
-
+@remembered
 def _requirements(spec: Object, counting: Counting) -> PodRequirements:
     priority_class = text_field(spec, "priorityClassName", _SPEC)
     return PodRequirements(_resource_request(spec, counting), _node_claim(spec), priority_class)
