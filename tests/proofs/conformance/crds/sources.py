@@ -42,6 +42,11 @@ _MODULES: Final[Mapping[str, Program | _Module]] = {
     "config/crd/bases/sparkoperator.*.yaml": _Module("github.com/kubeflow/spark-operator/v2", "v2.5.0"),
     "manifests/base/crds/kubeflow.org_*.yaml": programs.TRAINING_OPERATOR,
     "manifests/base/crds/trainer.*_trainjobs.yaml": programs.TRAINER,
+    "config/300-crds/300-*run.yaml": _Module("github.com/tektoncd/pipeline", "v1.15.0"),
+    "config/crd/bases/postgresql.cnpg.io_clusters.yaml": _Module("github.com/cloudnative-pg/cloudnative-pg", "v1.30.0"),
+    "config/crds/v1/resources/elasticsearch.*_elasticsearches.yaml": _Module(
+        "github.com/elastic/cloud-on-k8s/v3", "v3.5.0"
+    ),
     "config/crd/volcano/bases/batch.*.yaml": programs.VOLCANO,
     "config/crd/jobflow/bases/flow.*_jobflows.yaml": programs.VOLCANO,
 }
@@ -59,11 +64,14 @@ WITHOUT: Final[Mapping[str, str]] = {
     "flink.apache.org/v1beta1 FlinkDeployment": "the operator is not written in Go",
     "flink.apache.org/v1beta1 FlinkSessionJob": "the operator is not written in Go",
     "grove.io/v1alpha1 PodCliqueSet": _NO_MODULE,
+    "kafka.strimzi.io/v1 KafkaNodePool": "the operator is not written in Go",
     "kubeflow.org/v1 Notebook": _NO_MODULE,
+    "kubevirt.io/v1 VirtualMachine": "the operator makes the CRD; no file of its module has it",
     "machinelearning.seldon.io/v1 SeldonDeployment": _NO_MODULE,
     "milvus.io/v1beta1 Milvus": _NO_MODULE,
     "nvidia.com/v1alpha1 DynamoGraphDeployment": _NO_MODULE,
     "nvidia.com/v1beta1 DynamoGraphDeployment": _NO_MODULE,
+    "slinky.slurm.net/v1beta1 NodeSet": _NO_MODULE,
     "spark.apache.org/v1 SparkApplication": "the operator is not written in Go",
     "workloads.x-k8s.io/v1alpha2 RoleBasedGroup": _NO_MODULE,
 }
