@@ -28,7 +28,7 @@ from karta_interpreter.webhook.server.lanes import is_large_body
 from karta_interpreter.webhook.server.log import log
 from karta_interpreter.webhook.wire import Request
 
-_OBSERVED: Final = b'"observedObject":'
+_DESIRED, _SPEC, _OBSERVED = b'"object":', b'"spec":', b'"observedObject":'
 # The keys of metadata as Go sorts them. No text of an object can have these bytes: its quotes are escaped.
 _VERSION: Final = re.compile(rb'"resourceVersion":"([0-9A-Za-z]{1,40})","uid":"([0-9A-Za-z-]{1,64})"')
 
@@ -76,6 +76,8 @@ class _Asked:
 
     version: bytes
     at: float
+    desired: int
+    """The hash of what Karmada wants: where that has changed, a difference is one of an edit."""
     number: int = 1
     looked: float = 0.0
     streaks: Mapping[str, Streak] = field(default_factory=dict)
@@ -104,28 +106,44 @@ class Contention(Collector):
 
     def note(self, body: bytes, request: Request, answer: bytes, definition: Definition | None) -> None:
         """Take note of a call of Retain; with a ``definition`` a line that ends the fight is looked for."""
-        at = self._clock()
-        if at < self._free_at:
-            return
-        self._seen(body, at, request, answer, definition)
-        # What is left of the share since the last call is saved for bursts.
-        self._free_at = max(self._free_at, at - _SAVED) + (self._clock() - at) / _SHARE
-
-    def _seen(self, body: bytes, at: float, request: Request, answer: bytes, definition: Definition | None) -> None:
-        found = _VERSION.search(body, max(body.find(_OBSERVED), 0))
+        at, observed = self._clock(), body.find(_OBSERVED)
+        found = _VERSION.search(body, max(observed, 0))
         if found is None:
             return
         version, key = found.groups()
+        # Not its metadata, which has the version of the member's object.
+        desired = hash(body[body.find(_SPEC, body.find(_DESIRED), observed) : observed])
+        asked = self._objects.get(key)
+        if asked is not None and asked.desired != desired:
+            self._forget(key)
+            asked.desired, asked.streaks = desired, {}
+            self._keep(key, asked)
+        if at < self._free_at:
+            return
+        self._seen(body, at, key, _Asked(version, at, desired), request, answer, definition)
+        # What is left of the share since the last call is saved for bursts.
+        self._free_at = max(self._free_at, at - _SAVED) + (self._clock() - at) / _SHARE
+
+    def _seen(
+        self,
+        body: bytes,
+        at: float,
+        key: bytes,
+        new: _Asked,
+        request: Request,
+        answer: bytes,
+        definition: Definition | None,
+    ) -> None:
         asked = self._objects.get(key)
         if asked is None or at - asked.at > WINDOW:
             self._forget(key)
-            self._keep(key, _Asked(version, at))
+            self._keep(key, new)
             return
-        asked.at, is_new = at, asked.version != version
+        asked.at, is_new = at, asked.version != new.version
         self._objects.move_to_end(key)
         if not is_new:
             return
-        asked.version, asked.number = version, asked.number + 1
+        asked.version, asked.number = new.version, asked.number + 1
         if at < asked.looked + _PAUSE or is_large_body(body):
             return
         asked.looked = at
