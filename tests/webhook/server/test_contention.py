@@ -293,6 +293,18 @@ def test_a_legitimate_series_is_not_a_fight(store: Store, series: str) -> None:
     assert member.fights == []
 
 
+def test_edits_are_not_a_fight_where_only_every_other_one_is_looked_at(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "_PAUSE", 9.0)  # a turn takes 5 seconds
+    made, habit, edited, _ = LEGITIMATE["the template goes back and forth"]
+    member = Member(store, copy.deepcopy(made))
+    for number in range(4 * TURNS):
+        edited(member, number)
+        member.turn(habit, number)
+    assert member.fights == []
+
+
 def test_a_fight_is_logged_once_without_secrets(store: Store) -> None:
     habit, field = HABITS["a secret"]
     with capture_logs() as said:

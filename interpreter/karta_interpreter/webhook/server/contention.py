@@ -76,9 +76,9 @@ class _Asked:
 
     version: bytes
     at: float
-    desired: int
-    """The hash of what Karmada wants: where that has changed, a difference is one of an edit."""
     number: int = 1
+    desired: int = 0
+    """The hash of what Karmada wanted when differences were found: another one shows an edit."""
     looked: float = 0.0
     streaks: Mapping[str, Streak] = field(default_factory=dict)
 
@@ -111,16 +111,15 @@ class Contention(Collector):
         if found is None:
             return
         version, key = found.groups()
-        # Not its metadata, which has the version of the member's object.
-        desired = hash(body[body.find(_SPEC, body.find(_DESIRED), observed) : observed])
         asked = self._objects.get(key)
-        if asked is not None and asked.desired != desired:
+        # Also of a call that is not looked at: only so does an edit in between show.
+        if asked is not None and asked.streaks and asked.desired != _hash_of_desired(body):
             self._forget(key)
-            asked.desired, asked.streaks = desired, {}
+            asked.streaks = {}
             self._keep(key, asked)
         if at < self._free_at:
             return
-        self._seen(body, at, key, _Asked(version, at, desired), request, answer, definition)
+        self._seen(body, at, key, _Asked(version, at), request, answer, definition)
         # What is left of the share since the last call is saved for bursts.
         self._free_at = max(self._free_at, at - _SAVED) + (self._clock() - at) / _SHARE
 
@@ -146,7 +145,7 @@ class Contention(Collector):
         asked.version, asked.number = new.version, asked.number + 1
         if at < asked.looked + _PAUSE or is_large_body(body):
             return
-        asked.looked = at
+        asked.looked, asked.desired = at, _hash_of_desired(body)
         # What Karmada writes has none of these errors.
         with suppress(AttributeError, InterpreterError, LookupError, RecursionError, TypeError, ValueError):
             self._look(key, asked, at, orjson.loads(body)["request"], answer, request, definition)
@@ -250,6 +249,12 @@ class Contention(Collector):
     def _forget(self, key: bytes) -> None:
         if asked := self._objects.pop(key, None):
             self._bytes -= asked.size
+
+
+def _hash_of_desired(body: bytes) -> int:
+    """The hash of the spec that Karmada wants; its metadata has the version of the member's object."""
+    observed = body.find(_OBSERVED)
+    return hash(body[body.find(_SPEC, body.find(_DESIRED), observed) : observed])
 
 
 def redacted(field: str, value: JSON) -> str:

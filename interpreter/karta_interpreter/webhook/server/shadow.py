@@ -10,7 +10,6 @@ from typing import Final, TypeAlias
 
 import orjson
 
-from karta_interpreter.base.errors import SandboxError
 from karta_interpreter.base.sandbox import Process, Program
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.server import shadow_child as child
@@ -70,7 +69,7 @@ class Shadow:
         while (seen := self._queue.get()) and not self._closed.is_set():
             try:
                 self._count(*self._compared(*seen))
-            except SandboxError as error:
+            except Exception as error:  # noqa: BLE001 - the edge of the thread
                 self._process = None
                 if not self._closed.is_set():
                     log.warning("a shadow answer failed", definitions=str(self._path), reason=str(error))
