@@ -70,6 +70,8 @@ class Shadow:
             try:
                 self._count(*self._compared(*seen))
             except Exception as error:  # noqa: BLE001 - the edge of the thread
+                if self._process:
+                    self._process.stop()
                 self._process = None
                 if not self._closed.is_set():
                     log.warning("a shadow answer failed", definitions=str(self._path), reason=str(error))
