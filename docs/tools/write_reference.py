@@ -14,7 +14,7 @@ from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.cli.program import COMMANDS, NAME, program
 from karta_interpreter.cli.serve import OPTIONS
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.sources.snapshot import Entry, Snapshot
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.webhook.server.contention import Fight
 from karta_interpreter.webhook.server.metrics import Metrics
@@ -154,7 +154,7 @@ def _series() -> Iterator[tuple[str, str, list[str], str]]:
     shown.contention.add(b"", Fight("", "", "", "", "", "", begin=0.0, last=inf, per_minute=1.0, retain=""))
     kind = GVK("example.org", "v1", "Mill")
     scripts = Scripts([Script("Retain", "", "mine")])
-    shown.served(Snapshot({kind: Entry(Definition.of_scripts(kind, scripts), "mine.yaml")}))
+    shown.served(Snapshot({kind: ServedDefinition(Definition.of_scripts(kind, scripts), "mine.yaml")}))
     page = shown.render().decode()
     for name, what, kind in re.findall(r"^# HELP (karta_\w+) (.*)\n# TYPE \w+ (\w+)$", page, re.MULTILINE):
         series = re.findall(rf"^{name}(?:_bucket|_sum|_count)?\{{(.*)\}} ", page, re.MULTILINE)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     )
     from karta_interpreter.base.findings import DefinitionError, Finding, Severity
     from karta_interpreter.base.k8s.gvk import GVK
-    from karta_interpreter.engine.explain import Explanation, Fact, Layer, Place
+    from karta_interpreter.engine.explain import Explanation, Fact, InterpreterLayer, Place
     from karta_interpreter.engine.workload import (
         Attribution,
         Component,
@@ -61,8 +61,8 @@ __all__ = [
     "InstanceCountMismatchError",
     "InstanceNode",
     "InterpreterError",
+    "InterpreterLayer",
     "Karta",
-    "Layer",
     "PathNotWritableError",
     "Place",
     "PodChanges",
@@ -85,7 +85,7 @@ _ELSEWHERE = {
     "Explanation": "karta_interpreter.engine.explain",
     "Fact": "karta_interpreter.engine.explain",
     "GVK": "karta_interpreter.base.k8s.gvk",
-    "Layer": "karta_interpreter.engine.explain",
+    "InterpreterLayer": "karta_interpreter.engine.explain",
     "Place": "karta_interpreter.engine.explain",
     "DefinitionError": "karta_interpreter.base.findings",
     "Finding": "karta_interpreter.base.findings",

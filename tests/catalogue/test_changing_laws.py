@@ -100,6 +100,7 @@ def _instances(definition: Definition, obj: Object) -> list[tuple[str, str]]:
 _FILLED_IN = {
     GVK("", "v1", "Pod"): "a template without containers gets all of the member's, as no API server lets one go",
     GVK("milvus.io", "v1beta1", "Milvus"): "the mode that the operator has filled in tells which components there are",
+    GVK("kubevirt.io", "v1", "VirtualMachine"): "a template without a domain, which no API server takes, gets one",
 }
 """Kinds whose members keep what makes pod sets."""
 

@@ -8,7 +8,7 @@ import yaml
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.export.script import Script as Compiler
+from karta_interpreter.export.script import OperationScript
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.values import order_key
 from karta_interpreter.languages.lua.script import Script
@@ -37,7 +37,7 @@ def _run(cases: list[Case], *, has_paths: bool) -> list[Any]:
     if len(cases) > _AT_ONCE:
         rest = _run(cases[_AT_ONCE:], has_paths=has_paths)
         return [*_run(cases[:_AT_ONCE], has_paths=has_paths), *rest]
-    compiler = Compiler(load_definition(yaml.safe_load(FLEET)))  # of which no expression is looked at
+    compiler = OperationScript(load_definition(yaml.safe_load(FLEET)))  # of which no expression is looked at
     compiler.has_paths = has_paths
     names = [compiler.list_of(Query.compile(f".input | ({case.jq})"), f"case_{i}") for i, case in enumerate(cases)]
     compiler.add(_RUN % ", ".join(names))

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import ExportError, LuaRunError
-from karta_interpreter.export.script import Script as Compiler
+from karta_interpreter.export.script import OperationScript
 from karta_interpreter.export.traits import lua_pattern
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.lua.script import Script
@@ -12,10 +12,10 @@ from tests.catalogue.entries import entries
 from tests.support.scripts import answer
 
 
-def _compiler() -> Compiler:
+def _compiler() -> OperationScript:
     definition = entries()[0].definition  # its expressions are not looked at
     assert definition
-    return Compiler(definition)
+    return OperationScript(definition)
 
 
 def _outputs(expression: str, obj: Any, *, has_paths: bool = False, of_counts: bool = False) -> Any:

@@ -14,12 +14,12 @@ from karta_interpreter.export.customization import script_of
 from karta_interpreter.export.library import LIBRARY, used
 from karta_interpreter.export.lua import (
     NIL,
-    Define,
+    Constant,
     Do,
     Expression,
     Length,
-    Literal,
     Local,
+    LocalFunction,
     Name,
     Not,
     Table,
@@ -59,7 +59,7 @@ spec:
           running: [{byPhase: Running}]
 """
 
-_IS_ONE = operation("==", Name("a"), Literal("1"))
+_IS_ONE = operation("==", Name("a"), Constant("1"))
 
 
 def _toy(text: str = TOY) -> Definition:
@@ -290,11 +290,11 @@ def _of_catalogue(group: str, kind: str) -> Definition:
 
 
 def test_a_function_of_many_variables_keeps_its_blocks() -> None:
-    def function(variables: int) -> Define:
-        return Define("f", ("obj",), (Do((Local(("a",)),) * variables),))
+    def function(variables: int) -> LocalFunction:
+        return LocalFunction("f", ("obj",), (Do((Local(("a",)),) * variables),))
 
     assert flattened((function(60),)) == (function(60),)
-    assert flattened((function(59),)) == (Define("f", ("obj",), (Local(("a",)),) * 59),)
+    assert flattened((function(59),)) == (LocalFunction("f", ("obj",), (Local(("a",)),) * 59),)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import click
 from karta_interpreter.base.findings import count, format_path
 from karta_interpreter.base.k8s import patch
 from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, Path
-from karta_interpreter.cli.calls import Outcome
+from karta_interpreter.cli.calls import CallOutcome
 from karta_interpreter.cli.render import full_name, table
 from karta_interpreter.engine.operations import Results, by_operation
 
@@ -20,7 +20,7 @@ _WIDTH = 78
 """The width of the second column, for terminals with a hundred."""
 
 
-def outcomes_table(outcomes: Iterable[Outcome]) -> str:
+def outcomes_table(outcomes: Iterable[CallOutcome]) -> str:
     """One row per operation, and further rows where an answer has several lines."""
     rows = [
         ["" if number else str(outcome.call.operation), line]
@@ -30,7 +30,7 @@ def outcomes_table(outcomes: Iterable[Outcome]) -> str:
     return table(rows, header=["OPERATION", "ANSWER"])
 
 
-def _cell(outcome: Outcome) -> list[str]:
+def _cell(outcome: CallOutcome) -> list[str]:
     if outcome.results is None:
         return [click.style(line, fg="red") for line in _wrap(f"error: {outcome.error}")]
     lines = _LINES[outcome.call.operation](outcome, outcome.results) or ["no change"]
@@ -41,12 +41,12 @@ def _wrap(line: str) -> list[str]:
     return textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
-def _health(outcome: Outcome, results: Results) -> list[str]:
+def _health(outcome: CallOutcome, results: Results) -> list[str]:
     verdict = click.style("yes", fg="green") if results["healthy"] else click.style("no", fg="red")
     return [f"{verdict} ({outcome.reason})"]
 
 
-def _replica(_: Outcome, results: Results) -> list[str]:
+def _replica(_: CallOutcome, results: Results) -> list[str]:
     requires: Object = results["requires"] or {}
     lines = [f"{field}: {short(value)}" for field, value in (requires.get("nodeClaim") or {}).items()]
     fields = (("namespace", "namespace"), ("priority class", "priorityClassName"))
@@ -54,7 +54,7 @@ def _replica(_: Outcome, results: Results) -> list[str]:
     return [_pods(results["replica"], requires), *lines]
 
 
-def _components(_: Outcome, results: Results) -> list[str]:
+def _components(_: CallOutcome, results: Results) -> list[str]:
     rows = [
         [each["name"], _pods(each["replicas"], each.get("replicaRequirements"))] for each in results["components"] or ()
     ]
@@ -67,18 +67,18 @@ def _pods(number: int, requires: JSON) -> str:
     return f"{count(number, 'pod')}, {f'{amounts} each' if amounts else 'no resource requests'}"
 
 
-def _status(_: Outcome, results: Results) -> list[str]:
+def _status(_: CallOutcome, results: Results) -> list[str]:
     status: Object = results["status"]
     rows = [[field, value if isinstance(value, str) else short(value)] for field, value in status.items()]
     return table(rows).splitlines() or ["empty"]
 
 
-def _dependencies(_: Outcome, results: Results) -> list[str]:
+def _dependencies(_: CallOutcome, results: Results) -> list[str]:
     rows = [[each["apiVersion"], each["kind"], full_name(each)] for each in results["dependencies"]]
     return table(rows).splitlines() or ["none"]
 
 
-_LINES: Final[Mapping[str, Callable[[Outcome, Results], list[str]]]] = by_operation(
+_LINES: Final[Mapping[str, Callable[[CallOutcome, Results], list[str]]]] = by_operation(
     interpret_replica=_replica,
     interpret_component=_components,
     revise_replica=lambda outcome, results: changes(outcome.call.object, results["revised"]),

@@ -120,7 +120,7 @@ def calls_for(
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """The results of a call, or the error that came instead; ``reason`` explains an answer on health."""
 
     call: Call
@@ -131,20 +131,20 @@ class Outcome:
 
 def ask(
     interpreter: Interpreter, call: Call, references: Iterable[Object] = (), options: Options = DEFAULT_OPTIONS
-) -> Outcome:
+) -> CallOutcome:
     """The outcome of a call, also for an error; ``references`` are the objects that the definition may look up."""
     definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
     broken = interpreter.broken.get(call.operation)
     if broken:
-        return Outcome(call, error=broken.placed_message)
+        return CallOutcome(call, error=broken.placed_message)
     if not definition.has_karta and not definition.answers(call.operation):
-        return Outcome(call, error=interpreter.why_not)
+        return CallOutcome(call, error=interpreter.why_not)
     try:
-        return Outcome(
+        return CallOutcome(
             call, interpret(definition, call, options, on_print=print_line), reason=_reason(definition, call)
         )
     except InterpretationError as error:
-        return Outcome(call, error=f"{_place(definition, call, error)}{_shown(str(error))}")
+        return CallOutcome(call, error=f"{_place(definition, call, error)}{_shown(str(error))}")
 
 
 def print_line(line: str) -> None:

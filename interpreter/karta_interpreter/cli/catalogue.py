@@ -11,7 +11,7 @@ from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.cli.definitions import Sources, chosen, definitions_named, load_sources, sources
 from karta_interpreter.cli.options import complete_kinds, output
 from karta_interpreter.cli.render import table, to_json, written
-from karta_interpreter.definitions.sources.snapshot import Entry
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.webhook.registration.description import describe, summarize
 
 
@@ -62,7 +62,7 @@ def export_command(kinds: tuple[str, ...], output: str) -> None:
         click.echo("---\n".join(texts), nl=False)
 
 
-def _entries(given: Sources) -> list[Entry]:
+def _entries(given: Sources) -> list[ServedDefinition]:
     entries = load_sources(given).entries
     return [entries[gvk] for gvk in sorted(entries)]
 

@@ -8,7 +8,7 @@ import click
 
 from karta_interpreter.base.findings import format_path
 from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, field_path, json_pointer
-from karta_interpreter.cli.calls import Outcome, ask
+from karta_interpreter.cli.calls import CallOutcome, ask
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.render import one_line
 from karta_interpreter.definitions.karta.reference_resolver import Known
@@ -26,14 +26,14 @@ _PREFIX: Final = "spec.structureDefinition."
 
 def answer_of(
     interpreter: Interpreter | None, call: Call, references: Iterable[Object], options: Options
-) -> Outcome | None:
+) -> CallOutcome | None:
     """Return the answer of a side; None when nothing answers the operation there."""
     if interpreter is None or not interpreter.is_asked(call.operation):
         return None
     return ask(interpreter, call, references, options)
 
 
-def differences(before: Outcome | None, after: Outcome | None) -> Iterator[Difference]:
+def differences(before: CallOutcome | None, after: CallOutcome | None) -> Iterator[Difference]:
     """Yield each place at which two answers differ; two errors are equal."""
     if before and after and before.results is not None and after.results is not None:
         for name in sorted({*before.results, *after.results}):
@@ -44,7 +44,7 @@ def differences(before: Outcome | None, after: Outcome | None) -> Iterator[Diffe
         yield Difference((), here, there)
 
 
-def _verdict(outcome: Outcome | None) -> JSON:
+def _verdict(outcome: CallOutcome | None) -> JSON:
     if outcome is None:
         return SILENT
     return f"error: {outcome.error}" if outcome.results is None else dict(outcome.results)

@@ -13,7 +13,7 @@ from karta_interpreter.cli.options import WholeNumber, definitions, file_option
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.definitions.sources.snapshot import Snapshot
-from karta_interpreter.web.console.application import Served, Texts, run
+from karta_interpreter.web.console.application import ConsoleSources, Texts, run
 from karta_interpreter.web.console.catalogue import text_of, to_text
 
 _PORT = 8448
@@ -50,7 +50,7 @@ def command(port: int, filenames: tuple[str, ...], path: str | None, *, is_opene
             # In a thread: it waits for a browser in the terminal, and some others, which the console has to answer.
             Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
-    run(Served(lambda: snapshot, texts=texts), port, started)
+    run(ConsoleSources(lambda: snapshot, texts=texts), port, started)
 
 
 def _texts(snapshot: Snapshot, filenames: Sequence[str], path: str | None) -> Texts:

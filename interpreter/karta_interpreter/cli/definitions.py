@@ -29,11 +29,11 @@ from karta_interpreter.definitions.sources.files import (
 )
 from karta_interpreter.definitions.sources.snapshot import (
     EVERYTHING,
-    Entry,
-    Layer,
     Overrides,
     Selection,
+    ServedDefinition,
     Snapshot,
+    SourceDefinitions,
     combine,
 )
 from karta_interpreter.definitions.sources.store import Store
@@ -51,7 +51,7 @@ class NoDefinition(Problem):
 class DefinitionFiles:
     """The Kartas and customizations of a path, and the files that they were read from."""
 
-    layer: Layer
+    layer: SourceDefinitions
     customizations: tuple[LoadedCustomization, ...] = ()
     files: tuple[DefinitionFile, ...] = ()
 
@@ -60,7 +60,7 @@ class DefinitionFiles:
 class Interpreter:
     """The definition of a kind; ``broken`` has the first error of each script that cannot answer its operation."""
 
-    entry: Entry
+    entry: ServedDefinition
     broken: Mapping[str, Finding]
 
     def is_asked(self, operation: str) -> bool:
@@ -130,13 +130,13 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     given = _read_existing(paths)
     if not paths:
         entry = find_in_catalogue(gvk)
-        given = [DefinitionFiles(Layer((entry,) if entry else ()))]
+        given = [DefinitionFiles(SourceDefinitions((entry,) if entry else ()))]
     weaker = _about(gvk, (found for each in given for found in each.customizations))
     stronger = _about(gvk, (found for path in overrides for found in read_customizations(path)))
     layers = (_layer_about(gvk, each.layer) for each in given)
     # In two steps, for two precedences: scripts of the given files over their Kartas, those of `overrides` over both.
     below = combine(layers, scripts_of(weaker))
-    found = combine([Layer(tuple(below.entries.values()))], scripts_of(stronger))
+    found = combine([SourceDefinitions(tuple(below.entries.values()))], scripts_of(stronger))
     _print_findings(below, found)
     if gvk not in found.entries:
         known = {gvk for each in given for gvk in _kinds(each)}
@@ -173,9 +173,9 @@ def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[Load
     return [found for found in customizations if found.gvk in (gvk, None)]
 
 
-def _layer_about(gvk: GVK, layer: Layer) -> Layer:
+def _layer_about(gvk: GVK, layer: SourceDefinitions) -> SourceDefinitions:
     entries = (entry for entry in layer.entries if entry.definition.gvk == gvk)
-    return Layer(tuple(entries), tuple(broken for broken in layer.quarantined if broken.gvk in (gvk, None)))
+    return SourceDefinitions(tuple(entries), tuple(broken for broken in layer.quarantined if broken.gvk in (gvk, None)))
 
 
 def scripts_of(customizations: Sequence[LoadedCustomization]) -> Overrides:
@@ -199,7 +199,7 @@ def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Defini
     return [entry.definition for entry in chosen(entries, kinds)]
 
 
-def _usable(paths: Sequence[str]) -> list[Entry]:
+def _usable(paths: Sequence[str]) -> list[ServedDefinition]:
     snapshot = combine(each.layer for each in _read_existing(paths))
     _print_findings(snapshot)
     if snapshot.quarantined or not snapshot.entries:
@@ -207,7 +207,7 @@ def _usable(paths: Sequence[str]) -> list[Entry]:
     return [snapshot.entries[gvk] for gvk in snapshot.kinds()]
 
 
-def chosen(entries: Sequence[Entry], kinds: Sequence[str]) -> list[Entry]:
+def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[ServedDefinition]:
     """The entries whose kind, ``apiVersion/Kind`` or definition is named, in their own order; all without names."""
     for kind in kinds:
         if not any(_is_named(entry, [kind]) for entry in entries):
@@ -216,7 +216,7 @@ def chosen(entries: Sequence[Entry], kinds: Sequence[str]) -> list[Entry]:
     return [entry for entry in entries if not kinds or _is_named(entry, kinds)]
 
 
-def _is_named(entry: Entry, names: Sequence[str]) -> bool:
+def _is_named(entry: ServedDefinition, names: Sequence[str]) -> bool:
     definition = entry.definition
     return any(each.lower() in (*definition.gvk.names, definition.name.lower()) for each in names)
 
@@ -256,7 +256,9 @@ def load_sources(given: Sources, selection: Selection = EVERYTHING) -> Snapshot:
     return snapshot
 
 
-def snapshot_of(paths: Sequence[str], selection: Selection = EVERYTHING, below: Sequence[Layer] = ()) -> Snapshot:
+def snapshot_of(
+    paths: Sequence[str], selection: Selection = EVERYTHING, below: Sequence[SourceDefinitions] = ()
+) -> Snapshot:
     """The snapshot that the definitions and scripts of files make, before the layers that are ``below`` them."""
     given = _read_existing(paths)
     scripts = scripts_of([found for each in given for found in each.customizations])

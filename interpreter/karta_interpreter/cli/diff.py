@@ -14,7 +14,7 @@ from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, Object
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.changes import answer_of, cause_of, difference_lines, differences, differences_json, example
-from karta_interpreter.cli.diff_input import Question, Side, read_questions, side_of
+from karta_interpreter.cli.diff_input import Side, SourcedCall, read_questions, side_of
 from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.known import reason_of
 from karta_interpreter.cli.options import (
@@ -40,13 +40,13 @@ Examples:
 """
 
 
-class Change(NamedTuple):
+class ChangedAnswer(NamedTuple):
     """A question with different answers; ``differences`` has each place of them.
 
     ``known`` is the reason in docs/conformance.md, ``cause`` what gives the new answer where that was asked for.
     """
 
-    question: Question
+    question: SourcedCall
     differences: tuple[Difference, ...]
     known: str = ""
     cause: str = ""
@@ -124,17 +124,17 @@ def _one_more(side: Side, obj: Object) -> int:
     return min(counted + 1, MOST_REPLICAS) if isinstance(counted, int) else 1
 
 
-def _change(sides: tuple[Side, Side], question: Question, options: Options, *, explained: bool) -> Change:
+def _change(sides: tuple[Side, Side], question: SourcedCall, options: Options, *, explained: bool) -> ChangedAnswer:
     interpreters = before, after = sides[0](question.gvk), sides[1](question.gvk)
     call, references = question.call, question.references
     found = tuple(differences(*(answer_of(each, call, references, options) for each in interpreters)))
     if not found:
-        return Change(question, ())
+        return ChangedAnswer(question, ())
     cause = cause_of(after, call, references, options, found) if explained else ""
-    return Change(question, found, reason_of(before, after, call.operation), cause)
+    return ChangedAnswer(question, found, reason_of(before, after, call.operation), cause)
 
 
-def _text(change: Change, *, full: bool) -> str:
+def _text(change: ChangedAnswer, *, full: bool) -> str:
     question = change.question
     place = click.style(f"{question.source}:{question.line}:", bold=True)
     title = one_line(f"{place} {question.gvk.kind} {question.title}: {question.call.operation}")
@@ -145,7 +145,7 @@ def _text(change: Change, *, full: bool) -> str:
     return "".join(f"{line}\n" for line in lines) + "\n"
 
 
-def _record(change: Change) -> JSON:
+def _record(change: ChangedAnswer) -> JSON:
     question = change.question
     return {
         "source": question.source,
@@ -159,7 +159,7 @@ def _record(change: Change) -> JSON:
     }
 
 
-def _markdown(changes: Sequence[Change], questions: Sequence[Question], *, full: bool) -> Iterator[str]:
+def _markdown(changes: Sequence[ChangedAnswer], questions: Sequence[SourcedCall], *, full: bool) -> Iterator[str]:
     """Yield an item of a list for each kind and operation with its first difference, for release notes."""
     asked = Counter(map(_subject, questions))
     ordered = sorted(changes, key=lambda change: _subject(change.question))
@@ -171,5 +171,5 @@ def _markdown(changes: Sequence[Change], questions: Sequence[Question], *, full:
         yield f"- {gvk.api_version} {gvk.kind}, {operation}: {number}, {shown}.{known}\n"
 
 
-def _subject(question: Question) -> tuple[GVK, str]:
+def _subject(question: SourcedCall) -> tuple[GVK, str]:
     return question.gvk, str(question.call.operation)

@@ -29,7 +29,7 @@ MEMBERS = ("member1", "member2")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SourcedCall:
     """A call, and where it comes from: the object, and the case of a suite if there is one."""
 
     gvk: GVK
@@ -45,7 +45,7 @@ class Question:
         return self.case or full_name(self.call.object.get("metadata")) or "(no name)"
 
 
-def read_questions(paths: Sequence[str], replicas: Callable[[Object], int]) -> list[Question]:
+def read_questions(paths: Sequence[str], replicas: Callable[[Object], int]) -> list[SourcedCall]:
     """Read the calls of suites and of objects; raises Problem for what is neither.
 
     Definitions and customizations are passed over, so that a folder of the catalogue can be given. ``replicas`` is
@@ -65,13 +65,13 @@ def _suites(path: str) -> Iterator[str]:
         yield from map(str, find_suites(Path(path)))
 
 
-def _read(text: str, source: str, replicas: Callable[[Object], int]) -> Iterable[Question]:
+def _read(text: str, source: str, replicas: Callable[[Object], int]) -> Iterable[SourcedCall]:
     try:
         with manifest_errors(source):
             objects = read_objects(text, source)
         if any(_is_case(value) for _, _, value in objects):
             return [
-                Question(GVK.of(case.call.object), case.call, source, case.line, case.name, case.references)
+                SourcedCall(GVK.of(case.call.object), case.call, source, case.line, case.name, case.references)
                 for case in read_suite(text, source)
             ]
     except (SuiteError, InterpretationError) as error:
@@ -88,7 +88,7 @@ def _is_case(value: JSON) -> bool:
     return isinstance(value, dict) and "operation" in value and "kind" not in value
 
 
-def _of_object(obj: JSON, source: str, line: int, replicas: Callable[[Object], int]) -> Iterator[Question]:
+def _of_object(obj: JSON, source: str, line: int, replicas: Callable[[Object], int]) -> Iterator[SourcedCall]:
     try:
         gvk = GVK.of(obj if isinstance(obj, dict) else {})
     except InterpretationError as error:
@@ -97,7 +97,7 @@ def _of_object(obj: JSON, source: str, line: int, replicas: Callable[[Object], i
     template = {field: content for field, content in obj.items() if field != "status"}
     items = tuple(StatusItem(member, obj["status"]) for member in MEMBERS) if "status" in obj else ()
     for operation in Operation:
-        yield Question(gvk, Call.of(operation, template, obj, replicas(obj), items), source, line)
+        yield SourcedCall(gvk, Call.of(operation, template, obj, replicas(obj), items), source, line)
 
 
 CATALOGUE = "catalogue"

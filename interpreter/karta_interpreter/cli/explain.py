@@ -33,7 +33,7 @@ from karta_interpreter.cli.render import full_name, one_line, written
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE
 from karta_interpreter.definitions.sources.files import ORIGIN
-from karta_interpreter.engine.explain import Explanation, Fact, Layer, Place, explain, outline
+from karta_interpreter.engine.explain import Explanation, Fact, InterpreterLayer, Place, explain, outline
 from karta_interpreter.engine.operations import CHANGED, Call, Operation, Options
 
 STRICT = "Exit with 3 when a path matched nothing."
@@ -179,7 +179,7 @@ def _lines(explanation: Explanation, columns: int) -> Iterator[str]:
             yield from _wrapped(detail, columns, 3)
 
 
-def _layers(layers: Iterable[Layer]) -> Iterator[str]:
+def _layers(layers: Iterable[InterpreterLayer]) -> Iterator[str]:
     """One line: what answers, what would come before it, and what comes without it."""
     found = {layer.name: layer.note for layer in layers if not layer.answers}
     answering = " and ".join(layer.note for layer in layers if layer.answers) or "nothing"

@@ -12,7 +12,7 @@ from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
-from karta_interpreter.cli.calls import ORDER, Arguments, Outcome, ask, calls_for
+from karta_interpreter.cli.calls import ORDER, Arguments, CallOutcome, ask, calls_for
 from karta_interpreter.cli.definitions import Interpreter, kinds_of, read_customizations
 from karta_interpreter.cli.explain import STRICT, exit_if_strict, warnings_text
 from karta_interpreter.cli.explain import show as show_explanations
@@ -32,7 +32,7 @@ from karta_interpreter.cli.render import findings_text, full_name, one_line, wri
 from karta_interpreter.cli.workloads import workload_of
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
-from karta_interpreter.definitions.sources.snapshot import Entry
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.explain import Fact, warnings_about
 from karta_interpreter.engine.operations import Call, Operation, Options
 from karta_interpreter.languages.lua.customization import LoadedCustomization
@@ -177,7 +177,7 @@ def _read(given: _Given, filenames: Sequence[str]) -> Arguments:
     return Arguments(desired, observed, items, given["desired_replica"])
 
 
-def _print_blocks(outcome: Outcome) -> None:
+def _print_blocks(outcome: CallOutcome) -> None:
     if outcome.results is None:
         raise Problem(f"Execute {outcome.call.operation} error: {outcome.error}")
     total = len(outcome.results)
@@ -185,7 +185,7 @@ def _print_blocks(outcome: Outcome) -> None:
         click.echo(f"---\n# [{number}/{total}] {name}:\n{to_yaml(value)}", nl=False)
 
 
-def _document(entry: Entry, obj: Object, outcomes: Sequence[Outcome]) -> JSON:
+def _document(entry: ServedDefinition, obj: Object, outcomes: Sequence[CallOutcome]) -> JSON:
     scripts = entry.definition.scripts
     return {
         "apiVersion": obj["apiVersion"],
@@ -201,7 +201,7 @@ def _document(entry: Entry, obj: Object, outcomes: Sequence[Outcome]) -> JSON:
     }
 
 
-def _title(entry: Entry, obj: Object) -> str:
+def _title(entry: ServedDefinition, obj: Object) -> str:
     title = click.style(f"{obj['kind']} {full_name(obj.get('metadata'))}", bold=True)
     lines = [f"{title}, interpreted by {entry.definition.name} ({entry.origin})"]
     for operation in Operation if entry.definition.has_karta else ():

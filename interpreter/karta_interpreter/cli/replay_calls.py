@@ -16,7 +16,7 @@ import orjson
 
 from karta_interpreter.base.errors import InterpretationError, RecordingError, RequestError
 from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.cli.calls import Outcome
+from karta_interpreter.cli.calls import CallOutcome
 from karta_interpreter.cli.changes import answer_of, cause_of, differences
 from karta_interpreter.cli.diff_input import Side
 from karta_interpreter.cli.program import Problem
@@ -143,14 +143,14 @@ class Replay:
                 if orjson.loads(encode_results(request, after.results))["response"] == answer:
                     return ()
             except InterpretationError as error:
-                after = Outcome(call, error=str(error))
+                after = CallOutcome(call, error=str(error))
         if answer.get("successful"):
-            before: Outcome | None = Outcome(call, results_of(call, answer))
+            before: CallOutcome | None = CallOutcome(call, results_of(call, answer))
         else:
             status = answer.get("status") or {}
             # A definition that leaves the operation out has answered so.
             silent = _NOT_ANSWERED if after is None else (_UNKNOWN_KIND,)
-            before = None if status.get("code") in silent else Outcome(call, error=str(status.get("message")))
+            before = None if status.get("code") in silent else CallOutcome(call, error=str(status.get("message")))
         return tuple(differences(before, after))
 
     def _cause(self, gvk: GVK, call: Call, options: Options, found: tuple[Difference, ...]) -> str:

@@ -7,7 +7,7 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.definitions.karta.annotations import ADDING_UP, OF_A_CLUSTER, AggregateRule, PathPattern
-from karta_interpreter.definitions.karta.definition import SuspendAction
+from karta_interpreter.definitions.karta.definition import SuspendWrite
 from karta_interpreter.definitions.karta.status_rules import FAILING, TRANSITIONAL, Status, StatusRules
 from karta_interpreter.engine.evaluation.status import status_match_reads
 from karta_interpreter.engine.operations.aggregate.member_status import STATUSES_WORST_FIRST
@@ -15,7 +15,7 @@ from karta_interpreter.engine.operations.aggregate.merge import UNTIL_THE_END
 from karta_interpreter.export.lua import key_text, quoted
 from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.questions import matched_status
-from karta_interpreter.export.script import Script, lua_value
+from karta_interpreter.export.script import OperationScript, lua_value
 
 _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
     AggregateRule.SUM: "added",
@@ -42,7 +42,7 @@ _Meanings: TypeAlias = Mapping[tuple[str, str], set[Status]]
 """The statuses of a definition by type and status of a condition."""
 
 
-def aggregate(script: Script) -> None:
+def aggregate(script: OperationScript) -> None:
     """``AggregateStatus``."""
     definition = script.definition
     rules = definition.annotations.aggregate
@@ -149,7 +149,7 @@ def _kept_paths(rules: Mapping[PathPattern, AggregateRule]) -> str:
     return "{" + ", ".join(kept) + "}"
 
 
-def _outcomes(script: Script) -> str:
+def _outcomes(script: OperationScript) -> str:
     meanings = _meanings(script.definition.status)
     outcomes = [
         f"{{name = {quoted(name)}, announcement = {quoted(announcement)}, "
@@ -159,7 +159,7 @@ def _outcomes(script: Script) -> str:
     return "{" + ", ".join(outcomes) + "}"
 
 
-def _suspended(script: Script) -> str:
+def _suspended(script: OperationScript) -> str:
     """The function that returns whether the template has the values that suspend it."""
     actions = script.definition.suspend
     if not script.definition.annotations.outcomes:
@@ -173,13 +173,13 @@ def _suspended(script: Script) -> str:
     return f"function(obj) return has_values(obj, {{{', '.join(places)}}}) end"
 
 
-def _is_plain(action: SuspendAction) -> bool:
+def _is_plain(action: SuspendWrite) -> bool:
     """Whether an action writes a text or a boolean at a path without lists and without a default."""
     path = plain_path(action.path.node)
     return path is not None and not path.default and isinstance(action.value, str | bool)
 
 
-def _state_fields(script: Script) -> dict[str, str]:
+def _state_fields(script: OperationScript) -> dict[str, str]:
     """Return the set of the fields from which the definition derives its own statuses; nothing if these are all."""
     projection = Projection()
     status_match_reads(script.definition, projection)

@@ -20,7 +20,7 @@ from karta_interpreter.definitions.karta.status_rules import (
 from karta_interpreter.export.library import words_of
 from karta_interpreter.export.lua import quoted
 from karta_interpreter.export.questions import matched_status
-from karta_interpreter.export.script import Script, lua_value
+from karta_interpreter.export.script import OperationScript, lua_value
 from karta_interpreter.export.versions import checks_by_version
 
 _SUSPENDED = (Status.SUSPENDED, Status.SUSPENDING)
@@ -76,7 +76,7 @@ def _chosen(scripts: Mapping[str, str]) -> str:
 def _health_script(definition: Definition) -> str:
     if definition.status is None and definition.annotations.health is None:
         raise ExportError("statusDefinition: there is none, and nothing to judge health by")
-    script = Script(definition)
+    script = OperationScript(definition)
     statuses = matched_status(script)
     verdict = "\n".join(_verdict(script))
     script.add(
@@ -91,7 +91,7 @@ def _health_script(definition: Definition) -> str:
     return script.text()
 
 
-def _verdict(script: Script) -> Iterator[str]:
+def _verdict(script: OperationScript) -> Iterator[str]:
     """Yield the lines that give the health by the statuses of an object."""
     definition = script.definition
     mapped = [each for each, _ in definition.status.mappings] if definition.status else []
@@ -127,7 +127,7 @@ def _returns(health: str, statuses: Sequence[Status], *, when: str = "", indent:
         yield f'{" " * indent}if {when}has_any(statuses, {names}) then return "{health}", {names} end'
 
 
-def _message(script: Script) -> str:
+def _message(script: OperationScript) -> str:
     """Write the function that names the statuses, with the message of a condition that decided; return its name."""
     rules = script.definition.status
     names = [*dict(rules.mappings if rules else ()), Status.UNDEFINED]
@@ -147,7 +147,7 @@ def _message(script: Script) -> str:
     return "message_of"
 
 
-def _condition_message(script: Script, rules: StatusRules, rule: ConditionsRule) -> Iterator[str]:
+def _condition_message(script: OperationScript, rules: StatusRules, rule: ConditionsRule) -> Iterator[str]:
     """Yield the lines that return the message of the first condition that makes a deciding status."""
     query = script.list_of(rule.query, "conditions")
     yield "  local conditions_of = {"

@@ -14,30 +14,30 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export import aggregation, questions, retention, revision
 from karta_interpreter.export.comments import Comment, comments_of, document_of
-from karta_interpreter.export.script import LARGEST, Script, check_size
+from karta_interpreter.export.script import LARGEST, OperationScript, check_size
 from karta_interpreter.languages.lua.customization import KIND
 from karta_interpreter.languages.lua.operation import OWN_FUNCTIONS, SLOTS, by_operation
 
 
-class Writer(NamedTuple):
+class ScriptWriter(NamedTuple):
     """How the script of an operation is written, by an ExportError where it cannot be.
 
     One that ``traces`` writes into the object, and so asks where values are.
     """
 
-    write: Callable[[Script], None]
+    write: Callable[[OperationScript], None]
     traces: bool = False
 
 
 _WRITERS: Final = by_operation(
-    interpret_replica=Writer(questions.replica),
-    interpret_component=Writer(questions.component),
-    revise_replica=Writer(revision.revise, traces=True),
-    retain=Writer(retention.retain, traces=True),
-    aggregate_status=Writer(aggregation.aggregate),
-    interpret_status=Writer(questions.status),
-    interpret_health=Writer(questions.health),
-    interpret_dependency=Writer(questions.dependency),
+    interpret_replica=ScriptWriter(questions.replica),
+    interpret_component=ScriptWriter(questions.component),
+    revise_replica=ScriptWriter(revision.revise, traces=True),
+    retain=ScriptWriter(retention.retain, traces=True),
+    aggregate_status=ScriptWriter(aggregation.aggregate),
+    interpret_status=ScriptWriter(questions.status),
+    interpret_health=ScriptWriter(questions.health),
+    interpret_dependency=ScriptWriter(questions.dependency),
 )
 
 
@@ -113,12 +113,12 @@ def _compiled(definition: Definition, operations: Sequence[Operation], comments:
         if is_read and isinstance(annotation.exported, NotExported):
             raise ExportError(f"annotation {annotation.name}: {annotation.exported.reason}")
     traced = any(_WRITERS[operation].traces for operation in operations)
-    scripts: list[Script] = []
+    scripts: list[OperationScript] = []
     # Which form is shorter depends on the definition: with paths as texts or as functions, with repeated parts shared
     # or not. All four are written; a script that asks for places has its paths as texts in any case.
     for has_paths in {True, traced}:
         # Which parts are repeated is known once all expressions were written.
-        plain, sharing = (Script(definition, comments, traced=traced) for _ in range(2))
+        plain, sharing = (OperationScript(definition, comments, traced=traced) for _ in range(2))
         for script in (plain, sharing):
             script.has_paths = has_paths
             for operation in operations:

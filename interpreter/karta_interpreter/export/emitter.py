@@ -14,17 +14,17 @@ from karta_interpreter.export.lua import (
     FALSE,
     NIL,
     TRUE,
-    Assign,
-    Break,
-    Call,
-    Define,
+    AnonymousFunction,
+    Assignment,
+    BreakStatement,
+    Constant,
     Expression,
-    Function,
-    If,
-    Index,
+    FunctionCall,
+    IfStatement,
+    Indexing,
     Length,
-    Literal,
     Local,
+    LocalFunction,
     Name,
     Not,
     Return,
@@ -41,7 +41,7 @@ from karta_interpreter.export.lua import (
     text,
 )
 from karta_interpreter.export.traits import (
-    Results,
+    ResultTraits,
     hint_of,
     is_boolean,
     is_present,
@@ -54,7 +54,7 @@ from karta_interpreter.export.traits import (
     singular_name,
     unsupported,
 )
-from karta_interpreter.export.writer import Sink, Value, Writer
+from karta_interpreter.export.writer import OutputSink, Value, Writer
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
 from karta_interpreter.languages.jq.syntax import Node
@@ -65,9 +65,9 @@ _EMPTY_CALL: Final = ast.Call("empty")
 _ARITHMETIC: Final = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo"}
 _ORDERS: Final = frozenset({"<", ">", "<=", ">="})
 _MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-_ONE: Final = Literal("1")
-_MINUS_ONE: Final = Literal("-1")
-_ZERO: Final = Literal("0")
+_ONE: Final = Constant("1")
+_MINUS_ONE: Final = Constant("-1")
+_ZERO: Final = Constant("0")
 
 Share = Callable[[Node, bool], str | None]
 """The function of a part of an expression that the script has more than once; with places, if these are followed."""
@@ -84,11 +84,11 @@ class Emitter(Writer):
         self.traced = traced
         self.singles = Singles()
         self._share = share
-        self.results = Results()
+        self.results = ResultTraits()
 
     # Expressions
 
-    def each(self, node: Node, here: Value, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
+    def each(self, node: Node, here: Value, sink: OutputSink) -> None:  # noqa: C901, PLR0912 - one case for each construct
         """Write what is done with every output of an expression for the input ``here``."""
         if node in self.singles:
             sink.write(self.value(node, here))
@@ -100,16 +100,16 @@ class Emitter(Writer):
         match node:
             case ast.Index(target, ast.Literal(str())):
                 target, names = split_path(node)
-                self.each(target, here, Sink(lambda whole: sink.write(self._field(whole, names)), sink.short))
+                self.each(target, here, OutputSink(lambda whole: sink.write(self._field(whole, names)), sink.short))
             case ast.Index(target, key):
                 self._pairs(target, key, here, lambda whole, of: sink.write(self._item(whole, of)))
             case ast.Iterate(target):
-                self.each(target, here, Sink(lambda whole: self.loop(whole, sink, hint=singular(target))))
+                self.each(target, here, OutputSink(lambda whole: self.loop(whole, sink, hint=singular(target))))
             case ast.Pipe(left, ast.Try(ast.Iterate(ast.Identity()), None)) if not self.follows(here):
                 name = singular(left)
-                self.each(left, here, Sink(lambda whole: self.loop(whole, sink, hint=name, is_tolerant=True)))
+                self.each(left, here, OutputSink(lambda whole: self.loop(whole, sink, hint=name, is_tolerant=True)))
             case ast.Pipe(left, right):
-                self.each(left, here, Sink(lambda output: self.each(right, self._entered(output, left), sink)))
+                self.each(left, here, OutputSink(lambda output: self.each(right, self._entered(output, left), sink)))
             case ast.Comma():
                 self._comma(node, here, sink)
             case ast.Alternative():
@@ -220,12 +220,12 @@ class Emitter(Writer):
         if node in self.singles:
             use(self.condition(node, here))
         else:
-            self.each(node, Value(here.code), Sink(lambda output: use(output.code)))
+            self.each(node, Value(here.code), OutputSink(lambda output: use(output.code)))
 
     def _pairs(self, left: Node, right: Node, here: Value, use: Callable[[Value, Value], None]) -> None:
-        self.each(right, here, Sink(lambda other: self.each(left, here, Sink(lambda own: use(own, other)))))
+        self.each(right, here, OutputSink(lambda other: self.each(left, here, OutputSink(lambda own: use(own, other)))))
 
-    def _comma(self, node: Node, here: Value, sink: Sink) -> None:
+    def _comma(self, node: Node, here: Value, sink: OutputSink) -> None:
         if not sink.short:
             self._stream(node, here, sink)
             return
@@ -233,13 +233,13 @@ class Emitter(Writer):
             with self.apart():
                 self.each(term, here, sink)
 
-    def _stream(self, node: Node, here: Value, sink: Sink) -> None:
+    def _stream(self, node: Node, here: Value, sink: OutputSink) -> None:
         """Collect the outputs, and write a loop over them."""
         if not self.follows(here) and all(term in self.singles for term in terms_of(node)):
             self.loop(self.collected(node, here), sink)
             return
         found, origins = self._collection(here)
-        self.each(node, here, Sink(lambda output: self.append(found, output, origins=origins), short=True))
+        self.each(node, here, OutputSink(lambda output: self.append(found, output, origins=origins), short=True))
         self._again(found, origins, sink)
 
     def collected(self, body: Node, here: Value) -> Value:
@@ -252,11 +252,11 @@ class Emitter(Writer):
             if not any(self.follows(value) for value in values):
                 return Value(code)
             origins = [value.origin or NIL for value in values]
-            return Value(self.bound(code, "values"), call("parts", Literal(str(len(values))), *origins))
+            return Value(self.bound(code, "values"), call("parts", Constant(str(len(values))), *origins))
         found, known = self._collection(here)
         for term in terms:
             keep = partial(self.append, found, node=term, origins=known)
-            self.each(term, here, Sink(keep, short=True))
+            self.each(term, here, OutputSink(keep, short=True))
         return Value(found, table(parts=known) if known else None)
 
     def _binary(self, node: ast.Binary, left: Value, right: Value) -> Value:
@@ -278,7 +278,7 @@ class Emitter(Writer):
         ]
         return Value(self.bound(call("multiply", left.code, right.code), "product"), operation("or", *ways))
 
-    def _objects(self, node: ast.Object, here: Value, sink: Sink, done: tuple[_Entry, ...] = ()) -> None:
+    def _objects(self, node: ast.Object, here: Value, sink: OutputSink, done: tuple[_Entry, ...] = ()) -> None:
         if len(done) == len(node.entries):
             sink.write(Value(Table(done)))
             return
@@ -287,7 +287,7 @@ class Emitter(Writer):
         def use(value: Value) -> None:
             self._objects(node, here, sink, (*done, self._entry(node, entry, here, self.bind(value))))
 
-        self.each(entry.value, here, Sink(use))
+        self.each(entry.value, here, OutputSink(use))
 
     def _entry(self, node: ast.Object, entry: ast.Entry, here: Value, value: Value) -> _Entry:
         may_be_nil = node not in self.results.objects and not is_present(entry.value)
@@ -296,7 +296,7 @@ class Emitter(Writer):
             return text(entry.key.value), code
         return call("key_of", self.code(entry.key, here)), code
 
-    def _texts(self, node: ast.Text, here: Value, sink: Sink) -> None:
+    def _texts(self, node: ast.Text, here: Value, sink: OutputSink) -> None:
         convert = "short_text" if repeats_pieces(node, self.singles) else "to_text"
 
         def spell(parts: Sequence[str | Node], after: list[Expression]) -> None:
@@ -308,7 +308,7 @@ class Emitter(Writer):
                     def use(output: Value) -> None:
                         spell(before, [self.bound(call("to_text", output.code), "piece"), *after])
 
-                    self.each(last, here, Sink(use))
+                    self.each(last, here, OutputSink(use))
                 case _:
                     sink.write(Value(operation("..", *after)))
 
@@ -328,7 +328,7 @@ class Emitter(Writer):
         if not lines and not follows:
             return Value(operation("or", left.code, right.code))
         name = hint_of(node.left)
-        if not lines and (isinstance(right.code, Name | Literal) or right.code == EMPTY):
+        if not lines and (isinstance(right.code, Name | Constant) or right.code == EMPTY):
             known = [right.origin] if right.origin and self.follows(right) else []
             either = call("either", left.code, left.origin or NIL, right.code, *known)
             return Value(*self.locals((name, "origin"), either))
@@ -347,10 +347,10 @@ class Emitter(Writer):
             self.write(*lines)
             self.assign(result, right.code)
             filled = call("default_origin", missing, right.origin or NIL, left.code, result)
-            self.write(Assign((origin,), (filled,)))
+            self.write(Assignment((origin,), (filled,)))
         return Value(result, origin)
 
-    def _alternatives(self, node: ast.Alternative, here: Value, sink: Sink) -> None:
+    def _alternatives(self, node: ast.Alternative, here: Value, sink: OutputSink) -> None:
         """``left // right`` with any number of outputs."""
 
         def there(output: Value) -> None:
@@ -359,7 +359,7 @@ class Emitter(Writer):
                 sink.write(output)
 
         if node.right == _EMPTY_CALL:
-            self.each(node.left, here, Sink(there, sink.short))
+            self.each(node.left, here, OutputSink(there, sink.short))
         elif not sink.short or self.follows(here) or node.left not in self.singles:
             self._first_or_others(node, here, sink)
         else:
@@ -368,9 +368,9 @@ class Emitter(Writer):
                 sink.write(left)
             with self.aside() as otherwise:
                 self.each(node.right, here, sink)
-            self.write(If(left.code, tuple(then), tuple(otherwise)))
+            self.write(IfStatement(left.code, tuple(then), tuple(otherwise)))
 
-    def _first_or_others(self, node: ast.Alternative, here: Value, sink: Sink) -> None:
+    def _first_or_others(self, node: ast.Alternative, here: Value, sink: OutputSink) -> None:
         """``left // right`` for a left side with any number of outputs: collected, with their places."""
         found, origins = self._collection(here)
         missing = self.local("missing", EMPTY) if origins else None
@@ -381,19 +381,19 @@ class Emitter(Writer):
                 self.append(found, output, origins=origins)
             gone = call("list", output.code, output.origin or NIL)
             otherwise = (call("append", missing, gone),) if missing else ()
-            self.write(If(output.code, tuple(then), otherwise))
+            self.write(IfStatement(output.code, tuple(then), otherwise))
 
         def other(output: Value) -> None:
             if missing:
                 output = self.bind(output)
-                value, origin = (call("only_element", missing, Literal(which)) for which in ("1", "2"))
+                value, origin = (call("only_element", missing, Constant(which)) for which in ("1", "2"))
                 origin = call("default_origin", origin, output.origin or NIL, value, output.code)
                 output = Value(output.code, origin)
             self.append(found, output, node.right, origins)
 
-        self.each(node.left, here, Sink(keep, short=True))
+        self.each(node.left, here, OutputSink(keep, short=True))
         with self.when(operation("==", Length(found), _ZERO)):
-            self.each(node.right, here, Sink(other, short=True))
+            self.each(node.right, here, OutputSink(other, short=True))
         self._again(found, origins, sink)
 
     def _choice(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value) -> Value:
@@ -417,7 +417,7 @@ class Emitter(Writer):
         with self.aside() as failed:
             if others or not _is_nil(second):
                 self._assign(others, names, second)
-        self.write(If(condition, tuple(held), tuple(failed)))
+        self.write(IfStatement(condition, tuple(held), tuple(failed)))
         return Value(*names)
 
     def _assign(self, lines: Sequence[Statement], names: Sequence[Name], value: Value) -> None:
@@ -427,7 +427,7 @@ class Emitter(Writer):
             if code is not None and code != NIL:
                 self.assign(name, code)
 
-    def _choices(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value, sink: Sink) -> None:
+    def _choices(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value, sink: OutputSink) -> None:
         """``if`` with any number of outputs."""
         asked, then, other = _first_branch(branches, otherwise)
         if not sink.short and _EMPTY_CALL not in (then, other):
@@ -441,11 +441,11 @@ class Emitter(Writer):
                 self.each(other, here, sink)
             if then == _EMPTY_CALL:
                 condition, held, failed = negated(condition), failed, []
-            self.write(If(condition, tuple(held), tuple(failed)))
+            self.write(IfStatement(condition, tuple(held), tuple(failed)))
 
         self.asked(asked, here, choose)
 
-    def _tried(self, body: Node, here: Value, sink: Sink) -> None:
+    def _tried(self, body: Node, here: Value, sink: OutputSink) -> None:
         """Write an expression whose errors are passed over."""
         match body:
             case ast.Index(ast.Identity(), ast.Literal(str())):
@@ -466,12 +466,12 @@ class Emitter(Writer):
             case _:
                 self._caught(body, here, sink)
 
-    def _caught(self, body: Node, here: Value, sink: Sink) -> None:
+    def _caught(self, body: Node, here: Value, sink: OutputSink) -> None:
         found = Name(self.new("found"))
         origins = self.local("origins", EMPTY) if self.follows(here) else None
         with self.aside() as lines:
-            self.each(body, here, Sink(lambda output: self.append(found, output, origins=origins), short=True))
-        self.write(Local((found.text,), (call("tried", Function((found.text,), tuple(lines))),)))
+            self.each(body, here, OutputSink(lambda output: self.append(found, output, origins=origins), short=True))
+        self.write(Local((found.text,), (call("tried", AnonymousFunction((found.text,), tuple(lines))),)))
         self._again(found, origins, sink)
 
     # Places
@@ -500,7 +500,7 @@ class Emitter(Writer):
         return Value(found, call("step", whole.origin or NIL, whole.code, key.code, found))
 
     def loop(
-        self, whole: Value, sink: Sink, *, hint: str = "element", by: str = "each", is_tolerant: bool = False
+        self, whole: Value, sink: OutputSink, *, hint: str = "element", by: str = "each", is_tolerant: bool = False
     ) -> None:
         """Write a loop over the elements of a value, which a call of the library gives one by one."""
         element = Name(self.new(hint))
@@ -529,7 +529,7 @@ class Emitter(Writer):
         if origins and output.origin and self.follows(output):
             self.write(call("append_from", found, output.code, origins, output.origin))
         elif node is not None and is_present(node):
-            self.write(Assign((Index(found, operation("+", Length(found), _ONE)),), (output.code,)))
+            self.write(Assignment((Indexing(found, operation("+", Length(found), _ONE)),), (output.code,)))
         else:
             self.write(call("append", found, output.code))
 
@@ -540,12 +540,12 @@ class Emitter(Writer):
         found, origins = self.locals(("found", "origins"), EMPTY, EMPTY)
         return found, origins
 
-    def _again(self, found: Name, origins: Expression | None, sink: Sink) -> None:
+    def _again(self, found: Name, origins: Expression | None, sink: OutputSink) -> None:
         """Write a loop over collected outputs."""
         element = Name(self.new("each_found"))
         index = Name(self.new("index") if origins else "_")
         with self.loop_over((index.text, element.text), call("each", found)):
-            sink.write(Value(element, Index(origins, index) if origins else None))
+            sink.write(Value(element, Indexing(origins, index) if origins else None))
 
     def _output_of(self, function: str, here: Value) -> Value:
         """Write a call of a function with one output."""
@@ -553,17 +553,17 @@ class Emitter(Writer):
             return Value(call(function, here.code))
         return Value(*self.locals(("value", "origin"), call(function, here.code, here.origin or NIL)))
 
-    def _outputs_of(self, function: str, here: Value, sink: Sink) -> None:
+    def _outputs_of(self, function: str, here: Value, sink: OutputSink) -> None:
         """Write a loop over the outputs of a function."""
         if not self.follows(here):
             self.loop(Value(call(function, here.code)), sink)
             return
         found, origins = self.locals(("found", "origins"), call(function, here.code, here.origin or NIL))
-        self._again(found, Index(origins, text("parts")), sink)
+        self._again(found, Indexing(origins, text("parts")), sink)
 
     # Calls of jq's functions
 
-    def _call(self, node: ast.Call, here: Value, sink: Sink) -> None:
+    def _call(self, node: ast.Call, here: Value, sink: OutputSink) -> None:
         """Write a call with any number of outputs."""
         key = node.name, len(node.arguments)
         if node.name in _TYPES and not node.arguments:
@@ -572,7 +572,9 @@ class Emitter(Writer):
                 sink.write(here)
         elif node.name in _OF_VALUES and len(node.arguments) == 1:
             name = _OF_VALUES[node.name]
-            self.each(node.arguments[0], here, Sink(lambda each: sink.write(Value(call(name, here.code, each.code)))))
+            self.each(
+                node.arguments[0], here, OutputSink(lambda each: sink.write(Value(call(name, here.code, each.code))))
+            )
         elif key in _WRITTEN:
             _WRITTEN[key](self, node, here, sink)
         else:
@@ -591,7 +593,7 @@ class Emitter(Writer):
             return Value(_RESULTS[node.name, arity](self, node, here))
         if (node.name, arity) in _WRITTEN:
             found: list[Value] = []
-            _WRITTEN[node.name, arity](self, node, here, Sink(found.append))
+            _WRITTEN[node.name, arity](self, node, here, OutputSink(found.append))
             return found[0]
         raise unsupported(node, f"{node.name} has no form in a script")
 
@@ -610,9 +612,9 @@ class Emitter(Writer):
             found = self.collected(body, Value(Name(name)))
             self.write(Return((found.code,)))
         if len(lines) == 1:
-            return Function((name,), tuple(lines))
+            return AnonymousFunction((name,), tuple(lines))
         function = self.new("key")
-        self.write(Define(function, (name,), tuple(lines)))
+        self.write(LocalFunction(function, (name,), tuple(lines)))
         return Name(function)
 
 
@@ -635,8 +637,8 @@ def _equality(operator: str, node: ast.Binary, left: Expression, right: Expressi
         found = operation("==", left, right)
     for side, other, code in ((node.left, node.right, right), (node.right, node.left, left)):
         if isinstance(other, ast.Array) and isinstance(code, Name) and (values := literals_of(side)):
-            same = [operation("==", Index(code, Literal(str(i))), value) for i, value in enumerate(values, 1)]
-            found = operation("and", operation("==", Length(code), Literal(str(len(values)))), *same)
+            same = [operation("==", Indexing(code, Constant(str(i))), value) for i, value in enumerate(values, 1)]
+            found = operation("and", operation("==", Length(code), Constant(str(len(values)))), *same)
     for side, code in zip(sides, (right, left), strict=True):
         if side in (ast.Array(None), ast.Object(())):
             found = call("is_empty", code)
@@ -658,7 +660,7 @@ def _order(operator: str, node: ast.Binary, left: Expression, right: Expression)
     return Not(less) if "=" in operator else less
 
 
-def _select(emitter: Emitter, node: ast.Call, here: Value, sink: Sink) -> None:
+def _select(emitter: Emitter, node: ast.Call, here: Value, sink: OutputSink) -> None:
     here = emitter.bind(here)
 
     def choose(condition: Expression) -> None:
@@ -668,7 +670,7 @@ def _select(emitter: Emitter, node: ast.Call, here: Value, sink: Sink) -> None:
     emitter.asked(node.arguments[0], here, choose)
 
 
-def _one_of(emitter: Emitter, node: ast.Call, here: Value, sink: Sink) -> None:
+def _one_of(emitter: Emitter, node: ast.Call, here: Value, sink: OutputSink) -> None:
     """The first or the last output of an expression, if it has any."""
     (source,) = node.arguments
     if source in emitter.singles:
@@ -679,16 +681,16 @@ def _one_of(emitter: Emitter, node: ast.Call, here: Value, sink: Sink) -> None:
     def keep(output: Value) -> None:
         with emitter.when(Not(is_found)) if node.name == "first" else emitter.apart():
             emitter.assign(found, output.code)
-            emitter.write(Assign((is_found,), (TRUE,)))
+            emitter.write(Assignment((is_found,), (TRUE,)))
             for origin in origins:
                 emitter.assign(origin, output.origin or NIL)
 
-    emitter.each(source, here, Sink(keep, short=True))
+    emitter.each(source, here, OutputSink(keep, short=True))
     with emitter.when(is_found):
         sink.write(Value(found, *origins))
 
 
-def _error(emitter: Emitter, node: ast.Call, _here: Value, sink: Sink) -> None:
+def _error(emitter: Emitter, node: ast.Call, _here: Value, sink: OutputSink) -> None:
     match node.arguments:
         case (ast.Literal(str() as message),):
             emitter.write(call("error", text(message), _ZERO))
@@ -714,12 +716,14 @@ def _quantified(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
 
     def decide(answer: Expression) -> None:
         with emitter.when(answer if is_any else negated(answer)):
-            emitter.write(Assign((found,), (TRUE if is_any else FALSE,)), *([Break()] if is_one_loop else []))
+            emitter.write(
+                Assignment((found,), (TRUE if is_any else FALSE,)), *([BreakStatement()] if is_one_loop else [])
+            )
 
     if source:
-        emitter.each(source[0], here, Sink(ask))
+        emitter.each(source[0], here, OutputSink(ask))
     else:
-        emitter.loop(here, Sink(ask), by="elements")
+        emitter.loop(here, OutputSink(ask), by="elements")
     return found
 
 
@@ -732,23 +736,25 @@ def _among(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
     found = emitter.local("found", FALSE)
 
     def ask(candidate: Value) -> None:
-        emitter.write(Assign((found,), (operation("or", found, call("equal", here.code, candidate.code)),)))
+        emitter.write(Assignment((found,), (operation("or", found, call("equal", here.code, candidate.code)),)))
 
-    emitter.each(node.arguments[0], here, Sink(ask, short=True))
+    emitter.each(node.arguments[0], here, OutputSink(ask, short=True))
     return found
 
 
 def _is_empty(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
     found = emitter.local("is_nothing", TRUE)
-    emitter.each(node.arguments[0], here, Sink(lambda _: emitter.write(Assign((found,), (FALSE,))), short=True))
+    emitter.each(
+        node.arguments[0], here, OutputSink(lambda _: emitter.write(Assignment((found,), (FALSE,))), short=True)
+    )
     return found
 
 
 def _map(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
     found = emitter.local("found", EMPTY)
     body = node.arguments[0]
-    keep = Sink(lambda output: emitter.append(found, output, body), short=True)
-    emitter.loop(here, Sink(lambda element: emitter.each(body, element, keep)), by="elements")
+    keep = OutputSink(lambda output: emitter.append(found, output, body), short=True)
+    emitter.loop(here, OutputSink(lambda element: emitter.each(body, element, keep)), by="elements")
     return found
 
 
@@ -822,7 +828,7 @@ _TYPES: Final[Mapping[str, _Form]] = {
     "strings": _is_type("string"),
     "values": lambda here: operation("~=", here, NIL),
 }
-_ORIGINS: Final[Mapping[str, Callable[[Expression, Expression, Expression], Call]]] = {
+_ORIGINS: Final[Mapping[str, Callable[[Expression, Expression, Expression], FunctionCall]]] = {
     "first": lambda origin, here, result: call("step", origin, here, _ZERO, result),
     "last": lambda origin, here, result: call("step", origin, here, _MINUS_ONE, result),
     "max": lambda origin, here, _: call("limited_by", origin, here, FALSE),
@@ -831,7 +837,7 @@ _ORIGINS: Final[Mapping[str, Callable[[Expression, Expression, Expression], Call
     "tonumber": lambda origin, _, __: call("numeral", origin),
 }
 """Where the output of a function is read from."""
-_WRITTEN: Final[Mapping[tuple[str, int], Callable[[Emitter, ast.Call, Value, Sink], None]]] = {
+_WRITTEN: Final[Mapping[tuple[str, int], Callable[[Emitter, ast.Call, Value, OutputSink], None]]] = {
     ("select", 1): _select,
     ("first", 1): _one_of,
     ("last", 1): _one_of,

@@ -15,9 +15,9 @@ from karta_interpreter.export.lua import (
     FALSE,
     NIL,
     TRUE,
-    Assign,
-    Define,
+    Assignment,
     Expression,
+    LocalFunction,
     Name,
     Not,
     Return,
@@ -31,8 +31,8 @@ from karta_interpreter.export.lua import (
     written,
 )
 from karta_interpreter.export.paths import Path, paths_of
-from karta_interpreter.export.traits import Results, is_boolean, is_large, name_of, repeated, results_of
-from karta_interpreter.export.writer import Sink, Value
+from karta_interpreter.export.traits import ResultTraits, is_boolean, is_large, name_of, repeated, results_of
+from karta_interpreter.export.writer import OutputSink, Value
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.singles import Singles
 from karta_interpreter.languages.jq.syntax import Node
@@ -51,7 +51,7 @@ _RESERVED = frozenset(
     }
 )
 
-_NO_RESULTS: Final = Results()
+_NO_RESULTS: Final = ResultTraits()
 _OBJECT: Final = Name("obj")
 _NO_PLACES: Final = table(parts=Table())
 
@@ -187,7 +187,7 @@ class Expressions:
         if not query.is_plain:
             raise ExportError(f"`{query.text}`: it may run without an end, and a script has no process of its own")
         traced = form in ("place", "places")
-        results = Results() if traced else results_of(query.node, is_count=form in ("count", "counts"))
+        results = ResultTraits() if traced else results_of(query.node, is_count=form in ("count", "counts"))
         emitter = self._emitter(name, traced=traced, results=results)
         here = Value(Name(parameter), call("at") if emitter.traced else None)
         if form in ("first", "count"):
@@ -210,7 +210,7 @@ class Expressions:
         return name
 
     def _define(self, name: str, parameters: tuple[str, ...], emitter: Emitter, comment: Iterable[str] = ()) -> None:
-        (function,) = flattened((Define(name, parameters, tuple(emitter.body)),))
+        (function,) = flattened((LocalFunction(name, parameters, tuple(emitter.body)),))
         self.add("\n".join([*comment, *lines_of([function])]))
 
     def comment_about(self, query: Query) -> Iterator[str]:
@@ -238,13 +238,15 @@ class Expressions:
         def keep(output: Value) -> None:
             output = emitter.bind(output)
             with emitter.when(Not(is_there)):
-                emitter.write(Assign((first, is_there), (output.code, TRUE)))
+                emitter.write(Assignment((first, is_there), (output.code, TRUE)))
 
-        emitter.each(query.node, here, Sink(keep, short=True))
+        emitter.each(query.node, here, OutputSink(keep, short=True))
         made = call("cleaned", first) if self._makes_null(emitter.body) else first
         emitter.write(Return((made, is_there)))
 
-    def _emitter(self, name: str, *, traced: bool, own: Node | None = None, results: Results = _NO_RESULTS) -> Emitter:
+    def _emitter(
+        self, name: str, *, traced: bool, own: Node | None = None, results: ResultTraits = _NO_RESULTS
+    ) -> Emitter:
         """An emitter that calls the functions of repeated parts, except for the part that it writes itself."""
 
         def share(node: Node, traced: bool) -> str | None:

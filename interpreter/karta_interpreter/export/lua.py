@@ -16,14 +16,14 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class Constant:
     """A text, a number, a boolean or nil, as Lua spells it."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """A call of a function by its name, which may be a member such as ``math.max``."""
 
     function: str
@@ -31,7 +31,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class Indexing:
     """``target[key]``."""
 
     target: "Expression"
@@ -53,7 +53,7 @@ class Not:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class BinaryOperation:
     """Operands with an operator between each two."""
 
     operator: str
@@ -68,7 +68,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class AnonymousFunction:
     """A function without a name."""
 
     parameters: tuple[str, ...]
@@ -84,7 +84,7 @@ class Local:
 
 
 @dataclass(frozen=True, slots=True)
-class Assign:
+class Assignment:
     """Values for variables that are there."""
 
     targets: tuple["Expression", ...]
@@ -92,7 +92,7 @@ class Assign:
 
 
 @dataclass(frozen=True, slots=True)
-class If:
+class IfStatement:
     """A condition with what is done where it holds, and where it does not."""
 
     condition: "Expression"
@@ -124,12 +124,12 @@ class Return:
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
+class BreakStatement:
     """The end of a loop."""
 
 
 @dataclass(frozen=True, slots=True)
-class Define:
+class LocalFunction:
     """A local function."""
 
     name: str
@@ -137,8 +137,12 @@ class Define:
     body: tuple["Statement", ...]
 
 
-Expression: TypeAlias = Name | Literal | Call | Index | Length | Not | Operation | Table | Function
-Statement: TypeAlias = Local | Assign | Call | If | For | Do | Return | Break | Define
+Expression: TypeAlias = (
+    Name | Constant | FunctionCall | Indexing | Length | Not | BinaryOperation | Table | AnonymousFunction
+)
+Statement: TypeAlias = (
+    Local | Assignment | FunctionCall | IfStatement | For | Do | Return | BreakStatement | LocalFunction
+)
 
 _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[A-Z]")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
@@ -172,9 +176,9 @@ RESERVED_WORDS: Final = frozenset(
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\000"}
 _LONGEST_NAME: Final = 40
 _LONGEST_TABLE: Final = 90
-NIL: Final = Literal("nil")
-TRUE: Final = Literal("true")
-FALSE: Final = Literal("false")
+NIL: Final = Constant("nil")
+TRUE: Final = Constant("true")
+FALSE: Final = Constant("false")
 EMPTY: Final = Table()
 
 _OPPOSITES: Final = {"==": "~=", "~=": "=="}
@@ -184,14 +188,14 @@ _MOST_VARIABLES: Final = 60
 """The variables that a function may have at once; Lua's limit is 200, and calls need some places, too."""
 
 
-def text(value: str) -> Literal:
+def text(value: str) -> Constant:
     """A text as a literal."""
-    return Literal(quoted(value))
+    return Constant(quoted(value))
 
 
-def call(function: str, *arguments: Expression) -> Call:
+def call(function: str, *arguments: Expression) -> FunctionCall:
     """A call with some arguments."""
-    return Call(function, arguments)
+    return FunctionCall(function, arguments)
 
 
 def operation(operator: str, *operands: Expression) -> Expression:
@@ -201,9 +205,9 @@ def operation(operator: str, *operands: Expression) -> Expression:
     'a or b or c and d'
     """
     first, *rest = operands
-    if isinstance(first, Operation) and first.operator == operator:
-        return Operation(operator, (*first.operands, *rest))
-    return Operation(operator, operands) if rest else first
+    if isinstance(first, BinaryOperation) and first.operator == operator:
+        return BinaryOperation(operator, (*first.operands, *rest))
+    return BinaryOperation(operator, operands) if rest else first
 
 
 def negated(condition: Expression) -> Expression:
@@ -215,8 +219,8 @@ def negated(condition: Expression) -> Expression:
     match condition:
         case Not(operand):
             return operand
-        case Operation("==" | "~=" as operator, operands):
-            return Operation(_OPPOSITES[operator], operands)
+        case BinaryOperation("==" | "~=" as operator, operands):
+            return BinaryOperation(_OPPOSITES[operator], operands)
     return Not(condition)
 
 
@@ -247,33 +251,33 @@ def constant(value: JSON) -> Expression:
             return TRUE if value else FALSE
         case None:
             return NIL
-    return Literal(str(value))
+    return Constant(str(value))
 
 
-def path_in(whole: Expression, keys: Sequence[Expression]) -> Call:
+def path_in(whole: Expression, keys: Sequence[Expression]) -> FunctionCall:
     """What is at a path of keys; a path inside of a path is one path."""
-    if isinstance(whole, Call) and whole.function == "get":
-        return Call("get", (*whole.arguments, *keys))
+    if isinstance(whole, FunctionCall) and whole.function == "get":
+        return FunctionCall("get", (*whole.arguments, *keys))
     return call("get", whole, *keys)
 
 
-def inside(origin: Expression | None, value: Expression, keys: Sequence[Expression]) -> Call:
+def inside(origin: Expression | None, value: Expression, keys: Sequence[Expression]) -> FunctionCall:
     """The place of a value at some keys of another place."""
-    if isinstance(origin, Call) and is_place(origin):
-        return Call("at", (*origin.arguments, *keys))
+    if isinstance(origin, FunctionCall) and is_place(origin):
+        return FunctionCall("at", (*origin.arguments, *keys))
     return call("inside", origin or NIL, value, *keys)
 
 
 def is_place(origin: Expression | None) -> bool:
     """Whether an origin is a place, not an expression that has to be computed."""
-    return isinstance(origin, Call) and origin.function == "at"
+    return isinstance(origin, FunctionCall) and origin.function == "at"
 
 
 def is_field(code: Expression) -> bool:
     """Whether an expression reads a path of known keys of a variable."""
-    if not isinstance(code, Call) or code.function != "get":
+    if not isinstance(code, FunctionCall) or code.function != "get":
         return False
-    return isinstance(code.arguments[0], Name) and all(isinstance(key, Literal) for key in code.arguments[1:])
+    return isinstance(code.arguments[0], Name) and all(isinstance(key, Constant) for key in code.arguments[1:])
 
 
 def parts_of(tree: object) -> Iterator[object]:
@@ -290,7 +294,8 @@ def parts_of(tree: object) -> Iterator[object]:
 def calls_any(tree: object, functions: frozenset[str]) -> bool:
     """Whether some function is called or given to another one."""
     return any(
-        (isinstance(part, Call) and part.function in functions) or (isinstance(part, Name) and part.text in functions)
+        (isinstance(part, FunctionCall) and part.function in functions)
+        or (isinstance(part, Name) and part.text in functions)
         for part in parts_of(tree)
     )
 
@@ -301,7 +306,7 @@ def flattened(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     >>> flattened((Do((Local(("a",)), Break())),))
     (Local(names=('a',), values=()), Break())
     """
-    if sum(isinstance(part, Local | Define) for part in parts_of(body)) > _MOST_VARIABLES:
+    if sum(isinstance(part, Local | LocalFunction) for part in parts_of(body)) > _MOST_VARIABLES:
         return body
     return cast("tuple[Statement, ...]", _without_blocks(body))
 
@@ -329,26 +334,26 @@ def written(code: Expression, level: int = 0) -> str:
 def _expression(code: Expression) -> tuple[str, int]:  # noqa: C901, PLR0911 - one case for each node
     """Return the text of an expression, and how tightly it binds."""
     match code:
-        case Name(found) | Literal(found):
+        case Name(found) | Constant(found):
             return found, _OPERAND
-        case Call(function, arguments):
+        case FunctionCall(function, arguments):
             return f"{function}({_row(arguments)})", _OPERAND
-        case Index(target, Literal(key)) if is_key(key[1:-1]):
+        case Indexing(target, Constant(key)) if is_key(key[1:-1]):
             return f"{written(target, _OPERAND)}.{key[1:-1]}", _OPERAND
-        case Index(target, key):
+        case Indexing(target, key):
             return f"{written(target, _OPERAND)}[{written(key)}]", _OPERAND
         case Length(target):
             return f"#{written(target, _OPERAND)}", _UNARY
         case Not(operand):
             return f"not {written(operand, _UNARY)}", _UNARY
-        case Operation(operator, operands):
+        case BinaryOperation(operator, operands):
             level = _LEVELS.get(operator, _COMPARISON)
             return f" {operator} ".join(written(operand, level + 1) for operand in operands), level
         case Table(entries):
             return f"{{{', '.join(_entry(key, value) for key, value in entries)}}}", _OPERAND
-        case Function(parameters, (Return() as only,)):
+        case AnonymousFunction(parameters, (Return() as only,)):
             return f"function({', '.join(parameters)}) {lines_of([only])[0]} end", _OPERAND
-        case Function(parameters, body):
+        case AnonymousFunction(parameters, body):
             return "\n".join([f"function({', '.join(parameters)})", *_deeper(body), "end"]), _OPERAND
 
 
@@ -356,7 +361,7 @@ def _entry(key: Expression | None, value: Expression) -> str:
     match key:
         case None:
             return written(value)
-        case Literal(name) if is_key(name[1:-1]):
+        case Constant(name) if is_key(name[1:-1]):
             return f"{name[1:-1]} = {written(value)}"
     return f"[{written(key)}] = {written(value)}"
 
@@ -378,11 +383,11 @@ def _lines(statement: Statement) -> Sequence[str]:  # noqa: PLR0911 - one case f
     match statement:
         case Local(names, values):
             return f"local {', '.join(names)}{f' = {_row(values)}' if values else ''}".split("\n")
-        case Assign(targets, values):
+        case Assignment(targets, values):
             return [f"{_row(targets)} = {_row(values)}"]
-        case Call():
+        case FunctionCall():
             return [written(statement)]
-        case If(condition, then, otherwise):
+        case IfStatement(condition, then, otherwise):
             other = ["else", *_deeper(otherwise)] if otherwise else []
             return [f"if {written(condition)} then", *_deeper(then), *other, "end"]
         case For(names, iterator, body):
@@ -391,9 +396,9 @@ def _lines(statement: Statement) -> Sequence[str]:  # noqa: PLR0911 - one case f
             return ["do", *_deeper(body), "end"]
         case Return(values):
             return [f"return {_row(values)}"]
-        case Break():
+        case BreakStatement():
             return ["break"]
-        case Define(name, parameters, body):
+        case LocalFunction(name, parameters, body):
             return [f"local function {name}({', '.join(parameters)})", *_deeper(body), "end"]
 
 

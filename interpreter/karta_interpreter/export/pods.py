@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from karta_interpreter.definitions.karta.definition import Component, PodSpec, PodTemplate
-from karta_interpreter.export.lua import Literal, laid_out, path_in, quoted, table_of, text, written
+from karta_interpreter.export.lua import Constant, laid_out, path_in, quoted, table_of, text, written
 from karta_interpreter.export.paths import plain_path
-from karta_interpreter.export.script import Script
+from karta_interpreter.export.script import OperationScript
 from karta_interpreter.export.traits import is_present
 from karta_interpreter.languages.jq import Query
 
@@ -23,7 +23,7 @@ Use = Callable[[Pods], str]
 """Return the statement about the pods of a component without instances."""
 
 
-def each_component(script: Script, use: Use, instances: str, *, counted: bool = True) -> Iterator[str]:
+def each_component(script: OperationScript, use: Use, instances: str, *, counted: bool = True) -> Iterator[str]:
     """Yield the lines of a function of ``obj`` that goes through all pods that exist, and reads their specs.
 
     ``instances`` is the statement about a component of which the object may have several instances, or whose
@@ -36,7 +36,7 @@ def each_component(script: Script, use: Use, instances: str, *, counted: bool = 
             yield f"  {instances.format(script.component(component, counted=counted))}"
 
 
-def has_one(script: Script, component: Component) -> bool:
+def has_one(script: OperationScript, component: Component) -> bool:
     """Whether a component has no instances, and expressions that each have one output."""
     pods = component.pods
     if component.instance_ids or not isinstance(pods, PodSpec | PodTemplate):
@@ -50,7 +50,7 @@ def has_one(script: Script, component: Component) -> bool:
 
 
 def lone_component(
-    script: Script, component: Component, use: Use, *, counted: bool = True, reads_spec: bool = False
+    script: OperationScript, component: Component, use: Use, *, counted: bool = True, reads_spec: bool = False
 ) -> Iterator[str]:
     """Yield the lines about the pods of a component that `has_one`.
 
@@ -80,24 +80,24 @@ def lone_component(
     yield "  end"
 
 
-def _comments(script: Script, query: Query, depth: int) -> Iterator[str]:
+def _comments(script: OperationScript, query: Query, depth: int) -> Iterator[str]:
     yield from (f"{' ' * depth}{line}" for line in script.comment_about(query))
 
 
-def _count(script: Script, component: Component) -> str:
+def _count(script: OperationScript, component: Component) -> str:
     """Return the number of pods of a component without instances: of the first field that has one, else 1."""
     ways: list[str] = []
     for query, field in ((component.replicas, "replicas"), (component.min_replicas, "minimum")):
         if query:
             value = script.value_of(query, f"{component.name} {field}", is_count=True)
-            is_number = isinstance(value, Literal) and value.text.isdigit()
+            is_number = isinstance(value, Constant) and value.text.isdigit()
             ways.append(written(value) if is_number else f"count({quoted(component.name)}, {written(value)})")
             if is_present(query.node):  # always a number, so that what follows would never be reached
                 return " or ".join(ways)
     return " or ".join([*ways, "1"])
 
 
-def bounds_of(script: Script, component: Component) -> dict[str, str]:
+def bounds_of(script: OperationScript, component: Component) -> dict[str, str]:
     """Return the bounds of the count of a component without instances."""
     bounds = {"minimum": component.min_replicas, "maximum": component.max_replicas}
     return {
@@ -105,7 +105,7 @@ def bounds_of(script: Script, component: Component) -> dict[str, str]:
     }
 
 
-def has_plain_count(script: Script, component: Component) -> bool:
+def has_plain_count(script: OperationScript, component: Component) -> bool:
     """Whether a component without instances has its count at a path through objects, or at no place."""
     query = component.replicas
     if not has_one(script, component):
@@ -118,14 +118,14 @@ def has_plain_count(script: Script, component: Component) -> bool:
     return is_number and all(script.has_one_output(bound) for bound in bounds)
 
 
-def has_lone_count(script: Script, component: Component) -> bool:
+def has_lone_count(script: OperationScript, component: Component) -> bool:
     """Whether a component has no instances, and counts that each have one output."""
     return has_one(script, component) and (
         component.max_replicas is None or script.has_one_output(component.max_replicas)
     )
 
 
-def lone_pod_sets(script: Script, *, asked: bool = False) -> str:
+def lone_pod_sets(script: OperationScript, *, asked: bool = False) -> str:
     """Write the function that gives the pod sets of components without instances, and return its name.
 
     ``asked``: it can be asked as well whether one component has pods; then it reads no count.
@@ -145,7 +145,7 @@ def lone_pod_sets(script: Script, *, asked: bool = False) -> str:
     return "pod_sets_of"
 
 
-def _lone_pod_set(script: Script, component: Component) -> Iterator[str]:
+def _lone_pod_set(script: OperationScript, component: Component) -> Iterator[str]:
     """Yield the lines that append the pod set of a component without instances."""
     name = quoted(component.name)
     queries = {"replicas": component.replicas, "minimum": component.min_replicas, "maximum": component.max_replicas}

@@ -10,13 +10,13 @@ from karta_interpreter.engine.evaluation.pods import LONGEST
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.export.lua import AND, is_key, negated, quoted, written
 from karta_interpreter.export.pods import Pods, each_component, has_one
-from karta_interpreter.export.script import Script
+from karta_interpreter.export.script import OperationScript
 from karta_interpreter.export.traits import has_empty, literal
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.values import to_text
 
 
-def replica(script: Script) -> None:
+def replica(script: OperationScript) -> None:
     """``GetReplicas``."""
     leaves = script.definition.leaves
     lines = ["function GetReplicas(obj)"]
@@ -28,7 +28,7 @@ def replica(script: Script) -> None:
     script.add("\n".join([*lines, "end"]))
 
 
-def component(script: Script) -> None:
+def component(script: OperationScript) -> None:
     """``GetComponents``."""
     leaves = script.definition.leaves
     lines = ["function GetComponents(obj)"]
@@ -46,7 +46,7 @@ def _component(pods: Pods) -> str:
     return f"found[#found + 1] = {{{fields}}}"
 
 
-def _pod_sets(script: Script) -> Iterator[str]:
+def _pod_sets(script: OperationScript) -> Iterator[str]:
     """Yield the lines that make `sets`, the pod sets of an object."""
     yield "  local sets = {}"
     yield from each_component(script, _pod_set, "add_pod_sets(sets, {}, obj)")
@@ -58,7 +58,7 @@ def _pod_set(pods: Pods) -> str:
     return f"sets[#sets + 1] = {{{fields}}}"
 
 
-def dependency(script: Script) -> None:
+def dependency(script: OperationScript) -> None:
     """``GetDependencies``."""
     rules = script.definition.annotations.dependencies
     made = [script.list_of(rule.volumes, "made claims") for rule in rules if isinstance(rule, MadeClaims)]
@@ -93,7 +93,7 @@ def dependency(script: Script) -> None:
     script.add("\n".join([*lines, "  return found", "end"]))
 
 
-def _named(script: Script, rule: ExtraDependency) -> list[str]:
+def _named(script: OperationScript, rule: ExtraDependency) -> list[str]:
     names = script.list_of(rule.name, f"{rule.kind} names")
     place = "namespace"
     if rule.namespace is not None:
@@ -105,21 +105,21 @@ def _named(script: Script, rule: ExtraDependency) -> list[str]:
     ]
 
 
-def status(script: Script) -> None:
+def status(script: OperationScript) -> None:
     """``ReflectStatus``."""
     observes = script.definition.annotations.observes_generation
     reflect = "reflected_status" if observes else "status_without_generation"
     script.add(f"function ReflectStatus(obj)\n  return {reflect}(obj)\nend")
 
 
-def matched_status(script: Script, wanted: frozenset[Status] = frozenset(Status)) -> str:
+def matched_status(script: OperationScript, wanted: frozenset[Status] = frozenset(Status)) -> str:
     """Write the function that gives the statuses of an object as a set of their names, and return its name."""
     lines = _statuses(script, wanted)
     script.add("\n".join(["local function statuses_of(obj)", *lines, "  return statuses", "end"]))
     return "statuses_of"
 
 
-def _statuses(script: Script, wanted: frozenset[Status]) -> list[str]:
+def _statuses(script: OperationScript, wanted: frozenset[Status]) -> list[str]:
     """Return the lines that make `statuses`, the set of the names of an object's statuses.
 
     A status that is not wanted is left out where its mapping has no expression, which may fail. Undefined needs all.
@@ -163,7 +163,7 @@ def _has_statuses_alone(rules: StatusRules) -> bool:
     return all(each.status and not each.reason for each in expected)
 
 
-def _conditions(script: Script, rule: ConditionsRule, *, has_statuses_alone: bool) -> list[str]:
+def _conditions(script: OperationScript, rule: ConditionsRule, *, has_statuses_alone: bool) -> list[str]:
     """Return the lines that make `by_type`: the conditions by their types, or their statuses."""
     fields = quoted(rule.type_field) + (f", {quoted(rule.status_field)}" if has_statuses_alone else "")
     conditions = script.inline(rule.query)
@@ -174,7 +174,7 @@ def _conditions(script: Script, rule: ConditionsRule, *, has_statuses_alone: boo
     return [*about, f"  local by_type = conditions_of({conditions}, {fields})"]
 
 
-def _matcher(script: Script, rules: StatusRules, status: str, matcher: Matcher) -> str:
+def _matcher(script: OperationScript, rules: StatusRules, status: str, matcher: Matcher) -> str:
     parts: list[str] = []
     if matcher.phase:
         parts.append(f"phase == {quoted(matcher.phase)}" if rules.phase else "false")
@@ -197,7 +197,7 @@ def _matcher(script: Script, rules: StatusRules, status: str, matcher: Matcher) 
     return " and ".join(parts) or "true"
 
 
-def _expression(script: Script, query: Query, expected: str, name: str) -> str:
+def _expression(script: OperationScript, query: Query, expected: str, name: str) -> str:
     """Return the condition that an expression gives what is expected."""
     if expected in ("true", "false"):
         holds = script.condition_of(query, name)
@@ -225,7 +225,7 @@ def _answer(expected: str) -> str:
     return f"is_text({quoted(expected)}"
 
 
-def health(script: Script) -> None:
+def health(script: OperationScript) -> None:
     """``InterpretHealth``."""
     definition = script.definition
     stale = "is_stale(obj)" if definition.annotations.observes_generation else "false"

@@ -29,13 +29,13 @@ from karta_interpreter.export.lua import (
 )
 from karta_interpreter.export.paths import Guarded, guarded_paths, plain_path
 from karta_interpreter.export.pods import bounds_of, has_lone_count, has_plain_count, lone_component, lone_pod_sets
-from karta_interpreter.export.script import Script, lua_value
+from karta_interpreter.export.script import OperationScript, lua_value
 from karta_interpreter.export.traits import has_empty, hint_of
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.reads import sources
 
 
-def retain(script: Script) -> None:
+def retain(script: OperationScript) -> None:
     """``Retain``."""
     definition = script.definition
     lines = ["  local pairing = {desired = desired, observed = observed}"]
@@ -76,7 +76,7 @@ def _switches(definition: Definition) -> Iterable[Query]:
     return dict.fromkeys(action.path for part in definition.components for action in (*part.suspend, *part.resume))
 
 
-def _pairing(script: Script) -> list[str]:
+def _pairing(script: OperationScript) -> list[str]:
     finders: list[str] = []
     for part in script.definition.components:
         if part.instance_ids is not None:
@@ -88,7 +88,7 @@ def _pairing(script: Script) -> list[str]:
     return [f"  local pairing = pairing_of({{{', '.join(finders)}}}, desired, observed)"]
 
 
-def _unset_switches(script: Script) -> list[str]:
+def _unset_switches(script: OperationScript) -> list[str]:
     switches = _switches(script.definition)
     if switches and "lists" in script.features:
         finders = ", ".join(script.places_of(query, "switch") for query in switches)
@@ -100,7 +100,7 @@ def _unset_switches(script: Script) -> list[str]:
     return lines
 
 
-def _calls(script: Script, function: str, query: Query, name: str, *arguments: str) -> list[str]:
+def _calls(script: OperationScript, function: str, query: Query, name: str, *arguments: str) -> list[str]:
     """Return the calls of a function of the library for the fields of an expression."""
     fields: list[tuple[str, str]] = []
     if "lists" in script.features:
@@ -122,7 +122,7 @@ def _keys(guarded: Guarded) -> str:
     return table_of([path.keys for path in guarded.paths])
 
 
-def _condition(script: Script, guarded: Guarded, name: str) -> str:
+def _condition(script: OperationScript, guarded: Guarded, name: str) -> str:
     """Write the function of a condition, and return its name."""
     if not guarded.condition:
         return "nil"
@@ -130,7 +130,7 @@ def _condition(script: Script, guarded: Guarded, name: str) -> str:
     return script.test_of(Query.compile(guarded.condition), f"keeps {name.partition(' ')[2]}")
 
 
-def _counts(script: Script) -> str:
+def _counts(script: OperationScript) -> str:
     """Write what keeps the counts takes, and return the call."""
     leaves = script.definition.leaves
     if not leaves:
@@ -143,7 +143,7 @@ def _counts(script: Script) -> str:
     return f"keep_counts({script.components()}, pairing)"
 
 
-def _plain_counts(script: Script, bounds: Mapping[str, str]) -> str:
+def _plain_counts(script: OperationScript, bounds: Mapping[str, str]) -> str:
     """Return the call for counts at paths through objects; ``bounds``: the paths of what each lower bound reads."""
     _pods_of(script)
     paths = {
@@ -163,7 +163,7 @@ def _plain_counts(script: Script, bounds: Mapping[str, str]) -> str:
     return "keep_counts_at(count_paths, pods_of, pairing, bounds)"
 
 
-def _pods_of(script: Script) -> None:
+def _pods_of(script: OperationScript) -> None:
     """Write the function that returns the pods of each component, or whether ``only`` one has pods."""
     leaves = script.definition.leaves
     lines = ["local function pods_of(obj, only)", "  local found = {}"]
@@ -182,7 +182,7 @@ def _table_of_components(values: Mapping[str, str]) -> str:
     return table_of([f"{key_text(name)} = {value}" for name, value in values.items()])
 
 
-def _places(script: Script) -> str:
+def _places(script: OperationScript) -> str:
     """Write the table of the functions that give the places of each component's count, and return its name."""
     found: list[str] = []
     for leaf in script.definition.leaves:
@@ -200,7 +200,7 @@ def _fields(query: Query) -> str:
     return _keys(guarded[0]) if guarded and len(guarded) == 1 and not guarded[0].condition else ""
 
 
-def _queue(script: Script) -> list[str]:
+def _queue(script: OperationScript) -> list[str]:
     definition = script.definition
     labels = definition.annotations.queue_labels
     if not definition.suspend or not labels:
@@ -232,7 +232,7 @@ def _queue(script: Script) -> list[str]:
     ]
 
 
-def _is_held(script: Script) -> Expression:
+def _is_held(script: OperationScript) -> Expression:
     """Return the condition that the member is suspended."""
     actions, observed = script.definition.suspend, Name("observed")
     if "lists" in script.features:
@@ -257,7 +257,7 @@ def _equality(found: Expression, value: JSON) -> Expression:
     return call("equal", found, constant(value)) if is_container else operation("==", found, constant(value))
 
 
-def _rule(script: Script, rule: Retained | Unset | Respelled) -> list[str]:
+def _rule(script: OperationScript, rule: Retained | Unset | Respelled) -> list[str]:
     name = f"retained {_last_field(rule.place)}"
     if isinstance(rule, Retained):
         script.features |= {"drops"} if rule.drops else set()
@@ -272,7 +272,7 @@ def _last_field(query: Query) -> str:
     return hint_of(query.node).rpartition("/")[2]
 
 
-def _unset(script: Script, rule: Unset) -> str:
+def _unset(script: OperationScript, rule: Unset) -> str:
     """The function that completes a value that the template may leave unset."""
     name = script.new("completed")
     lines = [f"local function {name}(ours, theirs, owner)"]

@@ -18,12 +18,12 @@ from karta_interpreter.export.pods import (
     lone_component,
     lone_pod_sets,
 )
-from karta_interpreter.export.script import Script
+from karta_interpreter.export.script import OperationScript
 from karta_interpreter.languages.jq import take_outputs
 from karta_interpreter.languages.jq.compiled.reads import project
 
 
-def revise(script: Script) -> None:
+def revise(script: OperationScript) -> None:
     """``ReviseReplica``."""
     leaves = script.definition.leaves
     scaled = _only_scaled(script)
@@ -49,7 +49,7 @@ def _may_share(definition: Definition) -> bool:
     return len(elastic) > 1 or any(leaf.instance_ids for leaf in elastic)
 
 
-def _only_scaled(script: Script) -> Component | None:
+def _only_scaled(script: OperationScript) -> Component | None:
     """Return the only component whose count may change, where the script can write it at its path; else None."""
     leaves, elastic = script.definition.leaves, script.definition.annotations.elastic
     found = [leaf for leaf in leaves if (len(leaves) == 1 if elastic is None else elastic == (leaf.name,))]
@@ -75,7 +75,7 @@ def _count_path(component: Component) -> Path | None:
     return plain_path(component.replicas.node) if component.replicas else None
 
 
-def _other_reads(script: Script, scaled: Component) -> Projection:
+def _other_reads(script: OperationScript, scaled: Component) -> Projection:
     """Return what the expressions about pods read, but for the count of one component."""
     projection = Projection()
     for leaf in script.definition.leaves:
@@ -87,7 +87,7 @@ def _other_reads(script: Script, scaled: Component) -> Projection:
     return projection
 
 
-def _revise_one(script: Script, scaled: Component) -> None:
+def _revise_one(script: OperationScript, scaled: Component) -> None:
     """Write ``ReviseReplica`` for the only component whose count may change, at its path or at none."""
     has_others = len(script.definition.leaves) > 1
     script.features |= {"others"} if has_others else set()
@@ -108,7 +108,7 @@ def _revise_one(script: Script, scaled: Component) -> None:
     script.add(laid_out(lines))
 
 
-def _scaled(script: Script, component: Component, bounds: Sequence[str]) -> Iterator[str]:
+def _scaled(script: OperationScript, component: Component, bounds: Sequence[str]) -> Iterator[str]:
     """Yield the lines that make `scaled`, the pod set whose count may change."""
     path = _count_path(component)
     fields = [f"path = {path.keys}"] if path else []

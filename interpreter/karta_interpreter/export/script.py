@@ -15,7 +15,7 @@ LARGEST = 64 * 1024
 """The bytes of a script, above which it is not exported, as Karmada compiles it at each call."""
 
 
-class Script(Expressions):
+class OperationScript(Expressions):
     """The functions of expressions, the components that have them, and what the operation does with these."""
 
     def __init__(self, definition: Definition, comments: Sequence[Comment] = (), *, traced: bool = False) -> None:

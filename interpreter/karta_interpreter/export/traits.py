@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.export.lua import Expression, Literal, constant
+from karta_interpreter.export.lua import Constant, Expression, constant
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.functions import Result, result_of
 from karta_interpreter.languages.jq.compiled.singles import Singles
@@ -43,7 +43,7 @@ def literal(value: JSON) -> Expression:
         return constant(value)
     if abs(value) >= _LARGEST:
         raise ExportError(f"the number {value} has more digits than numbers of Lua")
-    return Literal(str(int(value)) if value == int(value) else repr(value))
+    return Constant(str(int(value)) if value == int(value) else repr(value))
 
 
 def has_empty(value: JSON) -> bool:
@@ -160,14 +160,14 @@ def singular_name(name: str) -> str:
     return name[:-1] if len(name) > len("ss") and name.endswith("s") and not name.endswith("ss") else f"each_{name}"
 
 
-class Results(NamedTuple):
+class ResultTraits(NamedTuple):
     """``objects``: a null field of them may be absent; ``counts``: an error for anything but numbers and texts."""
 
     objects: frozenset[Node] = frozenset()
     counts: frozenset[Node] = frozenset()
 
 
-def results_of(node: Node, *, is_count: bool) -> Results:
+def results_of(node: Node, *, is_count: bool) -> ResultTraits:
     """Return the parts of an expression that become its result; a count is a number, a text of digits or an error.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
@@ -177,7 +177,7 @@ def results_of(node: Node, *, is_count: bool) -> Results:
     1
     """
     counts = [*_counts(node)] if is_count else []
-    return Results(_found_nowhere_else([*_objects(node)], node), _found_nowhere_else(counts, node))
+    return ResultTraits(_found_nowhere_else([*_objects(node)], node), _found_nowhere_else(counts, node))
 
 
 def _found_nowhere_else(found: Sequence[Node], whole: Node) -> frozenset[Node]:

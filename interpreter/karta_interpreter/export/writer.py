@@ -7,16 +7,16 @@ from typing import Final, NamedTuple
 from karta_interpreter.export.library import LIBRARY
 from karta_interpreter.export.lua import (
     RESERVED_WORDS,
-    Assign,
-    Define,
+    Assignment,
+    BinaryOperation,
+    Constant,
     Do,
     Expression,
     For,
-    If,
-    Literal,
+    IfStatement,
     Local,
+    LocalFunction,
     Name,
-    Operation,
     Statement,
     is_field,
     lua_name,
@@ -43,7 +43,7 @@ class Value(NamedTuple):
 Use = Callable[[Value], None]
 
 
-class Sink(NamedTuple):
+class OutputSink(NamedTuple):
     """Writes what is done with an output; ``short``: it may be written several times."""
 
     write: Use
@@ -77,7 +77,7 @@ class Writer:
         with self.aside() as then:
             yield
         if then:
-            self.write(If(condition, tuple(then)))
+            self.write(IfStatement(condition, tuple(then)))
 
     @contextmanager
     def loop_over(self, names: tuple[str, ...], iterator: Expression) -> Iterator[None]:
@@ -92,7 +92,7 @@ class Writer:
         """Write a block of its own, if it has variables: it only bounds how many of them a function has at once."""
         with self.aside() as body:
             yield
-        has_own = any(isinstance(each, Local | Define) for each in body)
+        has_own = any(isinstance(each, Local | LocalFunction) for each in body)
         self.write(*([Do(tuple(body))] if has_own else body))
 
     def new(self, hint: str = "value") -> str:
@@ -118,7 +118,7 @@ class Writer:
 
     def bind(self, value: Value, hint: str = "value") -> Value:
         """The value by a name; a field that has a name in an open block keeps it."""
-        if isinstance(value.code, Name | Literal):
+        if isinstance(value.code, Name | Constant):
             return value
         # Only those of open blocks: a variable of one that has ended is out of scope.
         for known in self._fields:
@@ -140,6 +140,6 @@ class Writer:
         Karmada's Lua (gopher-lua 1.1.1) leaves the variable as it is for ``variable = f(x) and y`` where ``f(x)`` is
         false; a new variable gets the right value.
         """
-        if any(isinstance(part, Operation) and part.operator == "and" for part in parts_of(code)):
+        if any(isinstance(part, BinaryOperation) and part.operator == "and" for part in parts_of(code)):
             code = self.local("value", code)
-        self.write(Assign((name,), (code,)))
+        self.write(Assignment((name,), (code,)))

@@ -24,7 +24,7 @@ from karta_interpreter.base.sandbox.process import container_memory
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.web.console.application import Served, listening
+from karta_interpreter.web.console.application import ConsoleSources, listening
 from karta_interpreter.web.last_hour import LastHour
 from karta_interpreter.web.types_api.api import Parts, serve_types
 from karta_interpreter.web.webhook import Webhook
@@ -84,7 +84,7 @@ async def _open(settings: Settings, webhook: Webhook, opened: AsyncExitStack) ->
         hour = LastHour(webhook.totals)
         _keep(opened, hour.run())
         fights = partial(webhook.ask, "fights")
-        served = Served(lambda: store.snapshot, hour.document, lambda: webhook.state.in_step, fights=fights)
+        served = ConsoleSources(lambda: store.snapshot, hour.document, lambda: webhook.state.in_step, fights=fights)
         url = urls["console"] = await opened.enter_async_context(listening(served, settings.console_port))
         ports["console_port"] = urlsplit(url).port
     if settings.types_api:

@@ -3,19 +3,19 @@ import pytest
 
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.cli.answers import outcomes_table
-from karta_interpreter.cli.calls import Outcome
+from karta_interpreter.cli.calls import CallOutcome
 from karta_interpreter.engine.operations import Call, Operation, Results
 
 _OBJECT = {"spec": {"replicas": 1}, "status": {}}
 
 
-def _cell(outcome: Outcome) -> list[str]:
+def _cell(outcome: CallOutcome) -> list[str]:
     lines = click.unstyle(outcomes_table([outcome])).splitlines()
     return [line[lines[0].index("ANSWER") :] for line in lines[1:]]
 
 
 def _answer(operation: Operation, results: Results) -> list[str]:
-    return _cell(Outcome(Call(operation, _OBJECT), results))
+    return _cell(CallOutcome(Call(operation, _OBJECT), results))
 
 
 _CLAIM: JSON = {"nodeSelector": {"gpu": "a100"}, "tolerations": [{"operator": "Exists"}]}
@@ -92,13 +92,13 @@ def test_lines(operation: Operation, results: Results, lines: list[str]) -> None
 )
 def test_health(healthy: bool, reason: str, line: str) -> None:
     call = Call(Operation.INTERPRET_HEALTH, {})
-    assert _cell(Outcome(call, {"healthy": healthy}, reason=reason)) == [line]
+    assert _cell(CallOutcome(call, {"healthy": healthy}, reason=reason)) == [line]
 
 
 def test_a_long_error_stays_in_its_column() -> None:
     error = "word " * 40
 
-    lines = _cell(Outcome(Call(Operation.INTERPRET_REPLICA, _OBJECT), error=error))
+    lines = _cell(CallOutcome(Call(Operation.INTERPRET_REPLICA, _OBJECT), error=error))
 
     assert lines[0].startswith("error: word")
     assert all(line.startswith("  word") for line in lines[1:])

@@ -7,7 +7,7 @@ from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.cli.serve import curl, startup_text
 from karta_interpreter.definitions.karta.definition import Component, Definition
-from karta_interpreter.definitions.sources.snapshot import Entry, Quarantined, Snapshot
+from karta_interpreter.definitions.sources.snapshot import Quarantined, ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.webhook.wire import decode
@@ -19,7 +19,7 @@ _URL = "https://127.0.0.1:8443/interpret"
 
 def _snapshot(*kinds: GVK) -> Snapshot:
     return Snapshot(
-        {gvk: Entry(Definition(gvk.kind, gvk, (Component(gvk.kind, "main", gvk),)), "here") for gvk in kinds}
+        {gvk: ServedDefinition(Definition(gvk.kind, gvk, (Component(gvk.kind, "main", gvk),)), "here") for gvk in kinds}
     )
 
 
@@ -42,7 +42,7 @@ def test_the_line_to_try_it_asks_what_is_served(kinds: list[GVK], operation: Ope
 
 def _scripted(kind: GVK, *operations: str) -> Snapshot:
     scripts = Scripts(Script(operation, "", "mine", "mine.yaml") for operation in operations)
-    return Snapshot({kind: Entry(Definition.of_scripts(kind, scripts), "mine.yaml")})
+    return Snapshot({kind: ServedDefinition(Definition.of_scripts(kind, scripts), "mine.yaml")})
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,27 @@ import pytest
 from karta_interpreter.base.findings import error
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.karta.definition import Component, Definition
-from karta_interpreter.definitions.sources.snapshot import Entry, Layer, Overrides, Quarantined, combine
+from karta_interpreter.definitions.sources.snapshot import (
+    Overrides,
+    Quarantined,
+    ServedDefinition,
+    SourceDefinitions,
+    combine,
+)
 from karta_interpreter.languages.lua.script import Script, Scripts
 
 
-def _entry(kind: str, origin: str) -> Entry:
+def _entry(kind: str, origin: str) -> ServedDefinition:
     gvk = GVK("example.io", "v1", kind)
-    return Entry(Definition(f"{kind}-{origin}", gvk, (Component(gvk.kind, "main", gvk),), source=origin), origin)
+    return ServedDefinition(
+        Definition(f"{kind}-{origin}", gvk, (Component(gvk.kind, "main", gvk),), source=origin), origin
+    )
 
 
 def test_the_stronger_layer_wins_and_says_so(gvk: Callable[[str], GVK]) -> None:
     mine, shipped, other = _entry("Job", "mine"), _entry("Job", "catalogue"), _entry("Set", "catalogue")
 
-    snapshot = combine([Layer((mine,)), Layer((shipped, other))])
+    snapshot = combine([SourceDefinitions((mine,)), SourceDefinitions((shipped, other))])
 
     assert snapshot.find(gvk("Job")) is mine.definition
     assert snapshot.find(gvk("Set")) is other.definition
@@ -29,7 +37,7 @@ def test_the_stronger_layer_wins_and_says_so(gvk: Callable[[str], GVK]) -> None:
 def test_inside_a_layer_the_first_wins_and_the_second_is_an_error(gvk: Callable[[str], GVK]) -> None:
     first, second = _entry("Job", "a.yaml"), _entry("Job", "b.yaml")
 
-    snapshot = combine([Layer((first, second))])
+    snapshot = combine([SourceDefinitions((first, second))])
 
     assert snapshot.find(gvk("Job")) is first.definition
     (finding,) = snapshot.findings
@@ -37,7 +45,7 @@ def test_inside_a_layer_the_first_wins_and_the_second_is_an_error(gvk: Callable[
 
 
 def test_each_hidden_definition_is_reported_against_the_winner() -> None:
-    snapshot = combine([Layer((_entry("Job", origin),)) for origin in ("a", "b", "c")])
+    snapshot = combine([SourceDefinitions((_entry("Job", origin),)) for origin in ("a", "b", "c")])
 
     assert [finding.message.split(": ")[1] for finding in snapshot.findings] == [
         "Job-a from a hides Job-b from b",
@@ -48,15 +56,15 @@ def test_each_hidden_definition_is_reported_against_the_winner() -> None:
 def test_what_is_quarantined_anywhere_is_kept() -> None:
     one, two = Quarantined("a.yaml", ()), Quarantined("b.yaml", ())
 
-    assert combine([Layer((), (one,)), Layer((), (two,))]).quarantined == (one, two)
+    assert combine([SourceDefinitions((), (one,)), SourceDefinitions((), (two,))]).quarantined == (one, two)
 
 
 def _scripts(name: str, *operations: str) -> Scripts:
     return Scripts(Script(operation, "", name, f"{name}.yaml") for operation in operations)
 
 
-def _annotated(entry: Entry, *operations: str) -> Entry:
-    return Entry(entry.definition.overridden(_scripts("annotation", *operations)), entry.origin)
+def _annotated(entry: ServedDefinition, *operations: str) -> ServedDefinition:
+    return ServedDefinition(entry.definition.overridden(_scripts("annotation", *operations)), entry.origin)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +83,10 @@ def _annotated(entry: Entry, *operations: str) -> Entry:
 def test_overrides_are_stronger_than_every_layer(
     gvk: Callable[[str], GVK], annotation: tuple[str, ...], overrides: tuple[str, ...], expected: dict[str, str]
 ) -> None:
-    layers = [Layer((_annotated(_entry("Job", "mine"), *annotation),)), Layer((_entry("Job", "catalogue"),))]
+    layers = [
+        SourceDefinitions((_annotated(_entry("Job", "mine"), *annotation),)),
+        SourceDefinitions((_entry("Job", "catalogue"),)),
+    ]
 
     snapshot = combine(layers, Overrides({gvk("Job"): _scripts("override", *overrides)}))
 
@@ -85,7 +96,7 @@ def test_overrides_are_stronger_than_every_layer(
 
 
 def test_a_script_that_is_hidden_is_told_of(gvk: Callable[[str], GVK]) -> None:
-    layer = Layer((_annotated(_entry("Job", "mine"), "Retain", "InterpretHealth"),))
+    layer = SourceDefinitions((_annotated(_entry("Job", "mine"), "Retain", "InterpretHealth"),))
 
     (finding,) = combine([layer], Overrides({gvk("Job"): _scripts("override", "Retain", "InterpretStatus")})).findings
 
@@ -115,7 +126,7 @@ def test_what_is_said_about_overrides_is_kept() -> None:
 def test_snapshots_with_the_same_scripts_are_equal(gvk: Callable[[str], GVK]) -> None:
     def snapshot(*operations: str) -> object:
         overrides = Overrides({gvk("Job"): _scripts("override", *operations)})
-        return combine([Layer((_entry("Job", "mine"),))], overrides)
+        return combine([SourceDefinitions((_entry("Job", "mine"),))], overrides)
 
     assert snapshot("Retain") == snapshot("Retain")
     assert snapshot("Retain") != snapshot("InterpretHealth")

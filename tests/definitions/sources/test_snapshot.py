@@ -6,11 +6,11 @@ import pytest
 
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.karta.definition import Component, Definition
-from karta_interpreter.definitions.sources.snapshot import Entry, Snapshot
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 
 
-def _entry(gvk: GVK) -> Entry:
-    return Entry(Definition(gvk.kind, gvk, (Component(gvk.kind, "main", gvk),)), "here")
+def _entry(gvk: GVK) -> ServedDefinition:
+    return ServedDefinition(Definition(gvk.kind, gvk, (Component(gvk.kind, "main", gvk),)), "here")
 
 
 def test_it_cannot_be_changed_from_inside_or_outside(gvk: Callable[[str], GVK]) -> None:
@@ -20,7 +20,7 @@ def test_it_cannot_be_changed_from_inside_or_outside(gvk: Callable[[str], GVK]) 
 
     assert snapshot.kinds() == [gvk("Job")]
     with pytest.raises(TypeError):
-        cast("MutableMapping[GVK, Entry]", snapshot.entries)[gvk("Set")] = _entry(gvk("Set"))
+        cast("MutableMapping[GVK, ServedDefinition]", snapshot.entries)[gvk("Set")] = _entry(gvk("Set"))
 
 
 def test_kinds_are_sorted(gvk: Callable[[str], GVK]) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.base.k8s.patch import diff, patched
-from karta_interpreter.engine.contention import Difference, Streak, Turn, advanced, differences
+from karta_interpreter.engine.contention import FieldDifference, Streak, Turn, advanced, differences
 from karta_interpreter.engine.contention.fights import TURNS, WINDOW
 
 KEYS = st.sampled_from(["name", "a", "b/c", "spec", "d~e"])
@@ -24,7 +24,7 @@ def fought(values: list[tuple[Any, Any]], generations: list[int | None], seconds
     """The streak of a field after a pair of values for each turn."""
     streaks: dict[str, Streak] = {}
     for number, (pair, generation) in enumerate(zip(values, generations, strict=True)):
-        found = [Difference(FIELD, *pair)] if pair[0] != pair[1] else []
+        found = [FieldDifference(FIELD, *pair)] if pair[0] != pair[1] else []
         streaks = advanced(streaks, Turn(number * seconds, number, generation, found))
     return streaks.get(FIELD)
 
@@ -70,7 +70,7 @@ def test_a_template_that_never_keeps_a_value_for_four_turns_is_not_in_a_fight(ou
         run = run + 1 if value == before else 1
         before = value
         longest = max(longest, run)
-        found = [Difference(FIELD, value, theirs)]
+        found = [FieldDifference(FIELD, value, theirs)]
         streaks = advanced(streaks, Turn(number * 5.0, number, 2 * number, found))
         assert not streaks[FIELD].is_fight or longest >= TURNS
 

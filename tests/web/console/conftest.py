@@ -8,7 +8,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.definitions.sources.snapshot import Snapshot, combine
-from karta_interpreter.web.console.application import Console, Served, Texts
+from karta_interpreter.web.console.application import Console, ConsoleSources, Texts
 from karta_interpreter.web.console.questions import Questions
 from tests.support.waiting import HANG
 
@@ -31,7 +31,7 @@ def snapshot() -> Snapshot:
 
 @pytest.fixture
 async def console(snapshot: Snapshot, static: Path) -> AsyncIterator[Console]:
-    served = Served(lambda: snapshot, texts=Texts("the Karta", "the object"))
+    served = ConsoleSources(lambda: snapshot, texts=Texts("the Karta", "the object"))
     console = Console(served, Questions(HANG), static=static)
     yield console
     await console.close()

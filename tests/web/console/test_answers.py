@@ -9,7 +9,7 @@ import yaml
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.karta.reference_resolver import Known
-from karta_interpreter.definitions.sources.snapshot import Entry, Snapshot
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.web.console.answers import ORDER, Question, answer
 from karta_interpreter.web.console.catalogue import examples, text_of
@@ -222,7 +222,7 @@ _WITH_MORE = {
 """Operations whose cases have a status or a further text, and the text that has it."""
 
 
-def cases(snapshot: Snapshot) -> Iterator[tuple[Entry, dict[str, Any]]]:
+def cases(snapshot: Snapshot) -> Iterator[tuple[ServedDefinition, dict[str, Any]]]:
     """For each definition a case of each of these operations; all cases with EXAMPLES=1000."""
     for entry in snapshot.entries.values():
         taken = Counter[str]()
@@ -265,7 +265,13 @@ def shown(found: dict[str, Any]) -> Any:
 
 
 def expected(
-    entry: Entry, operation: str, replicas: int, obj: Any, observed: Any, items: tuple[StatusItem, ...], known: Known
+    entry: ServedDefinition,
+    operation: str,
+    replicas: int,
+    obj: Any,
+    observed: Any,
+    items: tuple[StatusItem, ...],
+    known: Known,
 ) -> Any:
     """What the definition answers, in the form of the page."""
     call = Call.of(Operation(operation), obj, observed, replicas, items)

@@ -13,8 +13,14 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.definitions.karta.loading import load_documents
-from karta_interpreter.definitions.sources.snapshot import Entry, Layer, Quarantined, Snapshot, combine
-from karta_interpreter.web.console.application import Console, Served, state
+from karta_interpreter.definitions.sources.snapshot import (
+    Quarantined,
+    ServedDefinition,
+    Snapshot,
+    SourceDefinitions,
+    combine,
+)
+from karta_interpreter.web.console.application import Console, ConsoleSources, state
 from karta_interpreter.web.console.questions import QuestionError
 from tests.web.console.conftest import Ask
 from tests.web.console.test_answers import KARTA, OBJECT
@@ -110,7 +116,7 @@ async def test_a_body_that_is_too_large_is_rejected(client: TestClient[Any, Any]
 
 async def test_kinds_are_those_of_the_newest_snapshot(static: Path) -> None:
     shown = [Snapshot(generation=1)]
-    console = Console(Served(lambda: shown[0]), static=static)
+    console = Console(ConsoleSources(lambda: shown[0]), static=static)
     headers = {"Authorization": f"Bearer {console.token}"}
     async with TestClient(TestServer(console.application)) as client:
         before = await (await client.get("/api/kinds", headers=headers)).json()
@@ -124,12 +130,14 @@ async def test_kinds_are_those_of_the_newest_snapshot(static: Path) -> None:
     assert [each.name for each in load_documents(page["text"], "")] == ["crawler"]
 
 
-def layer(text: str) -> Layer:
+def layer(text: str) -> SourceDefinitions:
     loaded = load_documents(text, "crawler.yaml")
     broken = tuple(
         Quarantined(each.source, each.findings, each.name, each.gvk) for each in loaded if not each.definition
     )
-    return Layer(tuple(Entry(each.definition, "crawler.yaml") for each in loaded if each.definition), broken)
+    return SourceDefinitions(
+        tuple(ServedDefinition(each.definition, "crawler.yaml") for each in loaded if each.definition), broken
+    )
 
 
 def test_the_state_names_origins_and_what_is_quarantined() -> None:
@@ -149,4 +157,4 @@ def test_the_state_names_origins_and_what_is_quarantined() -> None:
 
 def test_without_the_built_page_there_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(ServeError, match="run `make console`"):
-        Console(Served(Snapshot), static=tmp_path)
+        Console(ConsoleSources(Snapshot), static=tmp_path)

@@ -18,7 +18,7 @@ from karta_interpreter.cli import console as command_module
 from karta_interpreter.cli.program import program
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.web.console import application
-from karta_interpreter.web.console.application import NOT_BUILT, Served, listening
+from karta_interpreter.web.console.application import NOT_BUILT, ConsoleSources, listening
 from karta_interpreter.webhook.server.contention import Fight
 from karta_interpreter.webhook.server.server import Server, Shared
 from karta_interpreter.webhook.server.settings import Settings
@@ -58,7 +58,7 @@ async def fetched(url: str, path: str) -> Any:
 
 @pytest.mark.usefixtures("built")
 async def test_the_address_has_the_token_in_its_fragment() -> None:
-    async with listening(Served(Snapshot), 0) as url:
+    async with listening(ConsoleSources(Snapshot), 0) as url:
         assert url.startswith("http://127.0.0.1:")
         assert await fetched(url, "/api/kinds") == []
 
@@ -68,7 +68,7 @@ async def test_a_port_that_is_taken_is_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ServeError, match=f"cannot listen on 127.0.0.1:{port}"):
-            async with listening(Served(Snapshot), port):
+            async with listening(ConsoleSources(Snapshot), port):
                 pass
 
 
@@ -112,14 +112,14 @@ def run() -> Run:
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Served, int]]:
+def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[ConsoleSources, int]]:
     """What the command would have served, and its port."""
-    taken: list[tuple[Served, int]] = []
+    taken: list[tuple[ConsoleSources, int]] = []
     monkeypatch.setattr(command_module, "run", lambda served, port, _: taken.append((served, port)))
     return taken
 
 
-def test_the_command_fills_the_editors(run: Run, served: list[tuple[Served, int]], tmp_path: Path) -> None:
+def test_the_command_fills_the_editors(run: Run, served: list[tuple[ConsoleSources, int]], tmp_path: Path) -> None:
     (tmp_path / "karta.yaml").write_text(KARTA)
     (tmp_path / "object.yaml").write_text(OBJECT)
     result = run("console", "-f", str(tmp_path / "karta.yaml"), "--object", str(tmp_path / "object.yaml"))
@@ -131,14 +131,14 @@ def test_the_command_fills_the_editors(run: Run, served: list[tuple[Served, int]
     assert found.snapshot().find(GVK("batch", "v1", "Job"))
 
 
-def test_definitions_of_standard_input_are_in_the_editor(served: list[tuple[Served, int]]) -> None:
+def test_definitions_of_standard_input_are_in_the_editor(served: list[tuple[ConsoleSources, int]]) -> None:
     result = CliRunner().invoke(program, ["console", "-f", "-"], input=KARTA)
     assert (result.exit_code, result.output) == (0, "")
     assert served[0][0].texts.karta == KARTA
 
 
 def test_without_definitions_the_karta_is_that_of_the_kind(
-    run: Run, served: list[tuple[Served, int]], tmp_path: Path
+    run: Run, served: list[tuple[ConsoleSources, int]], tmp_path: Path
 ) -> None:
     (tmp_path / "job.yaml").write_text("apiVersion: batch/v1\nkind: Job\n")
     assert run("console", "--object", str(tmp_path / "job.yaml")).exit_code == 0

@@ -6,7 +6,7 @@ from typing import Any
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.definitions.sources.snapshot import Entry, Snapshot
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 
 TOY = GVK("toys.example.com", "v1", "Toy")
 
@@ -64,7 +64,7 @@ def replicas(path: str) -> Scale:
 
 
 def snapshot_of(*definitions: Definition, generation: int = 1) -> Snapshot:
-    return Snapshot({each.gvk: Entry(each, "test") for each in definitions}, generation=generation)
+    return Snapshot({each.gvk: ServedDefinition(each, "test") for each in definitions}, generation=generation)
 
 
 def _part(name: str, scale: Scale, *, instances: bool) -> dict[str, Any]:

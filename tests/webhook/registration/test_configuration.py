@@ -9,7 +9,7 @@ from karta_interpreter.base.findings import error
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Snapshot, combine
-from karta_interpreter.webhook.registration import Endpoint, Served, left_out, webhook_configuration
+from karta_interpreter.webhook.registration import Endpoint, ServedKind, left_out, webhook_configuration
 from tests.webhook.registration.admission_rules import objections
 from tests.webhook.registration.definitions import TOY, Scale, define, replicas, snapshot_of
 
@@ -96,12 +96,12 @@ _KINDS = st.builds(
     st.sampled_from(["v1", "v1beta1"]),
     st.sampled_from(["Thing", "THING", "RayCluster"]),
 )
-_SERVED = st.builds(Served, st.booleans(), st.booleans(), st.sampled_from([None, True, False]), st.booleans())
+_SERVED = st.builds(ServedKind, st.booleans(), st.booleans(), st.sampled_from([None, True, False]), st.booleans())
 
 
 @given(st.dictionaries(_KINDS, _PARTS, max_size=4), st.dictionaries(_KINDS, _SERVED, max_size=4), st.booleans())
 def test_everything_is_admitted(
-    kinds: Mapping[GVK, Mapping[str, Scale]], served: Mapping[GVK, Served], gate: bool
+    kinds: Mapping[GVK, Mapping[str, Scale]], served: Mapping[GVK, ServedKind], gate: bool
 ) -> None:
     snapshot = snapshot_of(*(define(gvk, parts) for gvk, parts in kinds.items()))
 
@@ -128,7 +128,7 @@ def test_no_definitions_are_no_webhooks() -> None:
 
 
 def test_a_version_that_is_not_served_is_left_out_and_said() -> None:
-    served = {GVK(TOY.group, "v2", TOY.kind): Served()}
+    served = {GVK(TOY.group, "v2", TOY.kind): ServedKind()}
     snapshot = snapshot_of(define(parts=ONE))
 
     assert webhook_configuration(snapshot, URL, served)["webhooks"] == []

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.webhook.registration.operations import Served, find_served, served_kinds, served_versions
+from karta_interpreter.webhook.registration.operations import ServedKind, find_served, served_kinds, served_versions
 
 JOB = GVK("batch", "v1", "Job")
 DEPLOYMENT = GVK("apps", "v1", "Deployment")
@@ -39,33 +39,37 @@ _OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 @pytest.mark.parametrize(
     ("manifest", "expected"),
     [
-        pytest.param(crd(version(status=_OBSERVES)), Served(observes_generation=True), id="the schema has the field"),
-        pytest.param(crd(version(status=_PHASE)), Served(observes_generation=False), id="the schema lacks the field"),
-        pytest.param(crd(version()), Served(observes_generation=False), id="an unknown status would be pruned"),
-        pytest.param(crd(version(status=_OPEN)), Served(), id="the status may hold anything"),
+        pytest.param(
+            crd(version(status=_OBSERVES)), ServedKind(observes_generation=True), id="the schema has the field"
+        ),
+        pytest.param(
+            crd(version(status=_PHASE)), ServedKind(observes_generation=False), id="the schema lacks the field"
+        ),
+        pytest.param(crd(version()), ServedKind(observes_generation=False), id="an unknown status would be pruned"),
+        pytest.param(crd(version(status=_OPEN)), ServedKind(), id="the status may hold anything"),
         pytest.param(
             crd({"name": "v1", "served": True, "schema": {"openAPIV3Schema": _OPEN}}),
-            Served(status_subresource=False),
+            ServedKind(status_subresource=False),
             id="the whole object may hold anything",
         ),
         pytest.param(
             crd(version(status=_OBSERVES, subresource=False)),
-            Served(status_subresource=False, observes_generation=True),
+            ServedKind(status_subresource=False, observes_generation=True),
             id="no status subresource",
         ),
         pytest.param(
             crd(version(status=_OBSERVES), scope="Cluster"),
-            Served(observes_generation=True, namespaced=False),
+            ServedKind(observes_generation=True, namespaced=False),
             id="cluster-scoped",
         ),
         pytest.param(
             crd(version(served=False, status=_OBSERVES)),
-            Served(served=False, observes_generation=True),
+            ServedKind(served=False, observes_generation=True),
             id="a version that is not served",
         ),
     ],
 )
-def test_what_a_crd_says(manifest: Any, expected: Served) -> None:
+def test_what_a_crd_says(manifest: Any, expected: ServedKind) -> None:
     assert served_kinds([manifest]) == {TOY: expected}
 
 
@@ -85,8 +89,8 @@ def test_a_crd_that_is_none_says_nothing(manifest: Any) -> None:
 
 
 def test_built_in_kinds_need_no_crd() -> None:
-    assert find_served(None, DEPLOYMENT) == Served(observes_generation=True)
-    assert find_served({}, JOB) == Served(observes_generation=False)
+    assert find_served(None, DEPLOYMENT) == ServedKind(observes_generation=True)
+    assert find_served({}, JOB) == ServedKind(observes_generation=False)
 
 
 def test_a_kind_without_crd_is_unknown_and_a_version_that_a_crd_lacks_is_not_served() -> None:
@@ -94,6 +98,6 @@ def test_a_kind_without_crd_is_unknown_and_a_version_that_a_crd_lacks_is_not_ser
 
     assert find_served(None, TOY) is None
     assert find_served({}, TOY) is None
-    assert find_served(known, TOY) == Served(observes_generation=False)
-    assert find_served(known, OLD) == Served(served=False)
+    assert find_served(known, TOY) == ServedKind(observes_generation=False)
+    assert find_served(known, OLD) == ServedKind(served=False)
     assert served_versions(known, OLD) == ["v1"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.languages.lua.script import Script, Scripts
-from karta_interpreter.webhook.registration import Served, operations_for
+from karta_interpreter.webhook.registration import ServedKind, operations_for
 from karta_interpreter.webhook.registration.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
 from tests.webhook.registration.definitions import TOY, Scale, define, names, replicas
 
@@ -74,22 +74,24 @@ def test_what_is_not_divided_is_revised_whatever_its_count(parts: Mapping[str, S
     ("served", "missing"),
     [
         pytest.param(None, set(), id="nothing is known: everything"),
-        pytest.param(Served(), set(), id="the schema does not say whether it observes the generation"),
-        pytest.param(Served(observes_generation=True), set(), id="it observes the generation"),
-        pytest.param(Served(observes_generation=False), {"St"}, id="Karmada reflects a whole status by itself"),
-        pytest.param(Served(status_subresource=False), {"Ag"}, id="UpdateStatus would fail"),
-        pytest.param(Served(namespaced=False), {"De"}, id="dependencies of cluster-scoped objects are not followed"),
-        pytest.param(Served(served=False), EVERYTHING, id="the version is not served"),
+        pytest.param(ServedKind(), set(), id="the schema does not say whether it observes the generation"),
+        pytest.param(ServedKind(observes_generation=True), set(), id="it observes the generation"),
+        pytest.param(ServedKind(observes_generation=False), {"St"}, id="Karmada reflects a whole status by itself"),
+        pytest.param(ServedKind(status_subresource=False), {"Ag"}, id="UpdateStatus would fail"),
+        pytest.param(
+            ServedKind(namespaced=False), {"De"}, id="dependencies of cluster-scoped objects are not followed"
+        ),
+        pytest.param(ServedKind(served=False), EVERYTHING, id="the version is not served"),
     ],
 )
-def test_what_is_known_of_the_kind_decides(served: Served | None, missing: set[str]) -> None:
+def test_what_is_known_of_the_kind_decides(served: ServedKind | None, missing: set[str]) -> None:
     assert names(operations_for(define(parts=ONE), served)) == EVERYTHING - missing
 
 
 def test_a_status_of_which_karmada_picks_fields_is_ours() -> None:
     definition = define(GVK("kubeflow.org", "v2beta1", "MPIJob"), ONE)
 
-    assert "St" in names(operations_for(definition, Served(observes_generation=False)))
+    assert "St" in names(operations_for(definition, ServedKind(observes_generation=False)))
 
 
 @pytest.mark.parametrize(
@@ -171,13 +173,15 @@ def test_a_kind_that_only_has_scripts(operations: list[str], off: set[str], on: 
 @pytest.mark.parametrize(
     ("operations", "served", "expected"),
     [
-        pytest.param("InterpretStatus", Served(observes_generation=False), {"St"}, id="a script adds what it adds"),
-        pytest.param("AggregateStatus", Served(status_subresource=False), set(), id="UpdateStatus would fail"),
-        pytest.param("InterpretDependency", Served(namespaced=False), set(), id="nobody follows them"),
-        pytest.param("InterpretHealth", Served(served=False), set(), id="the version is not served"),
+        pytest.param("InterpretStatus", ServedKind(observes_generation=False), {"St"}, id="a script adds what it adds"),
+        pytest.param("AggregateStatus", ServedKind(status_subresource=False), set(), id="UpdateStatus would fail"),
+        pytest.param("InterpretDependency", ServedKind(namespaced=False), set(), id="nobody follows them"),
+        pytest.param("InterpretHealth", ServedKind(served=False), set(), id="the version is not served"),
     ],
 )
-def test_what_is_known_of_the_kind_decides_for_scripts_too(operations: str, served: Served, expected: set[str]) -> None:
+def test_what_is_known_of_the_kind_decides_for_scripts_too(
+    operations: str, served: ServedKind, expected: set[str]
+) -> None:
     assert names(operations_for(only_scripts(TOY, operations), served)) == expected
 
 
@@ -231,7 +235,7 @@ _PARTS = st.dictionaries(
     max_size=3,
 )
 _KINDS = st.sampled_from([TOY, *sorted(INTERPRETS_COMPONENT | REVISES_REPLICA)])
-_SERVED = st.one_of(st.none(), st.builds(Served))
+_SERVED = st.one_of(st.none(), st.builds(ServedKind))
 _SOME = st.sets(st.sampled_from(["InterpretReplica", "InterpretComponent", "ReviseReplica", "Retain"]))
 
 
@@ -248,7 +252,7 @@ def _definitions(draw: st.DrawFn) -> Definition:
 
 
 @given(_definitions(), _SERVED, st.booleans())
-def test_no_kind_is_ever_scaled_to_zero(definition: Definition, served: Served | None, gate: bool) -> None:
+def test_no_kind_is_ever_scaled_to_zero(definition: Definition, served: ServedKind | None, gate: bool) -> None:
     ours = set(operations_for(definition, served, multiple_pod_templates=gate))
 
     assert not {"InterpretComponent", "ReviseReplica"} <= ours

@@ -6,7 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.sources.snapshot import Entry, Snapshot
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.webhook.server.metrics import Metrics
@@ -131,7 +131,7 @@ def test_a_call_is_counted_by_how_long_it_took() -> None:
 def test_where_scripts_answer() -> None:
     def snapshot(*operations: str) -> Snapshot:
         scripts = Scripts(Script(operation, "", "mine") for operation in operations)
-        return Snapshot({MILL: Entry(Definition.of_scripts(MILL, scripts), "mine.yaml")})
+        return Snapshot({MILL: ServedDefinition(Definition.of_scripts(MILL, scripts), "mine.yaml")})
 
     metrics = Metrics()
     metrics.served(snapshot("Retain", "InterpretDependency", "InterpretDependency"))

@@ -107,9 +107,9 @@ def _pods(spec: model.SpecDefinition, compiled: _Compiled) -> definition.PodDefi
     return definition.Fragments(tuple((str(field), compiled(text)) for (field,), text in written))
 
 
-def _actions(actions: Sequence[model.SuspendAction], compiled: _Compiled) -> tuple[definition.SuspendAction, ...]:
+def _actions(actions: Sequence[model.SuspendAction], compiled: _Compiled) -> tuple[definition.SuspendWrite, ...]:
     valued = ((action.path, action_value(action)) for action in actions)
-    return tuple(definition.SuspendAction(compiled(path), value, json.dumps(value)) for path, value in valued)
+    return tuple(definition.SuspendWrite(compiled(path), value, json.dumps(value)) for path, value in valued)
 
 
 def _query(text: str | None, compiled: _Compiled) -> Query | None:

@@ -95,7 +95,7 @@ class QueuedFields:
 
 
 @dataclass(frozen=True, slots=True)
-class SuspendAction:
+class SuspendWrite:
     """One write of a suspend or resume: ``value`` is written to every path that ``path`` yields.
 
     Actions are compared by the ``text`` of the value, JSON: to Python, true is 1 and false is 0.
@@ -119,8 +119,8 @@ class Component:
     replicas: Query | None = None
     min_replicas: Query | None = None
     max_replicas: Query | None = None
-    suspend: tuple[SuspendAction, ...] = ()
-    resume: tuple[SuspendAction, ...] = ()
+    suspend: tuple[SuspendWrite, ...] = ()
+    resume: tuple[SuspendWrite, ...] = ()
     selector: PodSelector = field(default_factory=PodSelector)
 
     def __str__(self) -> str:
@@ -229,13 +229,13 @@ class Definition:
         return self.components[0]
 
     @property
-    def suspend(self) -> tuple[SuspendAction, ...]:
+    def suspend(self) -> tuple[SuspendWrite, ...]:
         """The writes that suspend the workload: the children's first, then the root's, as Karta applies them."""
         children = [action for component in self.components[1:] for action in component.suspend]
         return (*children, *self.root.suspend)
 
     @property
-    def resume(self) -> tuple[SuspendAction, ...]:
+    def resume(self) -> tuple[SuspendWrite, ...]:
         """The writes that resume the workload, in the order of `suspend`."""
         children = [action for component in self.components[1:] for action in component.resume]
         return (*children, *self.root.resume)

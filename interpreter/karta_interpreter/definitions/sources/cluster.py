@@ -22,7 +22,7 @@ from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
-from karta_interpreter.definitions.sources.snapshot import Entry, Layer, Quarantined
+from karta_interpreter.definitions.sources.snapshot import Quarantined, ServedDefinition, SourceDefinitions
 from karta_interpreter.definitions.sources.status_writer import StatusWriter
 
 ORIGIN = "cluster"
@@ -49,7 +49,7 @@ class Cluster:
         self._moved = asyncio.Event()
         self.kartas: Mapping[str, ClusterKarta] = {}
         """All Kartas as they were last seen, by their sources; replaced, never changed."""
-        self.layer = Layer()
+        self.layer = SourceDefinitions()
         """The definitions of the cluster, the oldest Karta first."""
         self.synced = False
         """Whether `layer` has once held all Kartas that may be read, and was published."""
@@ -115,17 +115,17 @@ class Cluster:
     def _oldest_first(self) -> list[ClusterKarta]:
         return sorted(self.kartas.values(), key=lambda karta: karta.age)
 
-    def _new_layer(self) -> Layer:
-        entries: list[Entry] = []
+    def _new_layer(self) -> SourceDefinitions:
+        entries: list[ServedDefinition] = []
         quarantined = [problem for each in (self._current, self._older) if (problem := self._problem(each))]
         for karta in self._oldest_first():
             if karta.served and karta.served.definition:
-                entries.append(Entry(karta.served.definition, ORIGIN))
+                entries.append(ServedDefinition(karta.served.definition, ORIGIN))
             if not karta.loaded.definition:
                 loaded, kept = karta.loaded, karta.last_good is not None
                 broken = Quarantined(loaded.source, loaded.findings, loaded.name, loaded.gvk, serving_last_good=kept)
                 quarantined.append(broken)
-        return Layer(tuple(entries), tuple(quarantined))
+        return SourceDefinitions(tuple(entries), tuple(quarantined))
 
     def _problem(self, collection: Informer[dict[str, JSON]]) -> Quarantined | None:
         """Why the objects of a collection may be outdated; None for the older kind where there is nothing to fix."""

@@ -11,7 +11,7 @@ from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.karta.loading import Loaded, catalogue_files, catalogue_kinds, load_documents
 from karta_interpreter.definitions.sources.file_scan import list_files, name_of
-from karta_interpreter.definitions.sources.snapshot import Entry, Layer, Overrides, Quarantined
+from karta_interpreter.definitions.sources.snapshot import Overrides, Quarantined, ServedDefinition, SourceDefinitions
 from karta_interpreter.languages.lua.customization import LoadedCustomization, load_customizations, merge
 from karta_interpreter.languages.lua.reading import without_linting
 from karta_interpreter.languages.lua.script import Scripts
@@ -233,15 +233,15 @@ class Folder(Generic[File]):
         return (*self.unlisted, *(broken for file in self.files.values() for broken in file.quarantined()))
 
 
-def layer_of(folder: Folder[DefinitionFile], origin: str = "") -> Layer:
+def layer_of(folder: Folder[DefinitionFile], origin: str = "") -> SourceDefinitions:
     """What a folder offers, the first by path with the highest precedence; without an origin it is the file of each."""
     entries = (
-        Entry(each.definition, origin or each.source, 0 if origin else each.line)
+        ServedDefinition(each.definition, origin or each.source, 0 if origin else each.line)
         for file in folder.files.values()
         for each in file.served
         if each.definition
     )
-    return Layer(tuple(entries), folder.quarantined())
+    return SourceDefinitions(tuple(entries), folder.quarantined())
 
 
 def overrides_of(folders: Iterable[Folder[OverrideFile]]) -> Overrides:
@@ -254,18 +254,18 @@ def overrides_of(folders: Iterable[Folder[OverrideFile]]) -> Overrides:
 
 
 @cache
-def load_catalogue() -> Layer:
+def load_catalogue() -> SourceDefinitions:
     """The whole catalogue, read once."""
     return _layer(catalogue_files())
 
 
-def find_in_catalogue(gvk: GVK) -> Entry | None:
+def find_in_catalogue(gvk: GVK) -> ServedDefinition | None:
     """The definition of one kind, read without the rest of the catalogue; None when there is none."""
     path = catalogue_kinds().get(gvk)
     return next(iter(_layer([path]).entries), None) if path else None
 
 
-def _layer(paths: Iterable[Path]) -> Layer:
+def _layer(paths: Iterable[Path]) -> SourceDefinitions:
     with without_linting():
         layer = layer_of(Folder(Path(), DefinitionFile, {path: DefinitionFile(path).read() for path in paths}), ORIGIN)
     # The audit bounds the time of its expressions, which is far below that of their steps.

@@ -12,7 +12,7 @@ from karta_interpreter.languages.lua.script import Scripts
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ServedDefinition:
     """A definition that is served; ``origin`` is the file it came from, ``catalogue`` or ``cluster``.
 
     ``line`` is the line of the file on which the definition begins, 0 when unknown.
@@ -41,10 +41,10 @@ class Quarantined:
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class SourceDefinitions:
     """What one source offers: its definitions, highest precedence first, and what cannot be used."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ServedDefinition, ...] = ()
     quarantined: tuple[Quarantined, ...] = ()
 
 
@@ -68,7 +68,7 @@ class Snapshot:
     True
     """
 
-    entries: Mapping[GVK, Entry] = field(default_factory=dict)
+    entries: Mapping[GVK, ServedDefinition] = field(default_factory=dict)
     quarantined: tuple[Quarantined, ...] = ()
     findings: tuple[Finding, ...] = ()
     generation: int = field(default=0, compare=False)
@@ -138,7 +138,7 @@ _NO_OVERRIDES = Overrides()
 
 
 def combine(
-    layers: Iterable[Layer], overrides: Overrides = _NO_OVERRIDES, selection: Selection = EVERYTHING
+    layers: Iterable[SourceDefinitions], overrides: Overrides = _NO_OVERRIDES, selection: Selection = EVERYTHING
 ) -> Snapshot:
     """The snapshot of the selected kinds of all layers, highest precedence first, with the overrides above all of them.
 
@@ -147,7 +147,7 @@ def combine(
     the definition's annotation, which is a warning as well, and that one over the definition. A kind with scripts
     needs no definition.
     """
-    entries: dict[GVK, tuple[Layer, Entry]] = {}
+    entries: dict[GVK, tuple[SourceDefinitions, ServedDefinition]] = {}
     findings: list[Finding] = []
     quarantined: list[Quarantined] = []
     known = set(overrides.scripts)
@@ -166,12 +166,12 @@ def combine(
             served[gvk] = replace(below, definition=below.definition.overridden(scripts))
         elif selection.takes(gvk):
             definition = Definition.of_scripts(gvk, scripts)
-            served[gvk] = Entry(definition, definition.source)
+            served[gvk] = ServedDefinition(definition, definition.source)
     broken = tuple(each for each in (*quarantined, *overrides.quarantined) if selection.takes(each.gvk))
     return Snapshot(served, broken, (*findings, *overrides.findings, *selection.findings(known)))
 
 
-def _hidden(winner: Entry, loser: Entry, *, same_layer: bool) -> Finding:
+def _hidden(winner: ServedDefinition, loser: ServedDefinition, *, same_layer: bool) -> Finding:
     is_one_file = winner.origin == loser.origin and winner.line and loser.line
     hides, hidden = (
         f"{each.definition.name} from {each.origin}" + (f" (line {each.line})" if is_one_file else "")
@@ -183,7 +183,7 @@ def _hidden(winner: Entry, loser: Entry, *, same_layer: bool) -> Finding:
     return replace(found, source=loser.definition.source, line=loser.line, column=1 if loser.line else 0)
 
 
-def _hidden_scripts(scripts: Scripts, entry: Entry) -> Iterator[Finding]:
+def _hidden_scripts(scripts: Scripts, entry: ServedDefinition) -> Iterator[Finding]:
     for loser in entry.definition.scripts:
         for winner in scripts.of(loser.operation)[:1]:
             names = f"{winner.name} from {winner.source} hides that of {loser.name} from {entry.origin}"

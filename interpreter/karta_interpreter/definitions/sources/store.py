@@ -21,7 +21,7 @@ from karta_interpreter.definitions.sources.files import (
     load_catalogue,
     overrides_of,
 )
-from karta_interpreter.definitions.sources.snapshot import EVERYTHING, Layer, Selection, Snapshot, combine
+from karta_interpreter.definitions.sources.snapshot import EVERYTHING, Selection, Snapshot, SourceDefinitions, combine
 
 if TYPE_CHECKING:
     from karta_interpreter.definitions.sources.cluster import Cluster
@@ -122,7 +122,7 @@ class Store:
     def _read(self) -> tuple[_Folders, _Overrides]:
         return tuple(each.read() for each in self._folders), tuple(each.read() for each in self._overrides)
 
-    def _layers(self) -> Iterator[Layer]:
+    def _layers(self) -> Iterator[SourceDefinitions]:
         if self._cluster:
             yield self._cluster.layer
         yield from map(layer_of, self._folders)

@@ -17,7 +17,7 @@ _MOST: Final = 32
 _LONGEST: Final = 256
 
 
-class Difference(NamedTuple):
+class FieldDifference(NamedTuple):
     """A field of which Karmada is about to write ``ours`` where the member has ``theirs``; `NOTHING` is no field.
 
     ``field`` is a jq path without the indices of lists, so several elements may differ in one.
@@ -31,7 +31,7 @@ class Difference(NamedTuple):
 _Pair: TypeAlias = tuple[str, JSON, JSON]
 
 
-def differences(ours: Object, theirs: Object) -> list[Difference]:
+def differences(ours: Object, theirs: Object) -> list[FieldDifference]:
     """Return the first 32 differences that an update by Karmada could remove.
 
     Elements of lists are the same when their names are. Null is no field. What the API server owns, or Karmada takes
@@ -43,7 +43,7 @@ def differences(ours: Object, theirs: Object) -> list[Difference]:
     return list(islice(_differences(ours, theirs), _MOST))
 
 
-def _differences(ours: Object, theirs: Object) -> Iterator[Difference]:
+def _differences(ours: Object, theirs: Object) -> Iterator[FieldDifference]:
     parts = [(name,) for name in dict.fromkeys([*ours, *theirs]) if name not in _UNCOMPARED]
     places = [*parts, *(("metadata", name) for name in _LABELLING)]
     pending = [("".join(map(_step, at)), get(ours, at, NOTHING), get(theirs, at, NOTHING)) for at in reversed(places)]
@@ -60,7 +60,7 @@ def _differences(ours: Object, theirs: Object) -> Iterator[Difference]:
         if inner is not None:
             pending += reversed(inner)
         elif NOTHING in (old, new) or diff(old, new):
-            yield Difference(field, old, new)
+            yield FieldDifference(field, old, new)
 
 
 def _elements(field: str, ours: list[JSON], theirs: list[JSON]) -> list[_Pair] | None:

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import orjson
 
 from karta_interpreter.base.k8s.values import JSON, NOTHING
-from karta_interpreter.engine.contention.differences import Difference
+from karta_interpreter.engine.contention.differences import FieldDifference
 
 TURNS: Final = 4
 """The times that a difference is found before it is a fight: a template that is changed back has two."""
@@ -30,7 +30,7 @@ class Turn:
     at: float
     number: int
     generation: int | None
-    differences: Iterable[Difference]
+    differences: Iterable[FieldDifference]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.annotation_records import parse_retain
 from karta_interpreter.definitions.karta.annotations import AnnotationText
 from karta_interpreter.definitions.karta.schema import read_karta
-from karta_interpreter.engine.contention.differences import Difference, differences
+from karta_interpreter.engine.contention.differences import FieldDifference, differences
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.retain import retain
 
 _PLAIN: Final = re.compile(r'[\w."/\[\]-]+')
 
 
-def suggested_line(definition: Definition, desired: Object, observed: Object, difference: Difference) -> str:
+def suggested_line(definition: Definition, desired: Object, observed: Object, difference: FieldDifference) -> str:
     """Return the line after which Retain keeps the member's value of a field, and changes nothing else; "" for none.
 
     Only for definitions that answer by themselves, in this process: a script keeps fields in its own way.
@@ -45,7 +45,7 @@ def suggested_line(definition: Definition, desired: Object, observed: Object, di
     return ""
 
 
-def _lines(difference: Difference) -> Iterator[str]:
+def _lines(difference: FieldDifference) -> Iterator[str]:
     """Yield what might do, the rule first that keeps least."""
     field, ours, theirs = difference
     if NOTHING not in (ours, theirs):

@@ -5,7 +5,7 @@ what they read as facts. Here belongs what an answer is made of; how it is print
 """
 
 from karta_interpreter.engine.explain.explain import explain, outline
-from karta_interpreter.engine.explain.explanation import Explanation, Fact, Layer, Place
+from karta_interpreter.engine.explain.explanation import Explanation, Fact, InterpreterLayer, Place
 from karta_interpreter.engine.explain.missing import NO_PODS, warnings_about
 
-__all__ = ["NO_PODS", "Explanation", "Fact", "Layer", "Place", "explain", "outline", "warnings_about"]
+__all__ = ["NO_PODS", "Explanation", "Fact", "InterpreterLayer", "Place", "explain", "outline", "warnings_about"]

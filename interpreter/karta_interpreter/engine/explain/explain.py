@@ -16,7 +16,7 @@ from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.karta.schema_types import expressions
 from karta_interpreter.engine.explain.aggregation import aggregation_facts
 from karta_interpreter.engine.explain.dependencies import dependency_facts
-from karta_interpreter.engine.explain.explanation import Explanation, Fact, Layer
+from karta_interpreter.engine.explain.explanation import Explanation, Fact, InterpreterLayer
 from karta_interpreter.engine.explain.missing import warnings_about
 from karta_interpreter.engine.explain.pods import component_facts, replica_facts, revision_facts
 from karta_interpreter.engine.explain.reading import about, annotation_field
@@ -143,7 +143,7 @@ _EXPLAINED: Final = by_operation(
     interpret_dependency=_Explained(dependency_facts, _PODS, "the object has no dependencies"),
 )
 _DECIDES_WHO_ANSWERS: Final = ("operations", "lua")
-"""The annotations that `Layer` and a fact of their own explain."""
+"""The annotations that `InterpreterLayer` and a fact of their own explain."""
 
 
 def _read_annotations(operation: Operation) -> list[Annotation]:
@@ -199,7 +199,7 @@ def _mappings(definition: Definition) -> Iterator[Fact]:
 # that is enabled decides, also by an error (``pkg/resourceinterpreter/interpreter.go``).
 
 
-def _layers(definition: Definition, operation: Operation, origin: str) -> tuple[Layer, ...]:
+def _layers(definition: Definition, operation: Operation, origin: str) -> tuple[InterpreterLayer, ...]:
     """Return the layers in Karmada's order; ``origin`` is where the definition comes from, such as ``catalogue``."""
     scripts, gvk = definition.scripts.of(operation), definition.gvk
     names = ", ".join(script.name for script in scripts)
@@ -209,15 +209,15 @@ def _layers(definition: Definition, operation: Operation, origin: str) -> tuple[
     after = "its own code" if native else f"no answer: {_EXPLAINED[operation].without}"
     left_out = "left out by the annotation karta-interpreter.io/operations" if definition.has_karta else "none"
     return (
-        Layer(
+        InterpreterLayer(
             "customization",
             f"a ResourceInterpreterCustomization of the control plane with {operation}, if there is one",
         ),
-        *([Layer("script", f"script of {names}", answers=True)] if scripts else []),
-        Layer(
+        *([InterpreterLayer("script", f"script of {names}", answers=True)] if scripts else []),
+        InterpreterLayer(
             "karta",
             f"Karta {definition.name} ({origin})" if definition.has_karta and allowed else left_out,
             answers=allowed and not scripts,
         ),
-        Layer("karmada", "the script that it carries for the kind" if carried else after),
+        InterpreterLayer("karmada", "the script that it carries for the kind" if carried else after),
     )

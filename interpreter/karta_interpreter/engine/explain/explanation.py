@@ -85,7 +85,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class InterpreterLayer:
     """One layer of interpreters that Karmada asks in this order; ``answers`` is true for the one that decides."""
 
     name: str
@@ -107,7 +107,7 @@ class Explanation:
     call: Call
     definition: str
     gvk: GVK
-    layers: tuple[Layer, ...]
+    layers: tuple[InterpreterLayer, ...]
     facts: tuple[Fact, ...] = ()
     results: Results | None = None
     error: str = ""

@@ -69,7 +69,7 @@ class Results(TypedDict, total=False):
     dependencies: Sequence[Object]
 
 
-class Slot(NamedTuple):
+class ScriptField(NamedTuple):
     """Where a customization keeps the script of an operation, and the function that is called in it.
 
     ``parameters`` are named as in the comments of Karmada's API, and ``results`` are fields of `Results`; Karmada takes
@@ -92,16 +92,18 @@ _TEMPLATE: Final = ("desiredObj",)
 _MEMBER: Final = ("observedObj",)
 
 SLOTS: Final = by_operation(
-    interpret_replica=Slot("replicaResource", "GetReplicas", _TEMPLATE, ("replica", "requires")),
-    interpret_component=Slot("componentResource", "GetComponents", _TEMPLATE, ("components",)),
-    revise_replica=Slot("replicaRevision", "ReviseReplica", (*_TEMPLATE, "desiredReplica"), ("revised",), "replicas"),
-    retain=Slot("retention", "Retain", (*_TEMPLATE, *_MEMBER), ("retained",), "observed"),
-    aggregate_status=Slot(
+    interpret_replica=ScriptField("replicaResource", "GetReplicas", _TEMPLATE, ("replica", "requires")),
+    interpret_component=ScriptField("componentResource", "GetComponents", _TEMPLATE, ("components",)),
+    revise_replica=ScriptField(
+        "replicaRevision", "ReviseReplica", (*_TEMPLATE, "desiredReplica"), ("revised",), "replicas"
+    ),
+    retain=ScriptField("retention", "Retain", (*_TEMPLATE, *_MEMBER), ("retained",), "observed"),
+    aggregate_status=ScriptField(
         "statusAggregation", "AggregateStatus", (*_TEMPLATE, "statusItems"), ("aggregatedStatus",), "items"
     ),
-    interpret_status=Slot("statusReflection", "ReflectStatus", _MEMBER, ("status",)),
-    interpret_health=Slot("healthInterpretation", "InterpretHealth", _MEMBER, ("healthy",)),
-    interpret_dependency=Slot("dependencyInterpretation", "GetDependencies", _TEMPLATE, ("dependencies",)),
+    interpret_status=ScriptField("statusReflection", "ReflectStatus", _MEMBER, ("status",)),
+    interpret_health=ScriptField("healthInterpretation", "InterpretHealth", _MEMBER, ("healthy",)),
+    interpret_dependency=ScriptField("dependencyInterpretation", "GetDependencies", _TEMPLATE, ("dependencies",)),
 )
 """By operation, as ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_types.go`` has them."""
 

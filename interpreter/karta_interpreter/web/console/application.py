@@ -53,7 +53,7 @@ class Texts:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ConsoleSources:
     """What the console shows: the definitions, and of a server the calls and the registration."""
 
     snapshot: Callable[[], Snapshot]
@@ -66,7 +66,9 @@ class Served:
 class Console:
     """The application, and the address with its token. Raises ServeError where the page is not built."""
 
-    def __init__(self, served: Served, questions: Questions | None = None, *, static: Path | None = None) -> None:
+    def __init__(
+        self, served: ConsoleSources, questions: Questions | None = None, *, static: Path | None = None
+    ) -> None:
         self._static = static or STATIC
         if not (self._static / "index.html").is_file():
             raise ServeError(NOT_BUILT)
@@ -195,7 +197,7 @@ def _json_bytes(body: bytes) -> web.Response:
 
 
 @asynccontextmanager
-async def listening(served: Served, port: int) -> AsyncIterator[str]:
+async def listening(served: ConsoleSources, port: int) -> AsyncIterator[str]:
     """Listen for the block; gives the address of the page with its token. Raises ServeError."""
     console = Console(served)
     # A request that its page gives up is cancelled, and with it the process that computes the answer.
@@ -213,12 +215,12 @@ async def listening(served: Served, port: int) -> AsyncIterator[str]:
         await console.close()
 
 
-def run(served: Served, port: int, started: Callable[[str], None]) -> None:
+def run(served: ConsoleSources, port: int, started: Callable[[str], None]) -> None:
     """Listen until SIGINT or SIGTERM; ``started`` gets the address. Raises ServeError."""
     asyncio.run(_run(served, port, started))
 
 
-async def _run(served: Served, port: int, started: Callable[[str], None]) -> None:
+async def _run(served: ConsoleSources, port: int, started: Callable[[str], None]) -> None:
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)

@@ -13,7 +13,7 @@ from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.base.k8s.yaml_writer import to_ordered_yaml
 from karta_interpreter.definitions.karta.loading import catalogue_kinds
 from karta_interpreter.definitions.sources.files import ORIGIN
-from karta_interpreter.definitions.sources.snapshot import Entry, Snapshot
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.suites.suite import Case, load_suite
 from karta_interpreter.webhook.registration.description import describe, summarize
@@ -30,12 +30,12 @@ def rows(snapshot: Snapshot) -> list[Object]:
     return [_row(snapshot.entries[gvk]) for gvk in snapshot.kinds()]
 
 
-def _row(entry: Entry) -> Object:
+def _row(entry: ServedDefinition) -> Object:
     number = sum(each["comparisons"] for each in compared(entry))
     return {**summarize(entry), "scripts": sorted(entry.definition.scripts.operations), "compared": number}
 
 
-def compared(entry: Entry) -> list[Object]:
+def compared(entry: ServedDefinition) -> list[Object]:
     """Return the comparisons of `make reality` with controllers; none for a definition outside of the catalogue."""
     gvk = entry.definition.gvk
     return _reality().get(f"{gvk.api_version} {gvk.kind}", []) if entry.origin == ORIGIN else []
@@ -47,7 +47,7 @@ def _reality() -> dict[str, list[Object]]:
     return found
 
 
-def page(entry: Entry) -> Object:
+def page(entry: ServedDefinition) -> Object:
     """Everything about one kind: its description, its text, its examples, what was compared."""
     return {
         **describe(entry),
@@ -59,7 +59,7 @@ def page(entry: Entry) -> Object:
     }
 
 
-def text_of(entry: Entry) -> str:
+def text_of(entry: ServedDefinition) -> str:
     """The Karta as it was written where it is the catalogue's, else as YAML; empty for scripts alone."""
     definition = entry.definition
     if entry.origin == ORIGIN:

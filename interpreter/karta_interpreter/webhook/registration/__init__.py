@@ -5,12 +5,12 @@ plane in step with it.
 """
 
 from karta_interpreter.webhook.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
-from karta_interpreter.webhook.registration.operations import Served, operations_for, served_kinds
+from karta_interpreter.webhook.registration.operations import ServedKind, operations_for, served_kinds
 
 __all__ = [
     "NAME",
     "Endpoint",
-    "Served",
+    "ServedKind",
     "left_out",
     "operations_for",
     "served_kinds",

@@ -17,7 +17,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.webhook.registration.operations import (
-    Served,
+    ServedKind,
     are_safe,
     find_served,
     operations_for,
@@ -138,7 +138,7 @@ NAME = "karta-interpreter"
 def webhook_configuration(
     snapshot: Snapshot,
     endpoint: Endpoint,
-    served: Mapping[GVK, Served] | None = None,
+    served: Mapping[GVK, ServedKind] | None = None,
     *,
     name: str = NAME,
     multiple_pod_templates: bool = False,
@@ -186,7 +186,7 @@ def _rule(gvk: GVK, operations: Iterable[str]) -> Object:
     return {**kinds, "operations": list(map(str, operations))}
 
 
-def left_out(snapshot: Snapshot, served: Mapping[GVK, Served] | None = None) -> tuple[Finding, ...]:
+def left_out(snapshot: Snapshot, served: Mapping[GVK, ServedKind] | None = None) -> tuple[Finding, ...]:
     """A warning for each definition whose kind cannot be registered."""
     known = {gvk: find_served(served, gvk) for gvk in snapshot.kinds()} if served else {}
     return tuple(

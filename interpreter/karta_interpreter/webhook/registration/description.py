@@ -10,14 +10,14 @@ from karta_interpreter.definitions.karta.model import ComponentDefinition, GangS
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.karta.schema_types import expressions
 from karta_interpreter.definitions.karta.status_rules import Matcher
-from karta_interpreter.definitions.sources.snapshot import Entry
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.evaluation.status import Status
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.webhook.registration.operations import find_served, operations_for
 
 
-def summarize(entry: Entry) -> Object:
+def summarize(entry: ServedDefinition) -> Object:
     """What lists show of an entry of a snapshot; ``components`` are those with pods. Cheap: there may be thousands."""
     definition = entry.definition
     return {
@@ -32,7 +32,7 @@ def summarize(entry: Entry) -> Object:
     }
 
 
-def describe(entry: Entry) -> Object:
+def describe(entry: ServedDefinition) -> Object:
     """The description of an entry of a snapshot; fields that a definition does not have are empty.
 
     ``operations`` are those that are registered with Karmada, ``scripts`` those that scripts answer; ``dependencies``

@@ -23,7 +23,7 @@ CRD = "CustomResourceDefinition"
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedKind:
     """What is known of a kind.
 
     ``observes_generation``: its status has ``observedGeneration``; None when the schema leaves it open.
@@ -37,18 +37,19 @@ class Served:
 
 _APPS = [GVK("apps", "v1", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")]
 _OTHERS = [GVK("", "v1", "Pod"), GVK("batch", "v1", "CronJob"), GVK("batch", "v1", "Job")]
-BUILT_IN: Mapping[GVK, Served] = MappingProxyType(
-    dict.fromkeys(_APPS, Served(observes_generation=True)) | dict.fromkeys(_OTHERS, Served(observes_generation=False))
+BUILT_IN: Mapping[GVK, ServedKind] = MappingProxyType(
+    dict.fromkeys(_APPS, ServedKind(observes_generation=True))
+    | dict.fromkeys(_OTHERS, ServedKind(observes_generation=False))
 )
 """The workloads of Kubernetes itself, for which there is no CRD."""
 
 
-def served_kinds(crds: Iterable[Object]) -> dict[GVK, Served]:
+def served_kinds(crds: Iterable[Object]) -> dict[GVK, ServedKind]:
     """Read what CustomResourceDefinitions (``apiextensions.k8s.io/v1``) define for each version of their kinds."""
     return {gvk: served for crd in crds for gvk, served in _versions(crd)}
 
 
-def find_served(kinds: Mapping[GVK, Served] | None, gvk: GVK) -> Served | None:
+def find_served(kinds: Mapping[GVK, ServedKind] | None, gvk: GVK) -> ServedKind | None:
     """What is known of a kind, None when nothing is.
 
     A version that a CRD does not have is not served; a kind without a CRD may get one, or be aggregated.
@@ -57,20 +58,20 @@ def find_served(kinds: Mapping[GVK, Served] | None, gvk: GVK) -> Served | None:
     if known is not None or kinds is None:
         return known
     if gvk not in kinds and _other_versions(kinds, gvk):
-        return Served(served=False)
+        return ServedKind(served=False)
     return kinds.get(gvk)
 
 
-def served_versions(kinds: Mapping[GVK, Served], gvk: GVK) -> list[str]:
+def served_versions(kinds: Mapping[GVK, ServedKind], gvk: GVK) -> list[str]:
     """The versions in which a kind is served, sorted."""
     return sorted(other.version for other in _other_versions(kinds, gvk) if kinds[other].served)
 
 
-def _other_versions(kinds: Mapping[GVK, Served], gvk: GVK) -> list[GVK]:
+def _other_versions(kinds: Mapping[GVK, ServedKind], gvk: GVK) -> list[GVK]:
     return [other for other in kinds if (other.group, other.kind) == (gvk.group, gvk.kind)]
 
 
-def _versions(crd: Object) -> Iterator[tuple[GVK, Served]]:
+def _versions(crd: Object) -> Iterator[tuple[GVK, ServedKind]]:
     spec = crd.get("spec")
     group, kind, versions = (edit.get(spec, path) for path in (("group",), ("names", "kind"), ("versions",)))
     for version in versions if isinstance(versions, list) else ():
@@ -78,7 +79,7 @@ def _versions(crd: Object) -> Iterator[tuple[GVK, Served]]:
         if isinstance(group, str) and isinstance(kind, str) and isinstance(name, str):
             yield (
                 GVK(group, name, kind),
-                Served(
+                ServedKind(
                     served=edit.get(version, ("served",)) is True,
                     status_subresource=isinstance(edit.get(version, ("subresources", "status")), dict),
                     observes_generation=_observes_generation(edit.get(version, ("schema", "openAPIV3Schema"))),
@@ -103,14 +104,14 @@ SELECTS_STATUS = natively_answered(Operation.INTERPRET_STATUS)
 
 
 def operations_for(
-    definition: Definition, served: Served | None = None, *, multiple_pod_templates: bool = False
+    definition: Definition, served: ServedKind | None = None, *, multiple_pod_templates: bool = False
 ) -> tuple[Operation, ...]:
     """The operations to register for a definition, always in the same order; none for a kind that is not served.
 
     ``served`` is what is known of the kind, None for nothing. ``multiple_pod_templates``: Karmada's feature
     gate ``MultiplePodTemplatesScheduling`` is on.
     """
-    served = served or Served()
+    served = served or ServedKind()
     if not served.served:
         return ()
     left_out = set() if served.namespaced else {Operation.INTERPRET_DEPENDENCY}
@@ -140,7 +141,7 @@ def are_safe(gvk: GVK, operations: Collection[str], *, multiple_pod_templates: b
     return Operation.REVISE_REPLICA not in operations or not (has_components or answered_by_karmada)
 
 
-def _added_by_karta(definition: Definition, served: Served) -> set[str]:
+def _added_by_karta(definition: Definition, served: ServedKind) -> set[str]:
     """The operations for which the Karta adds something, if Karmada asks them of a kind that is served so."""
     annotations, components = definition.annotations, definition.components
     has_pods = any(component.pods for component in components)

@@ -21,7 +21,7 @@ from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.webhook.registration.admission_ca import AdmissionCA
 from karta_interpreter.webhook.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
 from karta_interpreter.webhook.registration.conflicts import Messages, RateLimit, rival
-from karta_interpreter.webhook.registration.operations import Served, served_kinds
+from karta_interpreter.webhook.registration.operations import ServedKind, served_kinds
 
 CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
 """Where an API server of Karmada has the configurations."""
@@ -189,7 +189,7 @@ class Registrar:
         endpoint = self._endpoint()
         return endpoint.ca_bundle if endpoint else b""
 
-    def _served(self) -> Mapping[GVK, Served] | None:
+    def _served(self) -> Mapping[GVK, ServedKind] | None:
         if not self._crds.listed:
             return None
         return {gvk: served for kinds in self._crds.objects.values() for gvk, served in kinds.items()}

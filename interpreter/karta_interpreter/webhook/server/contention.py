@@ -21,7 +21,7 @@ from karta_interpreter.base.k8s.fields import generation
 from karta_interpreter.base.k8s.patch import patched
 from karta_interpreter.base.k8s.values import JSON, NOTHING, Object
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.engine.contention import Difference, Streak, Turn, advanced, differences, suggested_line
+from karta_interpreter.engine.contention import FieldDifference, Streak, Turn, advanced, differences, suggested_line
 from karta_interpreter.engine.contention.fights import WINDOW
 from karta_interpreter.webhook.server.interruption import InterruptedWork
 from karta_interpreter.webhook.server.lanes import is_large_body
@@ -71,7 +71,7 @@ class Fight:
 
 
 @dataclass(slots=True)
-class _Asked:
+class _RetainedObject:
     """What is remembered of an object: when Retain was asked about it, and about which version."""
 
     version: bytes
@@ -99,7 +99,7 @@ class Contention(Collector):
         self._clock, self._now = clock, now
         self.limited: Callable[[], AbstractContextManager[None]] = nullcontext
         """Interrupts the block when it takes long (`InterruptedWork`)."""
-        self._objects = OrderedDict[bytes, _Asked]()
+        self._objects = OrderedDict[bytes, _RetainedObject]()
         self._bytes = 0
         self._free_at = -inf
         self._fights: dict[tuple[bytes, str], Fight] = {}
@@ -119,7 +119,7 @@ class Contention(Collector):
             self._keep(key, asked)
         if at < self._free_at:
             return
-        self._seen(body, at, key, _Asked(version, at), request, answer, definition)
+        self._seen(body, at, key, _RetainedObject(version, at), request, answer, definition)
         # What is left of the share since the last call is saved for bursts.
         self._free_at = max(self._free_at, at - _SAVED) + (self._clock() - at) / _SHARE
 
@@ -128,7 +128,7 @@ class Contention(Collector):
         body: bytes,
         at: float,
         key: bytes,
-        new: _Asked,
+        new: _RetainedObject,
         request: Request,
         answer: bytes,
         definition: Definition | None,
@@ -153,7 +153,7 @@ class Contention(Collector):
     def _look(
         self,
         key: bytes,
-        asked: _Asked,
+        asked: _RetainedObject,
         at: float,
         pair: Object,
         answer: bytes,
@@ -175,7 +175,7 @@ class Contention(Collector):
         self,
         key: bytes,
         streak: Streak,
-        difference: Difference,
+        difference: FieldDifference,
         request: Request,
         tried: tuple[Definition | None, Object, Object],
     ) -> None:
@@ -203,7 +203,7 @@ class Contention(Collector):
             )
 
     def _line(
-        self, kind: str, difference: Difference, definition: Definition | None, desired: Object, observed: Object
+        self, kind: str, difference: FieldDifference, definition: Definition | None, desired: Object, observed: Object
     ) -> str:
         # One object is tried for all of a kind.
         alike = (each for each in self._fights.values() if (each.kind, each.field) == (kind, difference.field))
@@ -240,7 +240,7 @@ class Contention(Collector):
         self._fights = {place: fight for place, fight in self._fights.items() if fight.last > over}
         return self._fights
 
-    def _keep(self, key: bytes, asked: _Asked) -> None:
+    def _keep(self, key: bytes, asked: _RetainedObject) -> None:
         self._objects[key] = asked
         self._bytes += asked.size
         while self._bytes > MEMORY:

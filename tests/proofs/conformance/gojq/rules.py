@@ -15,7 +15,7 @@ from karta_interpreter.definitions.karta.definition import (
     Fragments,
     PodSpec,
     PodTemplate,
-    SuspendAction,
+    SuspendWrite,
 )
 from karta_interpreter.definitions.karta.schema_types import PodQuery
 from karta_interpreter.definitions.karta.status_rules import ConditionsRule, Matcher
@@ -93,7 +93,7 @@ def status(ask: Ask, definition: Definition) -> Answer:
     return [phase, conditions, matched or ["Undefined"]]
 
 
-def acted(ask: Ask, actions: Iterable[SuspendAction]) -> Answer:
+def acted(ask: Ask, actions: Iterable[SuspendWrite]) -> Answer:
     """The object after some actions."""
     steps = [program(each.path, ask.readings, "(", f") = {json.dumps(each.value)}") for each in actions]
     if not steps:

@@ -147,7 +147,7 @@ class NumberField:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ScaleFields:
     """The fields of a `scaleDefinition`; ``others`` are numbers nearby that may belong there, too.
 
     ``is_guess``: the count is known by the form of its name only.
@@ -159,7 +159,7 @@ class Counts:
     is_guess: bool = False
 
 
-def counts(pods: PodsField, scale_path: str) -> Counts:
+def counts(pods: PodsField, scale_path: str) -> ScaleFields:
     """The product of every count on the way to pods; without one that of the scale subresource.
 
     Counts of a Karta are for the whole workload, so those of the objects around a part are factors.
@@ -178,7 +178,7 @@ def counts(pods: PodsField, scale_path: str) -> Counts:
         paths = {"replicasPath": f"{scale_path} // 1"}
     may_count = (each.place.jq for each in numbers if each not in factors and _MAY_COUNT.search(each.name))
     others = tuple(path for path in may_count if path not in bounds.values())[:_MOST]
-    return Counts(paths, others, len(factors) > 1, bool(guessed))
+    return ScaleFields(paths, others, len(factors) > 1, bool(guessed))
 
 
 def have_state(pods: PodsField) -> bool:
