@@ -181,7 +181,9 @@ def test_retaining_twice_is_retaining_once(definition: Definition, objects: Sequ
 
 
 @applies(answers(Operation.RETAIN))
-def test_nothing_is_retained_of_an_object_that_is_as_desired(definition: Definition, objects: Sequence[Object]) -> None:
+def test_retain_changes_nothing_of_an_object_that_is_as_desired(
+    definition: Definition, objects: Sequence[Object]
+) -> None:
     found = [(obj, _retained(definition, obj, obj)) for obj in objects]
     answered = [(obj, retained) for obj, retained in found if not isinstance(retained, _Refused)]
     assert answered

@@ -247,7 +247,9 @@ def test_another_cluster_than_karmada_has_advice_about_the_context(run: Run, kar
         pytest.param(HANG, 3, 0, id="until there is no problem"),
     ],
 )
-def test_it_can_wait(run: Run, monkeypatch: pytest.MonkeyPatch, seconds: float | None, looks: int, code: int) -> None:
+def test_doctor_waits_for_a_server(
+    run: Run, monkeypatch: pytest.MonkeyPatch, seconds: float | None, looks: int, code: int
+) -> None:
     levels_found = [Level.PROBLEM, Level.PROBLEM, Level.WARNING]
     asked: list[Level] = []
 

@@ -42,7 +42,9 @@ COMMANDS = [
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("content", [pytest.param(content, id=name) for name, content in FILES.items()])
 @pytest.mark.usefixtures("files")
-def test_what_is_no_manifest_is_refused_by_name(run: Callable[..., Result], content: bytes, command: str) -> None:
+def test_file_that_is_not_a_manifest_is_refused_by_name(
+    run: Callable[..., Result], content: bytes, command: str
+) -> None:
     Path("hostile.yaml").write_bytes(content)
     result = run(*command.format("hostile.yaml").split())
     assert isinstance(result.exception, SystemExit)

@@ -78,7 +78,9 @@ def test_a_customization_answers_as_in_karmadactl(run: Run, operation: str) -> N
         ),
     ],
 )
-def test_what_is_not_answered(run: Run, files: Path, arguments: list[str], message: str) -> None:
+def test_interpret_names_unanswered_operations_of_scripts(
+    run: Run, files: Path, arguments: list[str], message: str
+) -> None:
     (files / "pod.yaml").write_text(_customization(kind="Pod"))
 
     result = run("interpret", *arguments)
@@ -211,7 +213,7 @@ def test_standard_input_is_a_file(run: Run, option: str) -> None:
     assert result.stdout == "---\n# [1/1] healthy:\nfalse\n"
 
 
-def test_what_is_no_customization_cannot_override(run: Run) -> None:
+def test_file_that_is_not_a_customization_cannot_override(run: Run) -> None:
     result = run("interpret", "--override", "karta.yaml", "-f", "karta.yaml", *_OBSERVED)
 
     assert "karta.yaml:1:1: error [not-a-customization] not a ResourceInterpreterCustomization, got" in result.stderr
@@ -234,7 +236,7 @@ def test_a_check_prints_the_table_and_what_is_wrong(run: Run, files: Path) -> No
     ("arguments", "code"),
     [pytest.param([], 2, id="no file is named"), pytest.param(["-f", "empty.yaml"], 1, id="there is nothing in it")],
 )
-def test_nothing_to_check_is_an_error(run: Run, files: Path, arguments: list[str], code: int) -> None:
+def test_file_without_scripts_is_an_error(run: Run, files: Path, arguments: list[str], code: int) -> None:
     (files / "empty.yaml").touch()
 
     result = run("interpret", "--check", *arguments)

@@ -84,7 +84,7 @@ def test_the_console_script_is_this_program() -> None:
     assert script.value == "karta_interpreter.cli:main"
 
 
-def test_it_runs_as_a_module_under_its_own_name(start: Start) -> None:
+def test_program_runs_as_a_module_under_its_own_name(start: Start) -> None:
     result = start(["--help"])
 
     assert (result.returncode, result.stderr) == (0, "")

@@ -85,7 +85,7 @@ def test_assign_shows_what_a_write_changes(run: Run, expression: str, value: str
         pytest.param([".a", "--assign", "1"], 2, "give FILE or --object FILE", id="nothing to write to"),
     ],
 )
-def test_what_is_wrong_is_named(run: Run, arguments: list[str], code: int, stderr: str) -> None:
+def test_query_names_what_is_wrong(run: Run, arguments: list[str], code: int, stderr: str) -> None:
     result = run("query", *arguments)
 
     assert (result.exit_code, result.stdout) == (code, "")

@@ -182,7 +182,7 @@ def test_what_cannot_be_asked_has_failed(suite: Path, run: Callable[..., Result]
     ],
 )
 @pytest.mark.usefixtures("files")
-def test_nothing_to_run_is_a_mistake(run: Callable[..., Result], arguments: list[str], said: str) -> None:
+def test_test_without_suites_is_a_mistake(run: Callable[..., Result], arguments: list[str], said: str) -> None:
     result = run("test", *arguments)
     assert result.exit_code == 2
     assert said in result.stderr

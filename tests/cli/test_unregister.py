@@ -29,7 +29,7 @@ async def unregister(run: Run, plane: ControlPlane, folder: Path, *options: str)
     return await asyncio.to_thread(run, *arguments)
 
 
-async def test_it_is_deleted_and_twice_is_fine(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+async def test_unregister_twice_succeeds(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
     plane.write(CONFIGURATIONS, NAME, {"webhooks": []})
     plane.write(CONFIGURATIONS, "another", {"webhooks": []})
 

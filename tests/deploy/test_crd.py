@@ -88,7 +88,7 @@ def test_the_chart_has_what_the_program_exports() -> None:
         pytest.param("the control plane", marks=rendered.needs_helm, id="helm"),
     ],
 )
-def test_it_is_what_is_installed_and_helm_never_takes_it_away(case: str) -> None:
+def test_crd_is_installed_and_kept_by_helm(case: str) -> None:
     found = rendered.of(case) if case in rendered.VALUES else rendered.committed(case)
     (installed,) = rendered.of_kind(found, "CustomResourceDefinition")
     kept = {"annotations": {"helm.sh/resource-policy": "keep"}} if case in rendered.VALUES else {}
@@ -117,7 +117,7 @@ def test_definitions_are_accepted(file: Path) -> None:
         ),
     ],
 )
-def test_what_is_not_the_schema_is_refused(root: dict[str, Any], complaint: str) -> None:
+def test_crd_refuses_what_the_schema_refuses(root: dict[str, Any], complaint: str) -> None:
     karta = {"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {}}
     spec = {"structureDefinition": {"rootComponent": {"name": "a", **root}}}
     assert of_karta({**karta, "spec": spec}) == [f".spec.structureDefinition.{complaint}"]

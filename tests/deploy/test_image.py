@@ -35,7 +35,7 @@ def test_docker_reads_the_ignore_file_by_its_name() -> None:
     assert "--ignorefile deploy/Containerfile.dockerignore)" in (DEPLOY / "image.sh").read_text(), "others do not"
 
 
-def test_what_is_copied_is_there_and_not_ignored() -> None:
+def test_copied_files_of_the_image_exist_and_are_not_ignored() -> None:
     sources = [
         source.rstrip("/")
         for word, rest in INSTRUCTIONS
@@ -157,7 +157,7 @@ def test_an_engine_that_works_builds_it(
         pytest.param({"podman": Engine(pull=1)}, {}, "Debian's packages need", id="no registry, and no mmdebstrap"),
     ],
 )
-def test_what_is_missing_is_named(
+def test_image_script_names_what_is_missing(
     tmp_path: Path, engines: dict[str, Engine], environment: dict[str, str], message: str
 ) -> None:
     code, errors, _ = _build(tmp_path, engines, **environment)

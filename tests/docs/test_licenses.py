@@ -10,14 +10,14 @@ from docs.tools import write_licenses
 LOCK = (Path(__file__).parents[2] / "requirements" / "run.txt").read_text()
 
 
-def test_it_names_every_locked_package_and_no_other() -> None:
+def test_licenses_name_every_locked_package_and_no_other() -> None:
     head = write_licenses.FILE.read_text().partition("=====")[0]
     rows = re.findall(r"^- (\S+) (\S+): ", head, flags=re.MULTILINE)
 
     assert rows == re.findall(r"^([\w.-]+)==([^ \\\n;]+)", LOCK, flags=re.MULTILINE)
 
 
-def test_what_is_known_of_packages_is_of_locked_ones() -> None:
+def test_license_table_has_only_locked_packages() -> None:
     known = {*write_licenses._STATED, *write_licenses._CONTAINS}  # noqa: SLF001 - its tables
 
     assert {name for name in known if f"\n{name}==" not in LOCK} == set()
@@ -30,7 +30,7 @@ def test_what_is_known_of_packages_is_of_locked_ones() -> None:
         pytest.param("no-such-package==1.0 \\\n", "no-such-package", id="no version"),
     ],
 )
-def test_it_is_left_alone_where_other_packages_are_installed(
+def test_licenses_stay_where_other_packages_are_installed(
     line: str, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "run.txt").write_text(line)

@@ -73,7 +73,7 @@ def test_documents_are_numbered_and_empty_ones_skipped() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment", "---", "---\n---\n", "\ufeff", "null"])
-def test_nothing_to_read(text: str) -> None:
+def test_empty_manifest_holds_no_documents(text: str) -> None:
     assert read_documents(text, "empty.yaml") == []
 
 

@@ -9,7 +9,7 @@ from karta_interpreter.base.k8s.fields import annotation, generation, label, nam
 WHOLE = {"metadata": {"namespace": "ml", "generation": 3, "labels": {"a": "b"}, "annotations": {"c": "d"}}}
 
 
-def test_what_is_there_is_read() -> None:
+def test_metadata_that_is_present_is_read() -> None:
     assert (namespace(WHOLE), generation(WHOLE), label(WHOLE, "a"), annotation(WHOLE, "c")) == ("ml", 3, "b", "d")
 
 
@@ -25,5 +25,5 @@ def test_what_is_there_is_read() -> None:
         pytest.param({"metadata": {"generation": "3"}}, id="a generation as text"),
     ],
 )
-def test_what_is_not_there_is_absent(obj: dict[str, Any]) -> None:
+def test_metadata_that_is_missing_is_absent(obj: dict[str, Any]) -> None:
     assert (namespace(obj), generation(obj), label(obj, "a"), annotation(obj, "c")) == ("", None, None, None)

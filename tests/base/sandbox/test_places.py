@@ -37,7 +37,7 @@ class Office:
         pytest.param(2, "a1 a2 b1", "a1 b1", id="two places"),
     ],
 )
-def test_what_is_free_is_granted_at_once(size: int, requests: str, granted: str) -> None:
+def test_free_slot_is_granted_at_once(size: int, requests: str, granted: str) -> None:
     office = Office(size)
     office.ask(*requests.split())
     assert office.granted == granted.split()

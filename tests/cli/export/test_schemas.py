@@ -19,7 +19,7 @@ Run = Callable[..., Result]
         pytest.param(("json-schema",), json_schema(__version__), json.loads, id="for editors"),
     ],
 )
-def test_what_is_printed_is_the_schema(
+def test_export_prints_the_schema(
     run: Run, arguments: tuple[str, ...], expected: object, read: Callable[[str], object]
 ) -> None:
     result = run("export", *arguments)

@@ -67,7 +67,9 @@ def playing(**spec: JSON) -> Raw:
         ),
     ],
 )
-def test_they_come_after_those_of_the_template(orchestra: Raw, text: str, conductor: JSON, section: JSON) -> None:
+def test_added_containers_come_after_those_of_the_template(
+    orchestra: Raw, text: str, conductor: JSON, section: JSON
+) -> None:
     definition, obj = adding(orchestra, text), playing(extra=PROXY)
     before = copy.deepcopy(obj)
     found = {pods.name: pods.template["spec"] for pods in pod_sets(definition, obj)}
@@ -200,7 +202,7 @@ def test_pods_that_do_not_exist_get_none(orchestra: Raw) -> None:
         ),
     ],
 )
-def test_what_is_no_container_is_an_error(orchestra: Raw, text: str, message: str) -> None:
+def test_added_value_that_is_not_a_container_is_an_error(orchestra: Raw, text: str, message: str) -> None:
     definition = adding(orchestra, f"section: {text}")
     with pytest.raises(InterpretationError, match=f"definition orchestra, {message}"):
         pod_sets(definition, playing(extra=PROXY))

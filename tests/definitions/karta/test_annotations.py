@@ -88,7 +88,9 @@ def test_a_component_may_have_the_name_none(orchestra: Raw) -> None:
         pytest.param("orchestra/first", 'the component "orchestra" has no pods', id="no pods"),
     ],
 )
-def test_what_is_no_elastic_instance(orchestra: Raw, findings_of: FindingsOf, text: str, message: str) -> None:
+def test_elastic_annotation_refuses_unusable_instances(
+    orchestra: Raw, findings_of: FindingsOf, text: str, message: str
+) -> None:
     found = findings_of(annotated(orchestra, elastic=text))
     assert message in " ".join(finding.message for finding in found if finding.rule == "annotation-elastic")
 

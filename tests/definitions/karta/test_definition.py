@@ -128,7 +128,9 @@ def test_a_kind_can_do_without_a_karta() -> None:
         pytest.param("Retain", ("InterpretHealth",), {"Retain", "InterpretHealth"}, id="and scripts answer beside it"),
     ],
 )
-def test_what_is_answered(brew: Raw, allowed: str, scripted: tuple[str, ...], answered: set[str]) -> None:
+def test_operations_that_a_definition_answers(
+    brew: Raw, allowed: str, scripted: tuple[str, ...], answered: set[str]
+) -> None:
     at = ("metadata", "annotations")
     raw = edit.set_value(brew, at, {"karta-interpreter.io/operations": allowed}) if allowed else brew
     definition = load_definition(raw).overridden(scripts("mine", *scripted))

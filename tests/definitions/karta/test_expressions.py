@@ -79,7 +79,7 @@ def test_not_jq() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  ", "# nothing"])
-def test_nothing_is_no_expression(text: str) -> None:
+def test_empty_text_is_not_an_expression(text: str) -> None:
     assert only(text).severity is Severity.ERROR
 
 

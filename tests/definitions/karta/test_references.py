@@ -255,7 +255,7 @@ def test_a_name_that_may_be_several_is_warned_about(
         pytest.param(Known.of([]), without(OBJECT, "spec", "hall"), id="the workload names none"),
     ],
 )
-def test_what_is_not_there_is_null(orchestra: Raw, reader: Reader, obj: Object) -> None:
+def test_missing_reference_is_null(orchestra: Raw, reader: Reader, obj: Object) -> None:
     definition = load_definition(referring(orchestra, HALL, replicas="$hall.spec.players // 3"))
     assert players(definition, reader, obj) == 3
 

@@ -53,7 +53,7 @@ def test_a_count(value: object, count: int | None) -> None:
     ],
 )
 @pytest.mark.parametrize("field", ["replicas", "min_replicas", "max_replicas"])
-def test_what_is_no_count(field: str, value: object, reason: str) -> None:
+def test_values_that_are_not_counts(field: str, value: object, reason: str) -> None:
     with pytest.raises(InterpretationError) as caught:
         scales(component(**{field: ".n"}), {"n": value}, SINGLE)
     schema_name = {"replicas": "replicasPath", "min_replicas": "minReplicasPath"}.get(field, "maxReplicasPath")

@@ -152,7 +152,7 @@ def test_a_karta_has_a_name(brew: Raw, findings_of: FindingsOf, metadata: JSON, 
         ),
     ],
 )  # fmt: skip
-def test_what_is_no_karta(value: JSON, message: str) -> None:
+def test_document_that_is_not_a_karta_is_refused(value: JSON, message: str) -> None:
     karta, findings = read_karta(value)
     assert karta is None
     (finding,) = findings

@@ -244,7 +244,7 @@ async def test_something_else_than_an_api_server_is_noticed(
     assert (error.status, error.reason) == (0, "Unreadable")
 
 
-async def test_nothing_listens_where_a_server_is_away(tmp_path: Path) -> None:
+async def test_absent_api_server_is_named(tmp_path: Path) -> None:
     async with serving(ScriptedApi()) as gone:
         pass
     async with ApiServer.of(write_kubeconfig(tmp_path / "gone", gone.url)) as away:

@@ -17,7 +17,7 @@ def test_every_definition_stands_in_the_folder_of_its_kind() -> None:
     assert places
 
 
-def test_nothing_is_quarantined() -> None:
+def test_catalogue_has_no_quarantined_definition() -> None:
     assert [str(finding) for each in load_catalogue().quarantined for finding in each.findings] == []
 
 

@@ -172,7 +172,7 @@ async def test_nobody_waits_long_for_what_is_forbidden(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["get", "watch"])
-async def test_what_is_forbidden_is_said_with_the_rule_that_is_missing(tmp_path: Path, spec: Spec, verb: str) -> None:
+async def test_forbidden_list_is_logged_with_the_missing_rule(tmp_path: Path, spec: Spec, verb: str) -> None:
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A", replicas=".a"))
     async with running_cluster(tmp_path, api) as running:

@@ -50,7 +50,7 @@ def test_a_name_that_fits_nothing_is_a_warning(selection: Selection, message: st
     assert hint in finding.hint
 
 
-def test_what_is_left_out_is_neither_served_nor_in_conflict(
+def test_filtered_kind_is_neither_served_nor_in_conflict(
     tmp_path: Path, karta: Callable[..., str], gvk: Callable[[str], GVK]
 ) -> None:
     for folder in ("one", "two"):

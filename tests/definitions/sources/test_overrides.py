@@ -167,7 +167,7 @@ def test_warnings_are_no_reason_for_quarantine(folder: Path) -> None:
     assert list(state.quarantined()) == []
 
 
-def test_what_is_no_customization_is_quarantined(folder: Path, karta: Callable[..., str]) -> None:
+def test_document_that_is_not_a_customization_is_quarantined(folder: Path, karta: Callable[..., str]) -> None:
     state = follow(folder, f"{karta('A')}---\n{customization(Retain='new')}")
 
     (quarantined,) = state.quarantined()
@@ -210,5 +210,5 @@ def test_a_folder_that_did_not_change_reads_as_equal(folder: Path) -> None:
     assert overrides_of([first.read()]) == overrides_of([first])
 
 
-def test_nothing_is_nothing() -> None:
+def test_empty_sources_give_no_overrides() -> None:
     assert overrides_of([]) == Overrides()

@@ -53,7 +53,7 @@ def test_each_hidden_definition_is_reported_against_the_winner() -> None:
     ]
 
 
-def test_what_is_quarantined_anywhere_is_kept() -> None:
+def test_quarantined_definitions_of_all_sources_are_kept() -> None:
     one, two = Quarantined("a.yaml", ()), Quarantined("b.yaml", ())
 
     assert combine([SourceDefinitions((), (one,)), SourceDefinitions((), (two,))]).quarantined == (one, two)
@@ -115,7 +115,7 @@ def test_a_kind_with_scripts_needs_no_definition(gvk: Callable[[str], GVK]) -> N
     assert snapshot.findings == ()
 
 
-def test_what_is_said_about_overrides_is_kept() -> None:
+def test_findings_about_overrides_are_kept() -> None:
     conflict, broken = error("conflicting-scripts", (), "two"), Quarantined("a.yaml", ())
 
     snapshot = combine([], Overrides(findings=(conflict,), quarantined=(broken,)))

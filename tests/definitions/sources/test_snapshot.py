@@ -13,7 +13,7 @@ def _entry(gvk: GVK) -> ServedDefinition:
     return ServedDefinition(Definition(gvk.kind, gvk, (Component(gvk.kind, "main", gvk),)), "here")
 
 
-def test_it_cannot_be_changed_from_inside_or_outside(gvk: Callable[[str], GVK]) -> None:
+def test_snapshot_cannot_be_changed(gvk: Callable[[str], GVK]) -> None:
     entries = {gvk("Job"): _entry(gvk("Job"))}
     snapshot = Snapshot(entries)
     entries[gvk("Set")] = _entry(gvk("Set"))

@@ -84,7 +84,7 @@ async def test_each_karta_is_told_what_became_of_it(world: _World) -> None:
     assert world.events() == ["CRDNotFound", "ValidationFailed"]
 
 
-async def test_nothing_is_written_twice(world: _World) -> None:
+async def test_status_writer_writes_nothing_twice(world: _World) -> None:
     world.put("good")
     world.put("broken", replicas=".a |")
     await world.report()
@@ -140,7 +140,7 @@ async def test_a_karta_that_is_created_anew_is_told_anew(world: _World) -> None:
         pytest.param("create", EVENTS, ["ValidationFailed", "CRDFound", "NotReady"], id="events"),
     ],
 )
-async def test_what_is_forbidden_is_given_up_with_one_line(
+async def test_forbidden_status_is_given_up_with_one_line(
     world: _World, verb: str, path: str, told: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     world.put("broken", replicas=".a |")
@@ -156,7 +156,7 @@ async def test_what_is_forbidden_is_given_up_with_one_line(
     assert world.reasons("broken") == told
 
 
-async def test_what_is_forbidden_for_the_older_kind_keeps_no_karta_waiting(world: _World) -> None:
+async def test_forbidden_status_of_the_older_kind_keeps_no_karta_waiting(world: _World) -> None:
     world.api.collections[RESOURCE_INTERFACES] = {}
     world.put("good")
     world.put("other", kind="B")

@@ -217,7 +217,7 @@ def test_the_library_answers_with_an_error_where_karmada_would_get_one() -> None
     assert Karta.for_object(job).explain("Retain", job).error == "Retain needs the observed object"
 
 
-def test_what_is_not_elastic_is_explained(define: Define) -> None:
+def test_explain_names_why_a_kind_is_not_elastic(define: Define) -> None:
     definition = define(annotations={"elastic": "none"})
 
     facts = explain(definition, Call(Operation.REVISE_REPLICA, train(HOT), replicas=7)).facts

@@ -59,7 +59,7 @@ targets = st.builds(
 
 
 @given(st.lists(targets, min_size=1, max_size=5), st.integers(0, 400))
-def test_what_is_shared_adds_up_within_bounds(some: list[ScaleTarget], total: int) -> None:
+def test_apportioned_counts_add_up_within_bounds(some: list[ScaleTarget], total: int) -> None:
     units = share(total, some)
     assume(units is not None)
     assert units

@@ -93,7 +93,7 @@ def test_what_runs_keeps_what_the_queue_has_added(define: Define, ours: Any, the
     assert retain(define(root=ROOT), desired, observed) == obj(suspend=False, template=kept)
 
 
-def test_what_is_held_keeps_its_gates_alone(define: Define) -> None:
+def test_held_workload_retains_only_its_gates(define: Define) -> None:
     retained = retain(define(root=ROOT), obj(template=pods()), obj(suspend=True, template=ADDED))
     assert retained == obj(suspend=True, template=pods(schedulingGates=[GATE]))
 

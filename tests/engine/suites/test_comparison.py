@@ -39,7 +39,7 @@ _GPU = {"nodeClaim": {"nodeSelector": {"gpu": "a100"}}, "resourceRequest": {"cpu
                      id="a value that is left out inside a list"),
     ],
 )  # fmt: skip
-def test_same(name: str, expected: JSON, actual: JSON) -> None:
+def test_equal_answers(name: str, expected: JSON, actual: JSON) -> None:
     assert differences(name, expected, actual) == ()
 
 
@@ -70,7 +70,7 @@ def test_same(name: str, expected: JSON, actual: JSON) -> None:
                      id="lists of an object have an order"),
     ],
 )  # fmt: skip
-def test_different(name: str, expected: JSON, actual: JSON, difference: str) -> None:
+def test_answers_that_differ(name: str, expected: JSON, actual: JSON, difference: str) -> None:
     assert differences(name, expected, actual)[0] == difference
 
 
@@ -101,7 +101,7 @@ def test_every_difference_is_told() -> None:
                       [{"name": "a", "replicas": 1}, {"name": "b", "replicas": 2}]), id="components in one order"),
     ],
 )  # fmt: skip
-def test_what_is_shown_differs_only_where_the_comparison_does(
+def test_shown_texts_differ_only_where_the_comparison_does(
     name: str, expected: JSON, actual: JSON, shown: tuple[JSON, JSON]
 ) -> None:
     assert compared(name, expected, actual) == shown

@@ -58,7 +58,7 @@ def test_a_component_may_be_recognised_by_a_key() -> None:
     assert not divides_components(keys(".metadata.labels.class"), ship, POD)
 
 
-def test_nothing_is_told_apart_without_selectors() -> None:
+def test_instances_without_selectors_are_not_told_apart() -> None:
     pond = Component("fleet", "pond")
     everything = keys(".")
     assert not divides_components(everything, pond, POD)

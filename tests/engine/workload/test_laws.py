@@ -97,7 +97,7 @@ def test_the_new_value_is_read_back_but_for_what_it_cannot_know(old: Any, new: A
 
 
 @given(old=MIXED, new=PLAIN)
-def test_nothing_of_its_own_is_lost_but_with_what_it_is_in(old: Any, new: Any) -> None:
+def test_merge_loses_own_fields_only_with_their_owner(old: Any, new: Any) -> None:
     kept = {place for place in own_fields(old, TEMPLATE) if _is_there(place[:-1], new)}
     assert own_fields(merge(old, new, TEMPLATE), TEMPLATE) == kept
 

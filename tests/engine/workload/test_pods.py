@@ -61,7 +61,7 @@ def test_without_instructions_there_are_no_groups(make: Make) -> None:
         pytest.param({"metadata": {"labels": {"part": {1}}}}, "metadata.labels.part is of type set", id="no JSON"),
     ],
 )
-def test_what_is_no_pod(make: Make, pod: Any, message: str) -> None:
+def test_values_that_are_not_pods_are_refused(make: Make, pod: Any, message: str) -> None:
     orchestra = make("Orchestra", SPEC)
     for ask in (orchestra.infer_component, orchestra.infer_instance, orchestra.effective_member):
         with pytest.raises(WorkloadError, match=message):

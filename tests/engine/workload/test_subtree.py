@@ -143,7 +143,7 @@ def test_one_instance(scales: Raw, a: int, b: int) -> None:
         pytest.param("ship", "", WorkloadError, "not empty", id="an empty id, which is what no instance has"),
     ],
 )
-def test_what_is_not_there(
+def test_missing_parts_of_a_subtree_are_errors(
     scaled: Definition, component: str, instance: str | None, error: type[Exception], message: str
 ) -> None:
     for count in (minimum_members, subtree_scale):

@@ -28,7 +28,7 @@ def test_without_a_definition_nothing_happens(make: Any) -> None:
     assert workload.root.resume() is workload
 
 
-def test_what_is_not_written_is_shared(make: Any) -> None:
+def test_suspended_object_shares_unwritten_parts(make: Any) -> None:
     workload = make("Orchestra", {"sections": [{"name": "a"}]})
     suspended = workload.suspend().object
     assert suspended["spec"]["sections"] is workload.object["spec"]["sections"]

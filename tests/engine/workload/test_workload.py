@@ -31,7 +31,7 @@ def workload(texts: dict[str, str]) -> Workload:
         pytest.param(None, "not NoneType", id="nothing"),
     ],
 )
-def test_what_is_no_workload_of_the_kind_is_refused(texts: dict[str, str], obj: Any, message: str) -> None:
+def test_object_of_another_kind_is_refused(texts: dict[str, str], obj: Any, message: str) -> None:
     with pytest.raises(WorkloadError, match=message):
         Workload(Karta.load(texts["Orchestra"]), obj)
 
@@ -69,7 +69,7 @@ def test_a_component_that_is_not_there_may_be_a_slip(workload: Workload) -> None
         workload.component("zzz")
 
 
-def test_they_say_what_they_are(workload: Workload) -> None:
+def test_workloads_have_a_readable_repr(workload: Workload) -> None:
     assert repr(workload) == "Workload(toys.example.com/v1, Kind=Orchestra music/city)"
     assert repr(workload.root) == f"Component(orchestra of {workload!r})"
     assert repr(workload.karta) == "Karta(orchestra: toys.example.com/v1, Kind=Orchestra)"

@@ -153,7 +153,7 @@ def test_without_a_target_no_script_is_used(text: str, expected: tuple[str, str,
         ),
     ],
 )
-def test_what_is_wrong_with_scripts(text: str, expected: str) -> None:
+def test_customization_findings_about_scripts(text: str, expected: str) -> None:
     shown = [" ".join(_shown(finding)) for finding in _load(_HEAD + text).findings]
 
     assert f"mine.yaml:{expected}" in shown
@@ -198,7 +198,7 @@ def test_a_script_that_karmada_would_run_is_used_in_spite_of_its_errors() -> Non
         pytest.param("v1, kind", "v1, x: 1, kind", "error unknown-field spec.target.x", id="and one in the target"),
     ],
 )
-def test_what_is_wrong_around_the_scripts(before: str, after: str, expected: str) -> None:
+def test_customization_findings_about_other_fields(before: str, after: str, expected: str) -> None:
     loaded = _load(_HEAD.replace(before, after, 1) + _HEALTH)
 
     assert [" ".join(_shown(finding)[1:]) for finding in loaded.findings] == [expected]
@@ -250,7 +250,7 @@ def test_json_is_read() -> None:
         pytest.param("[1]", "error not-a-customization", id="no object"),
     ],
 )
-def test_what_is_no_customization_says_so(text: str, expected: str) -> None:
+def test_document_that_is_not_a_customization_is_named(text: str, expected: str) -> None:
     loaded = _load(text)
 
     (finding,) = loaded.findings
@@ -258,5 +258,5 @@ def test_what_is_no_customization_says_so(text: str, expected: str) -> None:
     assert (loaded.gvk, bool(loaded.scripts), loaded.line) == (None, False, 0)
 
 
-def test_nothing_holds_no_customization() -> None:
+def test_empty_text_holds_no_customization() -> None:
     assert load_customizations("# nothing\n", "mine.yaml") == []

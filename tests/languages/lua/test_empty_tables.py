@@ -96,12 +96,12 @@ def _through_lua(value: Any) -> Any:
 
 
 @given(_OBJECTS, st.lists(_OBJECTS, max_size=2))
-def test_it_does_not_matter_what_an_empty_table_came_back_as(value: Any, references: list[Any]) -> None:
+def test_restored_tables_ignore_what_lua_made_of_empty_ones(value: Any, references: list[Any]) -> None:
     assert restore_empty_tables(value, references) == restore_empty_tables(_through_lua(value), references)
 
 
 @given(_OBJECTS, st.lists(_OBJECTS, max_size=2))
-def test_it_does_not_matter_what_is_shared(value: Any, references: list[Any]) -> None:
+def test_restored_tables_ignore_shared_references(value: Any, references: list[Any]) -> None:
     copies = [_through_lua(reference) for reference in references]
     shared = {**value, **{f"shared{index}": reference for index, reference in enumerate(references)}}
     copied = {**value, **{f"shared{index}": copy for index, copy in enumerate(copies)}}

@@ -27,7 +27,7 @@ def test_the_percentile_leaves_out_one_in_a_hundred() -> None:
     assert Waits.of([], 3) == Waits(0, 3, 0.0, 0.0)
 
 
-def test_what_is_missed_is_named_with_its_reason() -> None:
+def test_missed_bound_is_named_with_its_reason() -> None:
     found = Found(1, {}, {"a": 2.0, "b": 1.0})
     bounds = Bound("a", 1, "first"), Bound("b", 1, "second"), Bound("c", 1, "third")
     assert objections(found, bounds) == ["a is 2, at most 1: first", "c was not measured: third"]

@@ -28,7 +28,7 @@ def test_only_what_both_have_can_fall() -> None:
     assert falls({"gone": 10.0}, {"new": 0.1}) == []
 
 
-def test_what_is_gone_is_told() -> None:
+def test_comparison_names_rows_that_are_gone() -> None:
     assert unmeasured({"CPU": 10.0, "gone": 10.0}, {"CPU": 1.0, "new": 1.0}) == ["gone"]
 
 

@@ -62,7 +62,7 @@ def test_equal(name: str, expected: JSON, found: JSON) -> None:
 
 
 @pytest.mark.parametrize(("name", "expected", "found"), DIFFERENT.values(), ids=DIFFERENT)
-def test_different(name: str, expected: JSON, found: JSON) -> None:
+def test_answers_that_differ(name: str, expected: JSON, found: JSON) -> None:
     assert disagreement({name: expected}, {name: found}).startswith(f"--- {name} expected")
 
 

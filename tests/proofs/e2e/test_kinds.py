@@ -133,7 +133,7 @@ def test_a_share_that_cannot_be_written_is_said(plane: ControlPlane) -> None:
     flow.end()
 
 
-def test_nothing_is_asked_while_nothing_changes(plane: ControlPlane, interpreter: Interpreter) -> None:
+def test_karmada_comes_to_rest_while_nothing_changes(plane: ControlPlane, interpreter: Interpreter) -> None:
     # An answer to Retain or AggregateStatus that is not stable would make Karmada ask for ever.
     with ExitStack() as flows:
         for kind in KINDS:

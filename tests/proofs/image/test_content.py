@@ -63,7 +63,7 @@ def test_labels_say_what_it_is_and_of_what_it_was_made(image: Image) -> None:
     assert labels["created"].endswith("Z")
 
 
-def test_it_adds_little_to_its_base(image: Image) -> None:
+def test_image_adds_little_to_its_base(image: Image) -> None:
     added = _size(image.root) - _size(image.base)
     parts = sorted(((_size(part), part.name) for part in (image.root / "app").iterdir()), reverse=True)
     largest = ", ".join(f"{name} {size / _MIB:.1f}" for size, name in parts[:8])
@@ -71,7 +71,7 @@ def test_it_adds_little_to_its_base(image: Image) -> None:
     assert added <= _MOST_ADDED
 
 
-def test_nothing_is_added_but_the_program_and_byte_code(image: Image) -> None:
+def test_image_adds_only_the_program_and_byte_code(image: Image) -> None:
     names = {str(path.relative_to(image.base)) for path in _files(image.base)}
     added = [path.relative_to(image.root) for path in _files(image.root)]
     others = [path for path in added if str(path) not in names and path.parts[0] != "app"]
@@ -80,7 +80,7 @@ def test_nothing_is_added_but_the_program_and_byte_code(image: Image) -> None:
     assert list((image.root / "app").glob("pip-*")) == []
 
 
-def test_it_needs_no_shell(image: Image) -> None:
+def test_image_needs_no_shell(image: Image) -> None:
     found = [path for path in _files(image.root) if path.name in _SHELLS and path.is_file()]
     assert found == [], "the base has one, so that the other tests show nothing about that"
 

@@ -95,7 +95,7 @@ def test_a_script_has_its_process(served: Served) -> None:
         assert (answer["successful"], answer["healthy"]) == (True, healthy)
 
 
-def test_it_ends_in_order_before_it_is_killed(served: Served, restrictions: Restrictions) -> None:
+def test_server_of_the_image_ends_in_order_before_it_is_killed(served: Served, restrictions: Restrictions) -> None:
     served.container.signal("TERM")
     # A kubelet kills it after that time.
     assert served.container.wait(restrictions.seconds_to_end) == 0

@@ -12,7 +12,7 @@ def test_an_sdist_holds_all_that_a_wheel_is_made_of(wheel: Path, built: Path) ->
     assert wheel.read_bytes() == (built / "direct" / wheel.name).read_bytes()
 
 
-def test_it_carries_the_catalogue_with_its_suites(wheel: Path) -> None:
+def test_wheel_carries_the_catalogue_with_its_suites(wheel: Path) -> None:
     """The console shows the cases of a kind."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()

@@ -25,7 +25,7 @@ def test_an_amount_is_what_kubernetes_reads(text: object, amount: Fraction) -> N
     assert quantity(text) == amount
 
 
-def test_what_is_no_amount_is_an_error() -> None:
+def test_text_that_is_not_an_amount_is_an_error() -> None:
     with pytest.raises(ValueError, match="'two' is not a quantity"):
         quantity("two")
 

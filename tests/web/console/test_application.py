@@ -60,7 +60,7 @@ async def test_core_kinds_have_a_page(get: Get, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/kinds/v1/Nothing", "/api/kinds/a/b/c/Pod", "/api/nothing", "/assets/none.js"])
-async def test_what_is_not_there_is_an_error_in_json(get: Get, path: str) -> None:
+async def test_missing_address_is_an_error_in_json(get: Get, path: str) -> None:
     response = await get(path)
     assert response.status == 404
     assert (await response.json())["error"]

@@ -76,7 +76,7 @@ def test_replacing_changes_what_karmada_gets(server: TypesServer) -> None:
     assert server.ask("PUT", path, wanted).headers["etag"] == answer.headers["etag"]
 
 
-def test_what_is_read_can_be_written_again(server: TypesServer) -> None:
+def test_type_that_is_read_can_be_written_again(server: TypesServer) -> None:
     path = registered(server, "RoundMill")
     read = server.get(path)
     body = {name: read.json[name] for name in ("categoryId", "priorityId", "name", "group", "resourceInterfaces")}

@@ -51,7 +51,7 @@ def test_every_operation_of_kubernetes_is_known(operation: str) -> None:
         pytest.param(body(object=[]), "request.object must be an object, but is a list", id="a list as object"),
     ],
 )
-def test_what_is_no_review_is_refused_as_a_request(content: bytes, complaint: str) -> None:
+def test_body_without_a_review_is_refused_as_a_request(content: bytes, complaint: str) -> None:
     with pytest.raises(RequestError, match=complaint) as raised:
         read(content)
     assert raised.value.status == 400

@@ -196,7 +196,7 @@ async def test_a_server_that_wants_client_certificates(tmp_path: Path) -> None:
     assert (level, check) == (Level.PROBLEM, "call")
 
 
-async def test_nothing_listens() -> None:
+async def test_doctor_names_an_endpoint_where_nobody_listens() -> None:
     with socket.socket() as unused:
         unused.bind((HOST, 0))
         (result,) = await examine_endpoint(at(unused.getsockname()[1]), AUTHORITY.bundle, TIMEOUT, {})

@@ -93,7 +93,7 @@ def test_an_error_of_a_definition_is_a_definition(code: int, *, defined: bool) -
 @pytest.mark.parametrize(
     ("gvk", "operation"), [(UNDEFINED, Operation.INTERPRET_REPLICA), *((JOB, operation) for operation in Operation)]
 )
-def test_what_is_asked_is_what_karmada_asks(gvk: GVK, operation: Operation) -> None:
+def test_doctor_asks_as_karmada_asks(gvk: GVK, operation: Operation) -> None:
     request = decode(call_body(gvk, operation))
 
     assert request.problem is None

@@ -6,7 +6,7 @@ from karta_interpreter.webhook.doctor.webhooks import judge_registration, judge_
 from tests.webhook.doctor.karmada import BREW, JOB, hooks, rule
 
 
-def test_what_is_registered_is_counted() -> None:
+def test_doctor_counts_registered_webhooks() -> None:
     (result,) = judge_registration("karta-interpreter", hooks(rule(JOB, ("Retain",)), rule(BREW)), ())
 
     assert result.level is Level.OK
@@ -19,7 +19,7 @@ def test_one_is_no_plural() -> None:
     assert result.found == "karta-interpreter registers 1 operation of 1 kind: batch/v1, Kind=Job"
 
 
-def test_nothing_registered_names_what_there_is() -> None:
+def test_doctor_without_a_registration_names_what_there_is() -> None:
     (result,) = judge_registration("karta-interpreter", (), hooks(rule(JOB), name="other"))
 
     assert result.level is Level.PROBLEM

@@ -78,7 +78,7 @@ async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
             yield Rig(plane, api, lines)
 
 
-async def test_they_get_the_authority_and_nothing_else_changes(rig: Rig) -> None:
+async def test_admission_webhooks_get_the_authority_and_nothing_else_changes(rig: Rig) -> None:
     rig.install()
     before = [webhook["clientConfig"].get("service") for webhook in rig.webhooks()]
     async with rig.looking():
@@ -93,7 +93,7 @@ async def test_they_get_the_authority_and_nothing_else_changes(rig: Rig) -> None
     ]
 
 
-async def test_they_follow_the_authority(rig: Rig) -> None:
+async def test_admission_webhooks_follow_the_authority(rig: Rig) -> None:
     rig.install()
     async with rig.looking():
         await until(lambda: rig.trust.has_announced(OLD))
@@ -117,7 +117,7 @@ async def test_none_are_made(rig: Rig) -> None:
         await until(lambda: rig.trusted == {OLD})
 
 
-async def test_nothing_is_told_while_there_is_nothing_to_tell(rig: Rig) -> None:
+async def test_admission_ca_is_silent_without_webhooks(rig: Rig) -> None:
     rig.authority = b""
     rig.install()
     async with rig.looking():
@@ -126,7 +126,7 @@ async def test_nothing_is_told_while_there_is_nothing_to_tell(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "PATCH"])
-async def test_what_is_not_allowed_is_left_to_others(rig: Rig, method: str) -> None:
+async def test_admission_ca_without_rights_is_left_to_others(rig: Rig, method: str) -> None:
     rig.install()
     rig.plane.refused = {(method, path): 403 for path in PATHS}
     async with rig.looking():
@@ -150,7 +150,7 @@ async def test_an_api_server_that_is_away_is_waited_for(rig: Rig) -> None:
     assert [line["log_level"] for line in rig.lines] == ["info", "info"], "the registrar tells of the server"
 
 
-async def test_what_is_refused_is_told_once(rig: Rig) -> None:
+async def test_refused_admission_ca_is_logged_once(rig: Rig) -> None:
     rig.install()
     rig.plane.refused = {("PATCH", PATHS[0]): 422}
     async with rig.looking():

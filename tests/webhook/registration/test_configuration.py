@@ -164,7 +164,7 @@ def test_a_broken_definition_keeps_what_is_registered() -> None:
         pytest.param(["*"], id="all"),
     ],
 )
-def test_nothing_dangerous_is_kept(operations: list[str]) -> None:
+def test_configuration_keeps_no_dangerous_field(operations: list[str]) -> None:
     rule = {"apiGroups": [TOY.group], "apiVersions": [TOY.version], "kinds": [TOY.kind], "operations": operations}
     broken = Snapshot(quarantined=(Quarantined("toy.yaml", (error("x", (), "x"),), gvk=TOY),))
 

@@ -83,7 +83,7 @@ def test_services(text: str, port: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["interpreter", "a/b/c", "/b", "a/", "a/B", "a/b:0", "a/b:65536", "a/b:x", "a/b.svc"])
-def test_what_is_no_service(text: str) -> None:
+def test_reference_that_is_not_a_service_is_refused(text: str) -> None:
     with pytest.raises(ServeError, match="namespace/name"):
         Endpoint.of_service(text)
 

@@ -64,7 +64,7 @@ def test_only_elastic_components_are_revised(elastic: str, revised: bool) -> Non
 
 
 @pytest.mark.parametrize("parts", [{"head": replicas("1")}, {"head": {}}], ids=["a literal", "no count"])
-def test_what_is_not_divided_is_revised_whatever_its_count(parts: Mapping[str, Scale]) -> None:
+def test_undivided_kind_is_revised_whatever_its_count(parts: Mapping[str, Scale]) -> None:
     definition = define(parts=parts, annotations={"elastic": "none"})
 
     assert "Rv" in names(operations_for(definition))
@@ -84,7 +84,7 @@ def test_what_is_not_divided_is_revised_whatever_its_count(parts: Mapping[str, S
         pytest.param(ServedKind(served=False), EVERYTHING, id="the version is not served"),
     ],
 )
-def test_what_is_known_of_the_kind_decides(served: ServedKind | None, missing: set[str]) -> None:
+def test_known_facts_of_a_kind_decide_its_operations(served: ServedKind | None, missing: set[str]) -> None:
     assert names(operations_for(define(parts=ONE), served)) == EVERYTHING - missing
 
 

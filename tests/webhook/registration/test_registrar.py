@@ -43,7 +43,7 @@ async def test_every_change_arrives_within_two_seconds(rig: Rig, clock: Clock) -
 
 
 @pytest.mark.usefixtures("hurried")
-async def test_what_is_as_it_should_be_is_left_alone(rig: Rig, clock: Clock) -> None:
+async def test_correct_configuration_is_left_alone(rig: Rig, clock: Clock) -> None:
     async with rig.registrar():
         await until(lambda: rig.plane.operations("Toy"))
         rig.plane.write(CRDS, "others", crd("Other"))
@@ -81,7 +81,7 @@ async def test_a_version_that_is_not_served_is_left_out(rig: Rig) -> None:
 
 
 @pytest.mark.usefixtures("hurried")
-async def test_nothing_is_registered_before_all_definitions_are_read(rig: Rig, clock: Clock) -> None:
+async def test_registration_waits_until_all_definitions_are_read(rig: Rig, clock: Clock) -> None:
     ready = False
     async with rig.registrar(ready=lambda: ready):
         await clock.passes(SOON)

@@ -52,7 +52,7 @@ async def bench() -> AsyncIterator[Bench]:
     made.hang_up()
 
 
-def test_these_are_all() -> None:
+def test_used_internals_of_aiohttp_are_listed() -> None:
     trees = [ast.parse(inspect.getsource(module)) for module in (connection, fast_lane)]
     nodes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     used = {node.attr for node in nodes if isinstance(node.value, ast.Name) and node.value.id == "self"}

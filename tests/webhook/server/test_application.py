@@ -221,7 +221,7 @@ async def test_the_server_does_not_tell_what_it_is_made_of(client: Client) -> No
         ),
     ],
 )
-async def test_what_is_not_http_is_a_bad_request_that_repeats_nothing(client: Client, sent: bytes) -> None:
+async def test_bytes_that_are_not_http_are_a_bad_request_and_not_repeated(client: Client, sent: bytes) -> None:
     answer = await client.ask(sent)
     assert is_status(answer, 400)
     assert b"aaaa" not in answer.body

@@ -38,7 +38,7 @@ calls = st.tuples(
 
 
 @given(found=st.lists(calls, max_size=30))
-def test_it_counts_as_counters_and_histograms_do(found: list[tuple[str, GVK | None, int, float]]) -> None:
+def test_call_metrics_count_as_counters_and_histograms_do(found: list[tuple[str, GVK | None, int, float]]) -> None:
     registry, metrics = CollectorRegistry(), CallMetrics()
     about = "Calls answered; outcomes are success, invalid, unknown_kind, failed, timeout, error."
     counter = Counter("karta_interpreter_calls", about, ["operation", "kind", "outcome"], registry=registry)

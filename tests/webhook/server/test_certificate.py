@@ -38,7 +38,7 @@ def names(*each: x509.GeneralName) -> x509.SubjectAlternativeName:
     return x509.SubjectAlternativeName(each)
 
 
-def test_what_is_read_is_what_the_certificate_says() -> None:
+def test_certificate_names_and_end_are_read() -> None:
     addresses = [x509.IPAddress(ipaddress.ip_address(text)) for text in ("10.1.2.3", "fd00::1")]
     others = x509.RFC822Name("a@example.org"), x509.UniformResourceIdentifier("spiffe://a/b")
     chain = leaf(names(addresses[0], others[0], x509.DNSName("a.svc"), addresses[1], others[1], x509.DNSName("*.b")))

@@ -137,7 +137,7 @@ OTHER = rotation().turn(NOTHING, START)
         pytest.param({"authority.key": OTHER.authorities[0].key_pem}, True, False, id="the key of another one is none"),
     ],
 )
-def test_what_is_broken_is_made_anew_and_the_rest_kept(
+def test_broken_certificate_is_made_anew_and_the_rest_kept(
     changes: dict[str, bytes | None], keeps_pair: bool, keeps_authority: bool
 ) -> None:
     data = {key: value for key, value in (WHOLE.data() | changes).items() if value is not None}

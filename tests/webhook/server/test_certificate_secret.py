@@ -64,7 +64,7 @@ async def test_one_of_many_renews(api: Secrets, clock: Clock) -> None:
     assert second[0].authority == first[0].authority
 
 
-async def test_nothing_is_written_when_nothing_is_due(api: Secrets, clock: Clock) -> None:
+async def test_certificate_that_is_not_due_writes_no_secret(api: Secrets, clock: Clock) -> None:
     one = replica(api, clock)
     first = await one.look()
     for _ in range(59):
@@ -115,7 +115,7 @@ async def test_while_the_api_server_is_away_the_last_certificate_stays(
     assert (await one.look()).chain != first.chain
 
 
-async def test_what_is_stored_is_served_though_nothing_may_be_written(api: Secrets, clock: Clock) -> None:
+async def test_stored_certificate_is_served_where_writing_is_forbidden(api: Secrets, clock: Clock) -> None:
     first = await replica(api, clock).look()
     clock.pass_by(days=70)
     api.refused["update"] = 403

@@ -429,7 +429,7 @@ def test_notes_take_a_hundredth_of_the_time(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("body", [b"", b'"observedObject":"resourceVersion":"1","uid":"u"', b"[" * 2000])
-def test_what_is_not_a_call_of_karmada_is_ignored(body: bytes) -> None:
+def test_contention_ignores_calls_of_others_than_karmada(body: bytes) -> None:
     contention = Contention(lambda: 0.0, lambda: 0.0)
     request = decode(question(template("Deployment"), template("Deployment")))
     for version in range(3):

@@ -86,7 +86,7 @@ async def test_the_certificate_is_for_the_service_that_is_registered(plane: Cont
     assert "karta-interpreter.karmada-system.svc" in server.started.certificate.names
 
 
-async def test_it_is_ready_once_the_kartas_are_known(plane: ControlPlane, client: Client) -> None:
+async def test_server_is_ready_once_the_kartas_are_known(plane: ControlPlane, client: Client) -> None:
     await until(lambda: plane.configuration)
     assert (await client.ask(get("/readyz"))).status == 200
     metrics = (await client.ask(get("/metrics"))).body

@@ -78,7 +78,7 @@ async def _answer(body: bytes, known: Known | None = KNOWN) -> JSON:
 
 
 @pytest.mark.parametrize("size", [0, 3 * MIB], ids=["in this process", "in a process of its own"])
-async def test_what_is_referred_to_is_looked_up(size: int) -> None:
+async def test_referenced_objects_are_looked_up(size: int) -> None:
     assert (await _answer(_body("torch", size)))["replicas"] == 3
 
 

@@ -59,7 +59,7 @@ def response(answer: object) -> Any:
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: str(entry.definition and entry.definition.gvk))
-async def test_same_bytes_again(store: Store, entry: Entry) -> None:
+async def test_remembered_answer_is_the_same_bytes(store: Store, entry: Entry) -> None:
     remembering, plain = calls(store), calls(store, PlainCalls)
     texts = dict.fromkeys(orjson.dumps(case.call.object) for case in entry.cases)
     for text in texts:

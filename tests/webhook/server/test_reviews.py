@@ -98,7 +98,7 @@ async def test_a_process_judges_as_this_one_would(calls: IsolatedCalls, body: by
         pytest.param(b"{}", "apiVersion must be", id="no review"),
     ],
 )
-async def test_what_is_no_review_is_a_wrong_request(calls: IsolatedCalls, body: bytes, message: str) -> None:
+async def test_body_without_a_review_is_a_wrong_request(calls: IsolatedCalls, body: bytes, message: str) -> None:
     with pytest.raises(RequestError, match=message) as caught:
         await calls.review(body, HANG, {})
     assert caught.value.status == 400

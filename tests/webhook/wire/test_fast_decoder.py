@@ -339,6 +339,6 @@ def test_the_object_of_a_script_stays_text() -> None:
         pytest.param(SCRIPTED.replace(b'"object":{', b'"object":[{').replace(b"{}}", b"{}}]"), id="no object"),
     ],
 )
-def test_what_is_unusual_is_read_as_a_whole_for_a_script_too(body: bytes) -> None:
+def test_unusual_body_is_read_as_a_whole_for_a_script_too(body: bytes) -> None:
     assert body != SCRIPTED
     assert GLANCE.read(body) is None

@@ -58,7 +58,7 @@ def test_a_secret_value_is_in_no_part_of_a_call(obj: Any) -> None:
     assert b"/spec/env/0/value" in written
 
 
-def test_what_is_not_secret_stays_byte_for_byte() -> None:
+def test_recording_keeps_all_but_secrets_byte_for_byte() -> None:
     request = b'{"request": {"object": {"spec": {"image": "a", "env": [{"name": "A", "valueFrom": {}}]}}}}'
 
     assert Redaction(KEY).redacted(request, b"{}") == (request, b"{}")

@@ -240,7 +240,7 @@ def test_several_sets_of_pods_are_components(spec: Any, expected: Sequence[tuple
         pytest.param(fields(template=STRING), id="a template of text"),
     ],
 )
-def test_what_is_no_pod(spec: Any) -> None:
+def test_schemas_that_are_not_pods(spec: Any) -> None:
     structure = drafted(crd(spec))
 
     assert "specDefinition" not in structure["rootComponent"]

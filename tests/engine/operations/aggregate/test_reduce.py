@@ -101,7 +101,7 @@ def test_an_error_never_tells_a_value(rule: str, value: Any) -> None:
         pytest.param(20260101, False, id="a number"),
     ],
 )
-def test_what_is_a_time(value: Any, expected: bool) -> None:
+def test_reduce_recognises_times(value: Any, expected: bool) -> None:
     assert is_time(value) is expected
 
 
@@ -122,5 +122,5 @@ def test_a_long_text_is_not_kept_to_know_it_again() -> None:
         pytest.param("lastTransitionTime", False, id="of a condition"),
     ],
 )
-def test_what_is_an_end(field: str, expected: bool) -> None:
+def test_reduce_recognises_times_of_ends(field: str, expected: bool) -> None:
     assert is_end(field) is expected

@@ -621,7 +621,7 @@ def test_a_counter(
     assert aggregate(definition, template(known), *reported)["status"] == expected
 
 
-def test_what_is_omitted_counts_for_the_cluster_and_not_for_the_template(define: Define) -> None:
+def test_omitted_generation_counts_for_the_cluster_and_not_for_the_template(define: Define) -> None:
     rules = "{.status.phase: omit, '.status.pools[].uid': omit, .status.none.such: omit}"
     definition = define(root=ROOT, mappings=MAPPINGS, aggregate=rules)
     pending = {"phase": "Pending", "word": "waits", "pools": [{"name": "p", "uid": "1"}]}
@@ -641,7 +641,7 @@ def test_what_is_omitted_counts_for_the_cluster_and_not_for_the_template(define:
         pytest.param({"pools": [{"uid": "1"}]}, {}, id="elements of lists are not matched"),
     ],
 )
-def test_what_is_omitted_stays_as_the_template_has_it(
+def test_omitted_field_stays_as_the_template_has_it(
     define: Define, known: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     rules = "{.status.left.n: omit, .status.gone: drop, '.status.pools[].uid': omit}"

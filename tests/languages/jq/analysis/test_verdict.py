@@ -147,7 +147,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_is_banned_is_found_everywhere(place: str) -> None:
+def test_banned_functions_are_found_everywhere(place: str) -> None:
     for banned, construct in BANNED:
         text = place.replace("HERE", banned)
         vetting = judge(text)
@@ -289,7 +289,7 @@ def complaint(text: str) -> str:
 
 
 @pytest.mark.parametrize("text", ACCEPTED)
-def test_nothing_else_is_refused(text: str) -> None:
+def test_verdict_refuses_only_banned_expressions(text: str) -> None:
     reasons = {refusal.message.split("`")[1] for refusal in judge(text).refusals}
     assert reasons <= {"..", "=", "|=", "+=", "-=", "*=", "/=", "%=", "//=", "@foo"}
 
@@ -586,7 +586,7 @@ def outputs(node: Node, value: JSON) -> Iterator[JSON]:
 
 
 @given(plain_expressions, objects)
-def test_what_is_plain_can_be_compiled_and_does_not_explode(node: Node, value: JSON) -> None:
+def test_plain_expressions_compile_and_do_not_explode(node: Node, value: JSON) -> None:
     assume(vet(node).verdict is Verdict.PLAIN)
     assert sum(map(size, outputs(node, value))) <= SIZE_LIMIT * size(value)
 

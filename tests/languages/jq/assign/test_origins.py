@@ -74,7 +74,7 @@ def test_names_are_steps_of_a_path_and_no_python(name: str) -> None:
         pytest.param('"\\(.a)", 1', 0, id="of texts and literals"),
     ],
 )
-def test_nothing_is_written_for_what_nobody_asks(text: str, places: int) -> None:
+def test_origins_are_written_only_where_asked(text: str, places: int) -> None:
     assert source(parse(text), ()).count("Location") == places
 
 

@@ -112,6 +112,6 @@ def test_results_are_shared_with_the_object_not_copied() -> None:
 @pytest.mark.parametrize(
     "text", ["try error catch .", "@base64", '@uri "\\(.)"', ". as $x | $x", "range(3)", 'test("a"; .b)', "def f: 1; f"]
 )
-def test_what_is_not_plain_is_not_compiled(text: str) -> None:
+def test_expressions_that_are_not_plain_are_not_compiled(text: str) -> None:
     with pytest.raises(ValueError, match="is not plain"):
         compile_many(parse(text))

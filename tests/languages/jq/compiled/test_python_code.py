@@ -90,7 +90,7 @@ def test_an_expression_may_be_as_long_as_plain_ones_get() -> None:
         pytest.param(".a | not", ["t2 = t1 is None or t1 is False"], id="not"),
     ],
 )
-def test_what_is_common_is_written_in_place(text: str, lines: list[str]) -> None:
+def test_common_functions_are_written_in_place(text: str, lines: list[str]) -> None:
     written = source(parse(text))
     assert written.count("def ") == 1
     for line in lines:

@@ -45,7 +45,7 @@ def outcome(node: Node, value: JSON) -> Any:
 @example(node=parse("if .a then .b else empty end"), value={"a": {"b": 1}, "b": {"c": 2}})
 @example(node=parse('"\\(.a.key)-\\(.b[].key)"'), value={"a": {"key": 1, "b": 2}, "b": [{"key": 3, "a": 4}]})
 @example(node=parse("any(.a[]; .b == 1), all(.a[]?; .b)"), value={"a": [{"b": 1, "c": 2}]})
-def test_what_is_not_looked_at_may_be_missing(node: Node, value: JSON) -> None:
+def test_unread_fields_may_be_missing(node: Node, value: JSON) -> None:
     assert outcome(node, cut(value, projection_of(node))) == outcome(node, value)
 
 

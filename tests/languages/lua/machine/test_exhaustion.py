@@ -91,7 +91,7 @@ def at_the_end(depth: int, descend: str, attempt: str) -> str:
 
 
 @pytest.mark.parametrize(("descent", "attempt"), [*product(DESCENTS, ATTEMPTS)])
-def test_nothing_stays_half_done(descent: str, attempt: str) -> None:
+def test_exhausted_script_leaves_the_machine_as_new(descent: str, attempt: str) -> None:
     expected = Runtime(KUBE).run(call(CHECK))
     used = Runtime(KUBE)
     assert used.run(call(at_the_end(*DESCENTS[descent], ATTEMPTS[attempt]))) == expected

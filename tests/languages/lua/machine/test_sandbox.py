@@ -150,7 +150,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("first", "second"), CHANGES)
-def test_nothing_is_left_of_a_script(first: str, second: str) -> None:
+def test_script_leaves_nothing_in_the_machine(first: str, second: str) -> None:
     """A machine gives the same whether or not another script ran in it before."""
     value = {"a": {"b": 1}}
     fresh = Runtime(KUBE).run(function(second, value))

@@ -53,7 +53,7 @@ def test_what_an_environment_without_extras_has(base: Environment) -> None:
     assert size < LARGEST
 
 
-def test_it_answers_without_a_checkout(base: Environment) -> None:
+def test_package_answers_without_a_checkout(base: Environment) -> None:
     asked = base.run("karta-interpreter", "interpret", "--desired-file", "object.yaml", "-o", "json")
 
     assert asked.returncode == 0, asked.stderr
@@ -61,7 +61,7 @@ def test_it_answers_without_a_checkout(base: Environment) -> None:
     assert answers["InterpretReplica"]["results"]["replica"] > 0
 
 
-def test_it_is_a_library_and_a_plugin(base: Environment) -> None:
+def test_package_is_a_library_and_a_plugin(base: Environment) -> None:
     lines = base.run("python", "-c", "from karta_interpreter import Karta; print(Karta.__name__)")
     plugin = base.run("kubectl-karta", "catalogue", "list", "-o", "json")
 

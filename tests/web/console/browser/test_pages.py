@@ -47,7 +47,7 @@ def test_a_page_has_no_serious_finding_of_axe(open_page: Open, path: str, size: 
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_nothing_is_wider_than_a_small_screen(open_page: Open, path: str) -> None:
+def test_pages_fit_a_small_screen(open_page: Open, path: str) -> None:
     page = open_page(path, width=400, height=800)
     loaded(page, path)
     assert page.evaluate("document.documentElement.scrollWidth") <= 400

@@ -224,7 +224,7 @@ def test_a_hostile_text_leaves_the_page_in_use(open_page: Open) -> None:
     page.wait_for_selector('[role=status]:has-text("Crawler by crawler")')
 
 
-def test_nothing_is_asked_of_anybody_else(open_page: Open, requests: list[str], url: str) -> None:
+def test_page_asks_no_other_host(open_page: Open, requests: list[str], url: str) -> None:
     page = open_page()
     for name in ("Catalogue", "Server", "Workbench"):
         page.get_by_role("link", name=name, exact=True).click()
