@@ -27,24 +27,25 @@ class Span(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to look at in a definition.
-
-    ``path`` is relative to the Karta object; ``line`` and ``column`` are those of the document it was read
-    from, counted from 1 and 0 when unknown; ``inside`` is the line and column in the text at ``path``, or in the text
-    that it leads into, (0, 0) where the whole value is meant. ``span`` is the part of ``expression`` that is meant.
-    """
+    """One thing to look at in a definition."""
 
     severity: Severity
     rule: str
     path: Path
+    """The place, relative to the Karta object."""
     message: str
     hint: str = ""
     source: str = ""
     line: int = 0
+    """That of the document the finding is about, counted from 1; 0 when unknown."""
     column: int = 0
     expression: str = ""
     span: Span | None = None
+    """The part of ``expression`` that is meant."""
     inside: tuple[int, int] = (0, 0)
+    """Line and column in the text at ``path``, or in the text that it leads into; (0, 0) where the whole value is
+    meant.
+    """
 
     def __str__(self) -> str:
         where = f"{format_path(self.path)}: " if self.path else ""

@@ -41,15 +41,15 @@ Examples:
 
 
 class ChangedAnswer(NamedTuple):
-    """A question with different answers; ``differences`` has each place of them.
-
-    ``known`` is the reason in docs/conformance.md, ``cause`` what gives the new answer where that was asked for.
-    """
+    """A question with different answers."""
 
     question: SourcedCall
     differences: tuple[Difference, ...]
+    """Each place in which they differ."""
     known: str = ""
+    """The reason in docs/conformance.md."""
     cause: str = ""
+    """What gives the new answer, where that was asked for."""
 
 
 _side = partial(click.option, required=True, metavar="SIDE", shell_complete=complete_kinds_and_files)

@@ -31,16 +31,17 @@ _QUANTIFIERS = {"any": "exists", "all": "all"}
 
 
 class Cel(NamedTuple):
-    """A text in CEL; ``binds`` is the strength of its outermost operator, ``boolean`` whether it is true or false.
-
-    ``optional`` is the same value before its default, where there is one; ``default`` is that, if a literal.
-    """
+    """A text in CEL."""
 
     text: str
     binds: int = ATOM
+    """The strength of its outermost operator."""
     boolean: bool = False
+    """Whether it is true or false."""
     optional: str = ""
+    """The same value before its default, where there is one."""
     default: Node | None = None
+    """That default, if it is a literal."""
 
     def within(self, binds: int) -> str:
         """Return the text as an operand of an operator of that strength."""

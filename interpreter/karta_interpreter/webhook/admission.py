@@ -39,10 +39,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A request to store an object of a ``group`` and ``kind``.
-
-    ``object`` is None when one is deleted; ``old`` is what is stored now, None when one is created.
-    """
+    """A request to store an object of a ``group`` and ``kind``."""
 
     uid: str
     action: Action
@@ -50,7 +47,9 @@ class Review:
     kind: str
     subresource: str = ""
     object: Object | None = None
+    """None when one is deleted."""
     old: Object | None = None
+    """What is stored now, None when one is created."""
 
 
 def read(body: bytes) -> Review:

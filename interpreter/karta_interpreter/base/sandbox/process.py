@@ -44,21 +44,22 @@ _REASONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What the processes of a pool run, and their limits.
-
-    The file at ``path`` has a function ``start``, which gets the ``arguments`` and returns what answers a request
-    (`karta_interpreter.base.sandbox.child`). With ``packages`` it can import the packages of this process, otherwise
-    only the standard library. ``memory`` is what a request may take in addition to the ``overhead`` of the program,
-    both in bytes of address space: in a small container a quarter of its memory, so that it has room for three such
-    processes.
-    """
+    """What the processes of a pool run, and their limits."""
 
     path: str
+    """A file with a function ``start``, which gets the ``arguments`` and returns what answers a request
+    (`karta_interpreter.base.sandbox.child`).
+    """
     memory: int
+    """Bytes of address space that a request may take in addition to ``overhead``; in a small container a quarter of its
+    memory, so that it has room for three such processes.
+    """
     arguments: tuple[str, ...] = ()
     packages: bool = True
+    """Whether it can import the packages of this process, or only the standard library."""
     niceness: int = 0
     overhead: int = 0
+    """Bytes of address space that the program itself takes."""
 
     @property
     def bound(self) -> int:

@@ -48,23 +48,25 @@ class NotExported:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """One annotation. There are no defaults, so that the type checker asks for every part of a new one.
-
-    ``name`` is without the prefix. ``schema`` is the JSON Schema of the value: of the YAML for an object or a list,
-        else of the text; a string of the format ``jq`` is an expression. ``form`` is the value in words,
-    ``description`` the effect, both in Markdown with links relative to ``docs/``. ``example`` is a whole text.
-    ``read_by`` are the operations whose answers depend on it. ``exported`` continues "an exported script", or is the
-    reason why these operations have none.
-    """
+    """One annotation. There are no defaults, so that the type checker asks for every part of a new one."""
 
     name: str
+    """The name without the prefix."""
     schema: Object
+    """The JSON Schema of the value: of the YAML for an object or a list, else of the text; a string of the format
+    ``jq`` is an expression.
+    """
     form: str
+    """The value in words, in Markdown with links relative to ``docs/``."""
     description: str
+    """The effect, in Markdown like ``form``."""
     example: str
+    """A whole text."""
     parse: Callable[[AnnotationText], object]
     read_by: frozenset[Operation]
+    """The operations whose answers depend on it."""
     exported: str | NotExported
+    """Continues "an exported script", or is the reason why these operations have none."""
 
     @property
     def field(self) -> str:

@@ -114,16 +114,15 @@ class Retained:
 
 @dataclass(frozen=True, slots=True)
 class Unset:
-    """A path that belongs to the member cluster where the template has no value.
-
-    ``by`` is the key of the elements of lists, which are merged; ``condition`` must be true for the member's value or
-    element; ``value`` is written instead of the member's value.
-    """
+    """A path that belongs to the member cluster where the template has no value."""
 
     place: Query
     by: Query | None = None
+    """The key of the elements of lists, which are merged."""
     condition: Query | None = None
+    """Must be true for the member's value or element."""
     value: Query | None = None
+    """Is written instead of the member's value."""
 
     def __str__(self) -> str:
         parts = {"by": self.by, "if": self.condition, "value": self.value}

@@ -162,32 +162,33 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """The compiled Karta of one kind of workload, with the scripts that take precedence over it.
-
-    ``components`` has the root first and the children in the order of the definition; ``findings`` are the warnings it
-    was loaded with. ``uses_bounded``: some expression runs outside this process; ``has_many_expressions``: they are so
-    many or so long that a child process compiles and runs them. All together take at most so many ``steps`` for each
-    element of an object, 0 where tests bound their time. ``manifest`` is the Karta as it was loaded, from which
-    another process can make the same definition; ``has_karta`` is false for a kind that only has scripts. Expressions
-    that read ``references`` have to be given their values first
-    (`karta_interpreter.definitions.karta.reference_resolver`).
-    """
+    """The compiled Karta of one kind of workload, with the scripts that take precedence over it."""
 
     name: str
     gvk: GVK
     components: tuple[Component, ...]
+    """The root first, then the children in the order of the definition."""
     status: StatusRules | None = None
     annotations: Annotations = field(default_factory=Annotations)
     source: str = ""
     uses_bounded: bool = False
+    """Whether some expression runs outside this process."""
     has_many_expressions: bool = False
+    """Whether the expressions are so many or so long that a child process compiles and runs them."""
     steps: int = field(default=0, compare=False)
+    """The most that all expressions together take for each element of an object; 0 where tests bound their time."""
     findings: tuple[Finding, ...] = ()
+    """The warnings it was loaded with."""
     manifest: Object = field(default_factory=dict, repr=False)
+    """The Karta as it was loaded, from which another process can make the same definition."""
     scripts: Scripts = field(default_factory=Scripts)
     has_karta: bool = True
+    """False for a kind that only has scripts."""
     gang: GangScheduling = field(default_factory=GangScheduling)
     references: tuple[Reference, ...] = ()
+    """What has to be looked up before the expressions that read it
+    (`karta_interpreter.definitions.karta.reference_resolver`).
+    """
     _queued: "Queued | None" = field(default=None, compare=False, repr=False)
     _bindings: Bindings | None = field(default=None, compare=False, repr=False)
 

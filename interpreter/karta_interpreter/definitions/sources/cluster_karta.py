@@ -14,17 +14,16 @@ from karta_interpreter.definitions.karta.schema import gvk_of, name_of
 
 @dataclass(frozen=True, slots=True)
 class ClusterKarta:
-    """A Karta, or ResourceInterface, of a cluster as it was last seen.
-
-    ``source`` names it in findings, as ``kartas.run.ai/name``; ``path`` is that of the object in the API server.
-    ``last_good`` is the definition before the present content, which is broken.
-    """
+    """A Karta, or ResourceInterface, of a cluster as it was last seen."""
 
     source: str
+    """Its name in findings, such as ``kartas.run.ai/name``."""
     path: str
+    """That of the object in the API server."""
     obj: Object
     loaded: Loaded
     last_good: Loaded | None = None
+    """The definition before the present content, which is broken."""
 
     @classmethod
     def first_seen(cls, source: str, path: str, obj: Object) -> Self:

@@ -30,20 +30,22 @@ _LASTING = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Times in seconds.
-
-    ``first`` and ``longest`` are the pauses after the first and after many failures in a row. ``absent`` is how long
-    a collection must be missing before its objects are given up, or forbidden before the server stops to wait for it.
-    ``watch`` is how long one watch lasts; for that long a connection that broke without a sign can go unnoticed.
-    ``report`` is the time between two updates of conditions, ``forbidden`` that before another try.
-    """
+    """Times in seconds."""
 
     first: float = 0.2
+    """The pause after the first failure."""
     longest: float = 30.0
+    """The pause after many failures in a row."""
     absent: float = 30.0
+    """How long a collection must be missing before its objects are given up, or forbidden before the server stops to
+    wait for it.
+    """
     watch: int = 30
+    """How long one watch lasts; for that long a connection that broke without a sign can go unnoticed."""
     report: float = 15.0
+    """The time between two updates of conditions."""
     forbidden: float = 600.0
+    """The time before another try where conditions may not be written."""
 
     def pause(self, failures: int) -> float:
         """The pause after that many failures in a row: doubled with each, and shortened by up to a half by chance.

@@ -26,18 +26,17 @@ class ServedDefinition:
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """A definition, a customization or a whole file that cannot be used, with its findings.
-
-    ``gvk`` and ``name`` are as far as they could be read. ``serving_last_good``: this source's last good
-    version keeps serving. ``in_part``: some scripts of a customization can be used.
-    """
+    """A definition, a customization or a whole file that cannot be used, with its findings."""
 
     source: str
     findings: tuple[Finding, ...]
     name: str = ""
+    """As far as it could be read, like ``gvk``."""
     gvk: GVK | None = None
     serving_last_good: bool = False
+    """Whether this source's last good version keeps serving."""
     in_part: bool = False
+    """Whether some scripts of a customization can be used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,16 +16,15 @@ from karta_interpreter.languages.jq.compiled.reads import project
 
 
 class PodSet(NamedTuple):
-    """The pods of one instance of one component, all made from the same template.
-
-    ``name`` is unique in the workload and at most 32 characters long; ``instance`` is "" for a component
-    without instance ids; ``replicas`` counts the pods of the whole workload.
-    """
+    """The pods of one instance of one component, all made from the same template."""
 
     name: str
+    """Unique in the workload, at most 32 characters."""
     component: str
     instance: str
+    """"" for a component without instance ids."""
     replicas: int
+    """The number of pods in the whole workload."""
     template: Object
 
 

@@ -48,26 +48,27 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One step from an answer to the object.
-
-    ``rule`` is the kind of step (docs/explain.md lists them), ``note`` the step in words. ``value`` is what the step
-    gives, and ``answer`` the JSON Pointer of the part of the results to which it contributes, "" for none. ``field``
-    is the path of the definition that has the ``expression``. ``places`` are what was read, the first one where the
-    value stands; ``writes`` are the JSON Pointers of the object at which another value is written back. A fact with a
-    ``severity`` is a warning: something was looked for and not found.
-    """
+    """One step from an answer to the object."""
 
     rule: str
+    """The kind of step; docs/explain.md lists them."""
     note: str
+    """The step in words."""
     value: JSON = None
+    """What the step gives."""
     answer: str = ""
+    """The JSON Pointer of the part of the results to which it contributes, "" for none."""
     component: str = ""
     instance: str = ""
     field: str = ""
+    """The path of the definition that has the ``expression``."""
     expression: str = ""
     places: tuple[Place, ...] = ()
+    """What was read, the first one where the value stands."""
     writes: tuple[str, ...] = ()
+    """The JSON Pointers of the object at which another value is written back."""
     severity: Severity | None = None
+    """Marks a warning: something was looked for and not found."""
 
     def to_json(self) -> dict[str, JSON]:
         """Return the fact as JSON, without what is empty."""
@@ -99,17 +100,16 @@ class InterpreterLayer:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """An answer and the chain from it to the object.
-
-    ``results`` is the answer itself, None where there is an ``error`` instead; ``facts`` then end where it happened.
-    """
+    """An answer and the chain from it to the object."""
 
     call: Call
     definition: str
     gvk: GVK
     layers: tuple[InterpreterLayer, ...]
     facts: tuple[Fact, ...] = ()
+    """The steps; with an ``error`` those up to where it happened."""
     results: Results | None = None
+    """The answer itself, None where there is an ``error`` instead."""
     error: str = ""
 
     @property

@@ -35,15 +35,15 @@ _Placed = tuple[ScaleLocation, Location]
 
 
 class ScaleTarget(NamedTuple):
-    """One place and the pod sets it moves together.
-
-    A LeaderWorkerSet's ``.spec.replicas`` sets the number of its leaders and of its workers: one unit of it is
-    ``step`` pods, as many as the group has. ``units`` is today's number, ``least`` and ``most`` are its bounds.
-    """
+    """One place and the pod sets it moves together."""
 
     scales: tuple[ScaleLocation, ...]
     step: int
+    """The pods of one unit. A LeaderWorkerSet's ``.spec.replicas`` sets the number of its leaders and of its workers:
+    its step is the size of the group.
+    """
     units: int
+    """Today's number."""
     least: int
     most: int
 

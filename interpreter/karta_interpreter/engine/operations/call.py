@@ -72,18 +72,19 @@ _ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "heal
 
 
 class Call(NamedTuple):
-    """One question about one object.
-
-    ``object`` is the resource template or, for InterpretStatus and InterpretHealth, the live object; Retain also
-    needs ``observed``, ReviseReplica needs ``replicas`` and AggregateStatus reads ``items``. The object of a call that
-    only a script reads can be an ``orjson.Fragment``.
-    """
+    """One question about one object."""
 
     operation: Operation
     object: Object
+    """The resource template or, for InterpretStatus and InterpretHealth, the live object; an ``orjson.Fragment`` where
+    only a script reads it.
+    """
     observed: Object | None = None
+    """The member's object, which Retain needs."""
     replicas: int | None = None
+    """The number that ReviseReplica needs."""
     items: tuple[StatusItem, ...] = ()
+    """The statuses of the clusters, for AggregateStatus."""
 
     @classmethod
     def of(

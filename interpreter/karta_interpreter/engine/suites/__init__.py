@@ -19,15 +19,15 @@ from karta_interpreter.engine.suites.suite import Case
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of a case: ``failures`` has each difference from what was expected.
-
-    ``results`` is the answer, None where there was an error instead; ``notes`` explain a failure.
-    """
+    """The outcome of a case."""
 
     case: Case
     failures: tuple[str, ...] = ()
+    """Each difference from what was expected."""
     results: Mapping[str, JSON] | None = None
+    """The answer, None where there was an error instead."""
     notes: tuple[str, ...] = ()
+    """What explains a failure."""
 
     @property
     def passed(self) -> bool:

@@ -35,22 +35,22 @@ _HEAD_KEYS = ("apiVersion", "kind", "metadata")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One call and what must come of it.
-
-    ``expected`` holds a value per result name. ``error`` is text that the message of a refusal must contain, None
-    where an answer is expected: Karmada's format has no call that must fail, so ``output: {error: ...}`` is
-    an addition of ours, and so are ``references``, the objects that the definition may look up. ``description`` is
-    the reason why the expected values are right.
-    """
+    """One call and what must come of it."""
 
     name: str
     description: str
+    """The reason why the expected values are right."""
     call: Call
     expected: Mapping[str, JSON]
+    """A value for each name of a result."""
     error: str | None
+    """Text that the message of a refusal must contain, None where an answer is expected. Karmada's format has no call
+    that must fail, so ``output: {error: ...}`` is an addition of ours.
+    """
     source: str
     line: int
     references: tuple[Object, ...] = ()
+    """The objects that the definition may look up, an addition of ours, too."""
 
 
 def find_suites(folder: Path) -> tuple[Path, ...]:

@@ -45,17 +45,19 @@ Ids = tuple[str, ...]
 class Instance:
     """One instance of a component (`ExtractedInstance` of Karta's library).
 
-    ``id`` is "" where the definition has no `instanceIdPath`. Of the pod fields only those are set whose paths the
-    definition has and for which the object has a value; ``scale`` is None where the definition has none, and where
-    the object has no pods of the whole component. ``has_pods``: the object describes pods of
-    this instance; ``replicas`` is how many units of it there are in the whole workload: its replicas, else its
-    minimum, else 1, and 0 where the definition knows its pods and the object does not.
+    Of the pod fields only those are set whose paths the definition has and for which the object has a value.
     """
 
     id: str
+    """"" where the definition has no `instanceIdPath`."""
     has_pods: bool
+    """Whether the object describes pods of this instance."""
     replicas: int
+    """The units of it in the whole workload: its replicas, else its minimum, else 1, and 0 where the definition knows
+    its pods and the object does not.
+    """
     scale: Scale | None = None
+    """None where the definition has none, and where the object has no pods of the whole component."""
     pod_template: Object | None = None
     pod_spec: Object | None = None
     pod_metadata: Object | None = None

@@ -75,15 +75,12 @@ def update_fragments(component: Component, obj: Object, specs: Mapping[str, Frag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodChanges:
-    """What to change in the pods of an instance; None leaves a thing as it is, an empty text or list clears it.
-
-    ``labels``, ``annotations`` and ``node_selector`` are added to what is there, and a value None removes its key.
-    ``containers`` has a change for each container by its name, merged as RFC 7386 has it.
-    """
+    """What to change in the pods of an instance; None leaves a thing as it is, an empty text or list clears it."""
 
     scheduler_name: str | None = None
     priority_class_name: str | None = None
     labels: Mapping[str, str | None] | None = None
+    """Added to those that are there; None removes a key. The same holds for ``annotations`` and ``node_selector``."""
     annotations: Mapping[str, str | None] | None = None
     node_selector: Mapping[str, str | None] | None = None
     tolerations: Sequence[JSON] | None = None
@@ -91,6 +88,7 @@ class PodChanges:
     node_affinity: Object | None = None
     resource_claims: Sequence[JSON] | None = None
     containers: Mapping[str, Object] | None = None
+    """A change for each container by its name, merged as RFC 7386 has it."""
 
 
 _PLACES: Mapping[str, tuple[Path, type]] = {

@@ -42,16 +42,18 @@ def denotes(value: JSON, number: int) -> bool:
 class Location(NamedTuple):
     """A path whose value, changed in a known way, is an output of an expression.
 
-    The output is ``min(cap, max(floor, value * factor))``, with ``default`` for a value that is null, false or
-    absent, and a text read as a number if ``numeral``. ``floor`` and ``cap`` are in units of the output.
+    The output is ``min(cap, max(floor, value * factor))``.
     """
 
     path: Path
     default: JSON = None
+    """The output for a value that is null, false or absent."""
     factor: int = 1
     floor: Number | None = None
+    """In units of the output, like ``cap``."""
     cap: Number | None = None
     numeral: bool = False
+    """Whether a text is read as a number."""
 
     @property
     def is_unchanged(self) -> bool:

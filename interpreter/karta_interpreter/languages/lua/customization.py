@@ -34,20 +34,19 @@ _FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class LoadedCustomization:
-    """What became of one customization.
-
-    ``gvk`` is the kind that it is for, None when it names none; ``scripts`` are those that can be run, and ``broken``
-    are the operations whose script cannot. One broken script does not affect the others. ``line`` is where it begins;
-    it is 0 for text that holds none, of which the findings speak.
-    """
+    """What became of one customization. One broken script does not affect the others."""
 
     name: str
     gvk: GVK | None
+    """The kind that it is for, None when it names none."""
     scripts: Scripts
+    """Those that can be run."""
     findings: tuple[Finding, ...]
     source: str
     broken: frozenset[str] = frozenset()
+    """The operations whose script cannot be run."""
     line: int = 0
+    """Where it begins; 0 for text that holds none, of which the findings speak."""
 
     def problem(self, operation: str) -> Finding | None:
         """The first error in the script of an operation, None when it has none."""

@@ -70,17 +70,16 @@ class Results(TypedDict, total=False):
 
 
 class ScriptField(NamedTuple):
-    """Where a customization keeps the script of an operation, and the function that is called in it.
-
-    ``parameters`` are named as in the comments of Karmada's API, and ``results`` are fields of `Results`; Karmada takes
-    as many results of the function (``luavm/lua.go``). ``more`` is the field of a call with the second argument.
-    """
+    """Where a customization keeps the script of an operation, and the function that is called in it."""
 
     field: str
     function: str
     parameters: tuple[str, ...]
+    """Named as in the comments of Karmada's API."""
     results: tuple[str, ...]
+    """Fields of `Results`; Karmada takes as many results of the function (``luavm/lua.go``)."""
     more: str = ""
+    """The field of a call with the second argument."""
 
     @property
     def own_function(self) -> str:

@@ -33,11 +33,7 @@ API = "api"
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A type in the list; ``records`` are its Kartas in the order of their versions.
-
-    ``is_stored``: they are at the place where this API stores types; ``others`` are Kartas of other owners there.
-    ``owner`` names who changes the type instead of this API, "" for a type of this API.
-    """
+    """A type in the list."""
 
     id: str
     group: str
@@ -46,9 +42,13 @@ class Row:
     priority: str | None
     source: str
     owner: str
+    """Who changes the type instead of this API, "" for a type of this API."""
     is_stored: bool
+    """Whether its Kartas are at the place where this API stores types."""
     records: tuple[Record, ...]
+    """Its Kartas in the order of their versions."""
     others: tuple[Record, ...]
+    """Kartas of other owners at that place."""
 
     @cached_property
     def etag(self) -> str:

@@ -32,17 +32,18 @@ _SAFE = "/%:@!$&'()*+,;=~"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A host and port to dial; ``server_name`` must be in the certificate, ``path`` is where calls are posted.
-
-    ``reason`` is the way from the registration to it, ``advice`` what to check when nothing answers.
-    """
+    """A host and port to dial."""
 
     host: str
     port: int
     server_name: str
+    """The name that must be in the certificate."""
     path: str
+    """Where calls are posted."""
     reason: str = ""
+    """The way from the registration to this address."""
     advice: str = ""
+    """What to check when nothing answers."""
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host

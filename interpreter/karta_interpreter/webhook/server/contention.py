@@ -53,21 +53,22 @@ _SECRET: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Fight:
-    """A field that Karmada and something in a member write in turns; ``ours`` and ``theirs`` are for people.
-
-    ``begin`` and ``last`` are in seconds since 1970. ``retain`` is the line of the annotation that would end it.
-    """
+    """A field that Karmada and something in a member write in turns."""
 
     kind: str
     namespace: str
     name: str
     field: str
     ours: str
+    """The value that Karmada writes, as people read it."""
     theirs: str
+    """The value of the member, as people read it."""
     begin: float
+    """In seconds since 1970, like ``last``."""
     last: float
     per_minute: float
     retain: str
+    """The line of the annotation that would end it."""
 
 
 @dataclass(slots=True)

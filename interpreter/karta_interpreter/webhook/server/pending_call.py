@@ -14,22 +14,22 @@ _MOST_NAMED: Final = 20
 
 
 class PendingCall(NamedTuple):
-    """A request, and what there was to answer it with when it came.
-
-    ``started`` is the time of the clock when it came, ``spent`` the processor time of the thread. ``is_projected``: of
-    the object only what the definition's own answer reads was decoded; ``parts`` is the text of that, or empty, and
-    ``remembered`` the answer to the same text, without its uid.
-    """
+    """A request, and what there was to answer it with when it came."""
 
     started: float
+    """The time of the clock when it came."""
     spent: float
+    """The processor time of the thread at that moment."""
     body: bytes
     request: Request
     snapshot: Snapshot
     definition: Definition | None
     is_projected: bool = False
+    """Whether only what the definition's own answer reads of the object was decoded."""
     parts: bytes = b""
+    """The text of that, or empty."""
     remembered: bytes | None = None
+    """The answer to the same text, without its uid."""
 
     @property
     def key(self) -> Key:

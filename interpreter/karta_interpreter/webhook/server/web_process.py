@@ -35,16 +35,15 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the process knows of the webhook: sent at the start, and whenever it has become another one.
-
-    ``certificate`` is None for plain HTTP, ``in_step`` without registration. ``stopping`` asks the process to finish
-    its requests and to end.
-    """
+    """What the process knows of the webhook: sent at the start, and whenever it has become another one."""
 
     certificate: Certificate | None = None
+    """None for plain HTTP."""
     in_step: bool | None = None
+    """None without registration."""
     draining: bool = False
     stopping: bool = False
+    """Asks the process to finish its requests and to end."""
 
 
 class WebChannel:

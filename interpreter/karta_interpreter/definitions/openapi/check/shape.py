@@ -34,17 +34,16 @@ _EMBEDDED: Final[Mapping[str, JSON]] = {"apiVersion": _TEXT, "kind": _TEXT, "met
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The schema of a value, and the jq path at which the object has it ("" for a value that an expression makes).
-
-    ``is_sure``: the schema requires every field on the way. ``inner`` are the shapes of the elements, ``members`` those
-    of the fields, of a value that an expression makes.
-    """
+    """The schema of a value, and the jq path at which the object has it ("" for a value that an expression makes)."""
 
     schema: Object = field(default_factory=dict)
     at: str = ""
     is_sure: bool = False
+    """Whether the schema requires every field on the way."""
     inner: "Shapes | None" = None
+    """The shapes of the elements of a value that an expression makes."""
     members: "Mapping[str, Shapes] | None" = None
+    """The shapes of the fields of such a value."""
 
     @property
     def types(self) -> frozenset[str]:

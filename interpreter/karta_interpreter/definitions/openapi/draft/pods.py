@@ -50,17 +50,17 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PodsField:
-    """A path that has pods, and its schema; ``ancestors`` are the same of everything on the way, outermost first.
-
-    ``pieces`` are the fields of a `fragmentedPodSpecDefinition`; ``is_guess`` if it is known by its name only.
-    """
+    """A path that has pods, and its schema."""
 
     place: SchemaPath
     schema: Object
     form: Form
     ancestors: tuple[tuple[SchemaPath, Object], ...]
+    """The same of everything on the way, outermost first."""
     pieces: Mapping[str, SchemaPath] = field(default_factory=dict)
+    """The fields of a `fragmentedPodSpecDefinition`."""
     is_guess: bool = False
+    """Whether it is known by its name only."""
 
 
 def find_pods(schema: Object) -> list[PodsField]:

@@ -43,14 +43,12 @@ class SubGroup:
 
 @dataclass(frozen=True, slots=True)
 class PodGroup:
-    """Pods that are placed together or not at all.
-
-    ``name`` is that of the definition and, together with ``keys``, unique in the workload; ``minimum`` is how many
-    pods there must be room for at once, those that do not exist yet among them.
-    """
+    """Pods that are placed together or not at all."""
 
     name: str
+    """That of the definition; together with ``keys`` unique in the workload."""
     minimum: int
+    """How many pods there must be room for at once, those that do not exist yet among them."""
     pods: tuple[Object, ...] = ()
     keys: tuple[str, ...] = ()
     sub_groups: tuple[SubGroup, ...] = ()

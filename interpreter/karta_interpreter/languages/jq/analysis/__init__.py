@@ -39,15 +39,15 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Vetting:
-    """A verdict with its reasons: ``refusals`` why it is rejected, ``notes`` why it is bounded.
-
-    A plain expression takes at most so many ``steps`` for each element of its input, or with 0 a constant time.
-    """
+    """A verdict with its reasons."""
 
     verdict: Verdict
     refusals: tuple[Reason, ...] = ()
+    """Why it is rejected."""
     notes: tuple[Reason, ...] = ()
+    """Why it is bounded."""
     steps: int = field(default=0, compare=False)
+    """The most that a plain expression takes for each element of its input; 0 for a constant time."""
 
 
 @lru_cache(_REMEMBERED)

@@ -122,24 +122,24 @@ class Code(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of jq.
-
-    ``implementation`` is the Python function that the written code calls; None if the code of the call needs none.
-    ``origin`` is Python for where the output is read from, with ``{origin}`` and ``{here}`` of the input and
-    ``{result}``; None if there is no such place, or if the code hands on values that have origins of their own.
-    ``code`` may also be the types of the inputs that the call hands on, or make the expression that the call stands
-    for of its arguments.
-    """
+    """A function of jq."""
 
     name: str
     arguments: tuple[Argument, ...]
     outputs: Outputs
     result: Result
     implementation: Callable[..., Any] | None
+    """The Python function that the written code calls; None if the code of the call needs none."""
     cost: Cost
     reads: Reads
     origin: str | None
+    """Python for where the output is read from, with ``{origin}`` and ``{here}`` of the input and ``{result}``; None if
+    there is no such place, or if the code hands on values that have origins of their own.
+    """
     code: Code | tuple[str, ...] | Callable[..., Node]
+    """What writes the call; or the types of the inputs that the call hands on, or what makes the expression that the
+    call stands for of its arguments.
+    """
 
     @property
     def key(self) -> tuple[str, int]:

@@ -54,19 +54,19 @@ _MOST_GUESSES: Final = 20
 
 
 class Lint(NamedTuple):
-    """One thing to look at in a script.
-
-    ``severity`` is "error" or "warning"; ``line`` counts from 1 in the script, 0 for the script as a whole, and
-    ``word`` is what is meant on it. A script with something ``fatal`` cannot be run at all.
-    """
+    """One thing to look at in a script."""
 
     severity: str
+    """"error" or "warning"."""
     rule: str
     message: str
     hint: str = ""
     line: int = 0
+    """Counts from 1 in the script; 0 for the script as a whole."""
     word: str = ""
+    """What is meant on that line."""
     fatal: bool = False
+    """Whether the script cannot be run at all."""
 
 
 def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Lint]:
