@@ -16,7 +16,7 @@ from tests.proofs.reality.template import template_of
 
 Step = Callable[[Experiment, str], None]
 
-_ENDS = {"Complete", "Completed", "Succeeded", "Failed", "Finished", "complete", "completed", "failed"}
+_ENDS = {"Complete", "Completed", "Succeed", "Succeeded", "Failed", "Finished", "complete", "completed", "failed"}
 _RETRIES = 75.0
 _JSON_PATCH = "application/json-patch+json"
 
@@ -104,6 +104,8 @@ def _has_ended(thing: Object) -> bool:
     places = (status, state if isinstance(state, dict) else {})
     named = {str(place.get(name)) for place in places for name in ("jobDeploymentStatus", "phase", "terminalState")}
     conditions = status.get("conditions") or ()
+    if isinstance(conditions, dict):  # a JobFlow has those of its Jobs by name
+        conditions = ()
     return bool(_ENDS & named) or any(one.get("type") in _ENDS and one["status"] == "True" for one in conditions)
 
 

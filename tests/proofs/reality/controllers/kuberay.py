@@ -9,6 +9,7 @@ from tests.proofs.reality.dashboard import Dashboard
 
 _WEBHOOK = 9443
 _CLUSTERS = "/apis/ray.io/v1/rayclusters"
+_JOBS = "/apis/ray.io/v1/rayjobs"
 
 
 def _start(cluster: Cluster) -> None:
@@ -20,6 +21,7 @@ def _start(cluster: Cluster) -> None:
         "--metrics-addr=0",
         f"--health-probe-bind-address=127.0.0.1:{free_port()}",
         "--enable-leader-election=false",
+        "--feature-gates=RayCronJob=true",
         "--qps=500",
         "--burst=1000",
         ENABLE_WEBHOOKS="true",
@@ -63,6 +65,7 @@ KUBERAY = Controller(
             ends=_is_submitter,
             children=(_CLUSTERS,),
         ),
+        Kind("ray.io/v1", "RayCronJob", completes=True, component=_component, children=(_JOBS, _CLUSTERS)),
         Kind("ray.io/v1", "RayService", completes=False, component=_component, children=(_CLUSTERS,)),
     ),
     start=_start,

@@ -35,9 +35,22 @@ def _component(pod: Object) -> str:
     return "leader" if index == "0" else "worker"
 
 
+def _component_of_role(pod: Object) -> str:
+    return f"{_component(pod)}-{pod['metadata']['labels']['disaggregatedset.x-k8s.io/role']}"
+
+
 LWS = Controller(
     name="lws",
-    kinds=(Kind("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", completes=False, component=_component),),
+    kinds=(
+        Kind("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", completes=False, component=_component),
+        Kind(
+            "disaggregatedset.x-k8s.io/v1",
+            "DisaggregatedSet",
+            completes=False,
+            component=_component_of_role,
+            children=("/apis/leaderworkerset.x-k8s.io/v1/leaderworkersets",),
+        ),
+    ),
     start=_start,
     programs=(programs.LWS,),
 )

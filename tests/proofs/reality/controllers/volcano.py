@@ -10,8 +10,9 @@ from tests.proofs.reality.cluster import Cluster
 from tests.proofs.reality.controller import Controller, Kind, labelled
 
 _PODGROUPS = "/apis/scheduling.volcano.sh/v1beta1/podgroups"
+_JOBS = "/apis/batch.volcano.sh/v1alpha1/jobs"
 _PATIENCE = 60.0
-_ADMISSION = "/jobs/mutate,/jobs/validate"
+_ADMISSION = "/jobs/mutate,/jobs/validate,/cronjobs/validate"
 
 
 def _start(cluster: Cluster) -> None:
@@ -51,6 +52,12 @@ def _enqueue(cluster: Cluster, group: Object, exists: bool) -> None:
             cluster.member.merge(group, {"status": {"phase": "Inqueue"}})
 
 
+def _task_of_flow(pod: Object) -> str:
+    """Return the component as a JobFlow has it: ``it-extract`` is the Job of the flow ``extract``."""
+    labels = pod["metadata"].get("labels", {})
+    return f"{labels['volcano.sh/job-name'].removeprefix('it-')}-{labels['volcano.sh/task-spec']}"
+
+
 VOLCANO = Controller(
     name="volcano",
     kinds=(
@@ -61,6 +68,8 @@ VOLCANO = Controller(
             component=labelled("volcano.sh/task-spec"),
             children=(_PODGROUPS, "/api/v1/persistentvolumeclaims"),
         ),
+        Kind("batch.volcano.sh/v1alpha1", "CronJob", completes=True, children=(_JOBS,)),
+        Kind("flow.volcano.sh/v1alpha1", "JobFlow", completes=True, component=_task_of_flow, children=(_JOBS,)),
     ),
     start=_start,
     programs=(programs.VOLCANO, programs.VOLCANO_WEBHOOK),
