@@ -66,6 +66,9 @@ VOLCANO = Program("volcano", _VOLCANO, "v1.14.1", f"{_VOLCANO}/cmd/controller-ma
 VOLCANO_WEBHOOK = Program(
     "volcano-webhook", _VOLCANO, "v1.14.1", f"{_VOLCANO}/cmd/webhook-manager", "volcano", _VOLCANO_TYPES
 )
+_TEKTON = "github.com/tektoncd/pipeline"
+TEKTON = Program("tekton", _TEKTON, "v1.9.0", f"{_TEKTON}/cmd/controller", "tekton")
+TEKTON_WEBHOOK = Program("tekton-webhook", _TEKTON, "v1.9.0", f"{_TEKTON}/cmd/webhook", "tekton")
 _TRAINING = "github.com/kubeflow/training-operator"
 TRAINING_OPERATOR = Program("training-operator", _TRAINING, "v1.9.3", f"{_TRAINING}/cmd/training-operator.v1")
 _TRAINER = "github.com/kubeflow/trainer/v2"

@@ -13,6 +13,7 @@ from tests.proofs.reality.controllers.kuberay import KUBERAY
 from tests.proofs.reality.controllers.kueue import KUEUES
 from tests.proofs.reality.controllers.lws import LWS
 from tests.proofs.reality.controllers.mpi import MPI
+from tests.proofs.reality.controllers.tekton import TEKTON
 from tests.proofs.reality.controllers.trainer import TRAINER
 from tests.proofs.reality.controllers.training_operator import TRAINING_OPERATOR
 from tests.proofs.reality.controllers.volcano import VOLCANO
@@ -33,6 +34,7 @@ CONTROLLERS: tuple[Controller, ...] = (
     ARGO_WORKFLOWS,
     VOLCANO,
     KSERVE,
+    TEKTON,
     *KUEUES,
 )
 
