@@ -1,12 +1,15 @@
 import os
+import shutil
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.definitions.sources.files import MAX_BYTES, DefinitionFile, Folder, layer_of
+from karta_interpreter.definitions.sources import files
+from karta_interpreter.definitions.sources.files import MAX_BYTES, DefinitionFile, Folder, WatchedFile, layer_of
 from karta_interpreter.definitions.sources.snapshot import combine
 
 Karta = Callable[..., str]
@@ -253,3 +256,78 @@ def test_of_two_files_for_one_kind_the_first_by_path_wins(folder: Path, karta: K
 
     assert snapshot.entries[gvk("A")].definition.name == "first"
     assert [finding.rule for finding in snapshot.findings] == ["duplicate-kind"]
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that are opened, in order; all that is written is older than any clock's step."""
+    names: list[str] = []
+    read = files._read  # noqa: SLF001 - the one place where a file is opened
+
+    def spy(path: Path) -> bytes:
+        names.append(path.name)
+        return read(path)
+
+    monkeypatch.setattr(files, "_read", spy)
+    monkeypatch.setattr(WatchedFile, "_now", staticmethod(lambda: time.time_ns() + 10**10))
+    return names
+
+
+def test_only_changed_files_are_opened_again(folder: Path, karta: Karta, opened: list[str]) -> None:
+    for kind in "ABC":
+        (folder / f"{kind}.yaml").write_text(karta(kind))
+    first = Folder(folder, DefinitionFile).read()
+    assert first.read() == first
+    opened.clear()
+    (folder / "B.yaml").write_text(karta("D"))
+
+    second = first.read()
+
+    assert (opened, _kinds(second)) == (["B.yaml"], ["A", "C", "D"])
+    old, new = layer_of(first).entries, layer_of(second).entries
+    assert [one is other for one, other in zip(old, new, strict=True)] == [True, False, True]
+
+
+@pytest.mark.parametrize("way", ["in place", "by a rename", "by a link"])
+def test_a_change_that_keeps_size_and_time_is_noticed(folder: Path, karta: Karta, opened: list[str], way: str) -> None:
+    """As `cp --preserve` writes, where all files of an archive have one time."""
+    file, other = folder / "a.yaml", folder.parent / "b.yaml"
+    file.write_text(karta("A"))
+    state = Folder(folder, DefinitionFile).read()
+    status = file.stat()
+    other.write_text(karta("B"))
+    if way == "in place":
+        shutil.copyfile(other, file)
+    elif way == "by a rename":
+        other.rename(file)
+    else:
+        file.unlink()
+        file.symlink_to(other)
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    assert file.stat().st_size == status.st_size
+    assert (_kinds(state.read()), len(opened)) == (["B"], 2)
+
+
+def test_a_file_that_has_just_changed_is_opened_again(
+    folder: Path, karta: Karta, opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another change in the same step of the clock would leave no trace."""
+    (folder / "a.yaml").write_text(karta("A"))
+    monkeypatch.setattr(WatchedFile, "_now", staticmethod(time.time_ns))
+    Folder(folder, DefinitionFile).read().read()
+    assert len(opened) == 2
+
+
+@pytest.mark.usefixtures("opened")
+def test_a_file_that_could_not_be_read_is_opened_again(
+    folder: Path, karta: Karta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a.yaml").write_text(karta("A"))
+    good = Folder(folder, DefinitionFile).read()
+    (folder / "a.yaml").write_text(karta("B"))
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "MAX_BYTES", 1)
+        broken = good.read()
+    assert _kinds(broken) == ["A"]
+    assert _kinds(broken.read()) == ["B"]

@@ -7,6 +7,7 @@ import pytest
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.karta.definition import Component, Definition
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
+from karta_interpreter.languages.lua.script import Script, Scripts
 
 
 def _entry(gvk: GVK) -> ServedDefinition:
@@ -34,3 +35,11 @@ def test_generations_do_not_make_a_difference(gvk: Callable[[str], GVK]) -> None
 
     assert replace(snapshot, generation=7) == snapshot
     assert snapshot != Snapshot()
+
+
+def test_entries_with_scripts_are_known_without_a_search(gvk: Callable[[str], GVK]) -> None:
+    script = Script("InterpretHealth", "function InterpretHealth(obj) return true end", "mine", "mine.yaml")
+    scripted = ServedDefinition(Definition.of_scripts(gvk("Set"), Scripts((script,))), "mine.yaml")
+    snapshot = Snapshot({gvk("Job"): _entry(gvk("Job")), gvk("Set"): scripted})
+
+    assert snapshot.scripted == {gvk("Set"): scripted}

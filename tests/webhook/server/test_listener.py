@@ -2,9 +2,11 @@
 
 import asyncio
 import errno
+import gc
 import os
 import resource
 import socket
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -268,3 +270,33 @@ def test_file_handles(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, all
     monkeypatch.setattr(resource, "setrlimit", lambda _, given: limits.__setitem__(slice(None), given))
     assert listener.allow_files(2256) == allowed
     assert limits == [after, hard]
+
+
+class _Circle:
+    """As the readers of a definition: garbage that only the collector finds."""
+
+    itself: "_Circle"
+
+
+def test_many_new_objects_are_settled_once_and_garbage_of_settled_ones_is_collected() -> None:
+    gc.collect()
+    gc.freeze()
+    try:
+        settled = gc.get_freeze_count()
+        listener.release_memory()
+        assert gc.get_freeze_count() <= settled, "a few objects are visited by each collection"
+
+        kept = [[number] for number in range(20_000)]
+        listener.release_memory()
+        assert len(gc.get_objects()) < 1000 < len(kept)
+
+        circle = _Circle()
+        circle.itself = circle
+        gone = weakref.ref(circle)
+        gc.freeze()
+        del circle
+        kept += [[number] for number in range(20_000)]
+        listener.release_memory()
+        assert gone() is None
+    finally:
+        gc.unfreeze()

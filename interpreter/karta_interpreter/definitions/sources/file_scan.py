@@ -3,9 +3,10 @@
 import asyncio
 import os
 import stat
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple, Self
 
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _SKIPPED = "testdata"
@@ -16,16 +17,36 @@ _DEBOUNCE_MILLISECONDS = 200
 _PAUSE_SECONDS = 0.5
 
 
+class Stamp(NamedTuple):
+    """What ``stat`` tells of a file, and what differs once it is written; times are in nanoseconds.
+
+    ``modified`` can be set by any program, ``changed`` by the kernel alone.
+    """
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+    changed: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Self:
+        """Return that of a status."""
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """What was found below a root: ``files`` to read and ``folders`` they may appear in, sorted by path.
 
-    ``unreadable`` are the folders, or the root itself, that could not be listed, with the reason.
+    ``stamps`` are those of the files. ``unreadable`` are the folders, or the root itself, that could not be listed,
+    with the reason.
     """
 
     files: tuple[Path, ...] = ()
     folders: tuple[Path, ...] = ()
     unreadable: tuple[tuple[Path, str], ...] = ()
+    stamps: Mapping[Path, Stamp] = field(default_factory=dict)
 
 
 def name_of(path: Path) -> str:
@@ -45,7 +66,7 @@ def list_files(root: Path) -> Listing:
     once, even if several links lead to it. A link that leads nowhere is unreadable, unless its name is that of a file
     of another type.
     """
-    files: list[Path] = []
+    stamps: dict[Path, Stamp] = {}
     folders: list[Path] = []
     unreadable: list[tuple[Path, str]] = []
     seen: set[tuple[int, int]] = set()
@@ -62,15 +83,16 @@ def list_files(root: Path) -> Listing:
             seen.add(identity)
             if is_folder:
                 visible = (each for each in path.iterdir() if each.name[0] != "." and each.name != _SKIPPED)
-                # Reversed, for the last one is taken first: files come in the order of their paths.
-                waiting += sorted(visible, reverse=True)
+                # Reversed, for the last one is taken first: files come in the order of their paths. By name, for it
+                # takes long to compare paths.
+                waiting += sorted(visible, key=lambda each: each.name, reverse=True)
                 folders.append(path)
             else:
-                files.append(path)
+                stamps[path] = Stamp.of(status)
         except OSError as error:
             if reason := _reason(path, error, is_root=path == root):
                 unreadable.append((path, reason))
-    return Listing(tuple(files), tuple(folders), tuple(unreadable))
+    return Listing(tuple(stamps), tuple(folders), tuple(unreadable), stamps)
 
 
 def _reason(path: Path, error: OSError, *, is_root: bool) -> str:

@@ -1,16 +1,17 @@
 """Files and folders of definitions and of customizations, read again while a server runs; and the catalogue."""
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.karta.loading import Loaded, catalogue_files, catalogue_kinds, load_documents
-from karta_interpreter.definitions.sources.file_scan import list_files, name_of
+from karta_interpreter.definitions.sources.file_scan import Stamp, list_files, name_of
 from karta_interpreter.definitions.sources.snapshot import Overrides, Quarantined, ServedDefinition, SourceDefinitions
 from karta_interpreter.languages.lua.customization import LoadedCustomization, load_customizations, merge
 from karta_interpreter.languages.lua.reading import without_linting
@@ -24,6 +25,9 @@ ORIGIN = "catalogue"
 
 UNREADABLE = "unreadable"
 """The rule of the finding about a file, or a folder, that cannot be read."""
+
+_SETTLED = 2 * 10**9
+"""Nanoseconds after a change from which the next one has another time; the clock of FAT has steps of two seconds."""
 
 _EMPTY = "the file is empty; its last version stays in use, delete the file to remove it"
 
@@ -44,17 +48,28 @@ def decode(content: bytes) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class WatchedFile(ABC, Generic[Held]):
-    """A file as it was last read; ``last_good`` is what it held before and that its present, broken content means."""
+    """A file as it was last read; ``last_good`` is what it held before and that its present, broken content means.
+
+    A file with the ``stamp`` has the content; there is none where the file could change without another stamp.
+    """
+
+    # An attribute of the class, so that tests can set the clock.
+    _now: ClassVar = staticmethod(time.time_ns)
 
     path: Path
     content: bytes | None = None
     loaded: tuple[Held, ...] = ()
     last_good: tuple[Held, ...] = ()
+    stamp: Stamp | None = field(default=None, compare=False)
 
-    def read(self) -> Self:
-        """The file as it is now; the same object when nothing has changed."""
+    def read(self, stamp: Stamp | None = None) -> Self:
+        """The file as it is now; the same object when nothing has changed. One with the known stamp is not opened."""
+        if stamp and stamp == self.stamp:
+            return self
         try:
-            return self.holding(_read(self.path))
+            held = self.holding(_read(self.path))
+            lasting = stamp if stamp and stamp.changed < self._now() - _SETTLED else None
+            return held if held.stamp == lasting else replace(held, stamp=lasting)
         except OSError as error:
             # Without a content: the next successful read is a change.
             return self._become(None, (self._unreadable(error.strerror or str(error)),))
@@ -80,7 +95,7 @@ class WatchedFile(ABC, Generic[Held]):
         """What cannot be used, or only in part."""
 
     def _become(self, content: bytes | None, loaded: tuple[Held, ...]) -> Self:
-        return replace(self, content=content, loaded=loaded, last_good=tuple(self._kept(loaded)))
+        return replace(self, content=content, loaded=loaded, last_good=tuple(self._kept(loaded)), stamp=None)
 
     @abstractmethod
     def _load(self, text: str) -> Iterable[Held]: ...
@@ -112,7 +127,13 @@ def _not_read(source: str, reason: str) -> tuple[Finding, ...]:
 
 @dataclass(frozen=True, slots=True)
 class DefinitionFile(WatchedFile[Loaded]):
-    """A file of definitions. A broken document leaves its last good version in place; a deleted one is gone."""
+    """A file of definitions. A broken document leaves its last good version in place; a deleted one is gone.
+
+    ``entries`` is what is served, the same objects as long as the file is the same: whatever is new, the collection of
+    garbage after a reload has to visit.
+    """
+
+    entries: tuple[ServedDefinition, ...] = ()
 
     def quarantined(self) -> Iterator[Quarantined]:
         """The definitions that cannot be used."""
@@ -120,6 +141,11 @@ class DefinitionFile(WatchedFile[Loaded]):
             if not each.definition:
                 kept = any(_is_newer(each, old) for old in self.last_good)
                 yield Quarantined(each.source, each.findings, each.name, each.gvk, serving_last_good=kept)
+
+    def _become(self, content: bytes | None, loaded: tuple[Loaded, ...]) -> Self:
+        new = WatchedFile._become(self, content, loaded)  # noqa: SLF001 - with slots no `super` before Python 3.14
+        entries = (ServedDefinition(each.definition, each.source, each.line) for each in new.served if each.definition)
+        return replace(new, entries=tuple(entries))
 
     def _load(self, text: str) -> Iterable[Loaded]:
         return load_documents(text, name_of(self.path))
@@ -212,7 +238,9 @@ class Folder(Generic[File]):
     def read(self) -> Self:
         """The folder as it is now."""
         listing = list_files(self.root)
-        files: dict[Path, File] = {path: (self.files.get(path) or self.kind(path)).read() for path in listing.files}
+        read = ((self.files.get(path) or self.kind(path)).read(stamp) for path, stamp in listing.stamps.items())
+        # By its own path, not the equal one of the listing, so that this is not kept.
+        files: dict[Path, File] = {file.path: file for file in read}
         unlisted = []
         for place, reason in listing.unreadable:
             left = {path: file for path, file in self.files.items() if path.is_relative_to(place)}
@@ -233,15 +261,11 @@ class Folder(Generic[File]):
         return (*self.unlisted, *(broken for file in self.files.values() for broken in file.quarantined()))
 
 
-def layer_of(folder: Folder[DefinitionFile], origin: str = "") -> SourceDefinitions:
-    """What a folder offers, the first by path with the highest precedence; without an origin it is the file of each."""
-    entries = (
-        ServedDefinition(each.definition, origin or each.source, 0 if origin else each.line)
-        for file in folder.files.values()
-        for each in file.served
-        if each.definition
+def layer_of(folder: Folder[DefinitionFile]) -> SourceDefinitions:
+    """What a folder offers, the first by path with the highest precedence."""
+    return SourceDefinitions(
+        tuple(each for file in folder.files.values() for each in file.entries), folder.quarantined()
     )
-    return SourceDefinitions(tuple(entries), folder.quarantined())
 
 
 def overrides_of(folders: Iterable[Folder[OverrideFile]]) -> Overrides:
@@ -267,7 +291,7 @@ def find_in_catalogue(gvk: GVK) -> ServedDefinition | None:
 
 def _layer(paths: Iterable[Path]) -> SourceDefinitions:
     with without_linting():
-        layer = layer_of(Folder(Path(), DefinitionFile, {path: DefinitionFile(path).read() for path in paths}), ORIGIN)
+        layer = layer_of(Folder(Path(), DefinitionFile, {path: DefinitionFile(path).read() for path in paths}))
     # The audit bounds the time of its expressions, which is far below that of their steps.
-    entries = (replace(entry, definition=replace(entry.definition, steps=0)) for entry in layer.entries)
+    entries = (ServedDefinition(replace(entry.definition, steps=0), ORIGIN) for entry in layer.entries)
     return replace(layer, entries=tuple(entries))

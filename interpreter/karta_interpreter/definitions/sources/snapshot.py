@@ -61,7 +61,8 @@ class Snapshot:
     """All definitions in use, one per kind, and the findings about their combination.
 
     A definition has the scripts that override it. ``findings`` are the conflicts between sources. ``generation``
-    counts the snapshots that were published; two snapshots that differ only in it are equal.
+    counts the snapshots that were published; two snapshots that differ only in it are equal. ``scripted`` are the
+    entries with scripts: who looks for them does so on the event loop, and there are few among many.
 
     >>> Snapshot().find(GVK("apps", "v1", "Deployment")) is None
     True
@@ -71,10 +72,13 @@ class Snapshot:
     quarantined: tuple[Quarantined, ...] = ()
     findings: tuple[Finding, ...] = ()
     generation: int = field(default=0, compare=False)
+    scripted: Mapping[GVK, ServedDefinition] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        # A copy that none can change; the dataclass is frozen, also for its own methods.
+        # Copies that none can change; the dataclass is frozen, also for its own methods.
         object.__setattr__(self, "entries", MappingProxyType(dict(self.entries)))
+        scripted = {gvk: entry for gvk, entry in self.entries.items() if entry.definition.scripts}
+        object.__setattr__(self, "scripted", MappingProxyType(scripted))
 
     def find(self, gvk: GVK) -> Definition | None:
         """The definition of a kind, None when there is none."""

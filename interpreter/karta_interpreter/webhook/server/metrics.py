@@ -108,7 +108,7 @@ class Metrics:
         self._definitions.labels("served").set(len(snapshot.entries))
         self._definitions.labels("quarantined").set(len(snapshot.quarantined))
         self._scripts.clear()
-        for gvk, entry in snapshot.entries.items():
+        for gvk, entry in snapshot.scripted.items():
             for script in entry.definition.scripts:
                 self._scripts.labels(script.operation, _kind_label(gvk)).inc()
 

@@ -226,7 +226,7 @@ class Server:
 
     def _show(self, snapshot: Snapshot) -> None:
         self._metrics.served(snapshot)
-        scripts = sum(1 for entry in snapshot.entries.values() for _ in entry.definition.scripts)
+        scripts = sum(1 for entry in snapshot.scripted.values() for _ in entry.definition.scripts)
         log.info("definitions loaded", served=len(snapshot.entries), scripts=scripts, generation=snapshot.generation)
         for conflict in snapshot.findings:
             log.warning("definitions conflict", reason=in_one_line(conflict), source=conflict.source)
