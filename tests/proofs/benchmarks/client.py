@@ -87,7 +87,11 @@ def scripts(field: Field, effort: Effort) -> Part:
                 ratios[f"script, {operation}, {size}"] = other / own
                 rows.append((operation, size, number(own), number(other), f"{other / own:.1f}"))
     heads = ("script for RayCluster", "size", "here, CPU µs", "Lua in Karmada, CPU µs", "ratio")
-    return Part({"scripts": table(heads, rows)}, ratios)
+    conclusion = (
+        f"Karmada's own scripts for RayCluster take {min(ratios.values()):.1f} to {max(ratios.values()):.1f} times as "
+        "much processor time in Karmada as here."
+    )
+    return Part({"scripts": table(heads, rows)}, ratios, conclusions=[conclusion])
 
 
 def _turned(several: Iterable[T], number_of_round: int) -> list[T]:

@@ -48,18 +48,23 @@ class Peers:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The servers, and the load that they get; without Go, ``peers`` is None."""
+    """The servers, and the load that they get; without Go, ``peers`` is None, and both loads are in Python.
+
+    ``floor`` knows the answer: no server in Python can be faster.
+    """
 
     ours: Server
+    floor: Server
     peers: Peers | None
     load: Load
+    python_load: Load
     bay: Bay
     folder: Path
 
     @property
     def servers(self) -> tuple[Server, ...]:
-        """Ours, and the three of Karmada's."""
-        return (self.ours, *(self.peers.examples if self.peers else ()))
+        """Ours, the floor, and the three of Karmada's."""
+        return (self.ours, self.floor, *(self.peers.examples if self.peers else ()))
 
     def bodies(self, operation: str, size: int, make: Make) -> tuple[Path, ...]:
         """Return files with the bodies of requests about different objects, always the same ones."""
@@ -91,12 +96,13 @@ def field(programs: Programs | None, folder: Path) -> Iterator[Field]:
     with ExitStack() as stack:
         start = stack.enter_context
         ours = start(bay.ours("this server", "--kartas", DEFINITIONS))
+        python_load = start(Load(sys.executable, "-m", "tests.proofs.benchmarks.python_load"))
         yield Field(
             ours=ours,
+            floor=start(bay.floor()),
             peers=_peers(programs, bay, stack, ours) if programs else None,
-            load=start(
-                Load(programs.load) if programs else Load(sys.executable, "-m", "tests.proofs.benchmarks.python_load")
-            ),
+            load=start(Load(programs.load)) if programs else python_load,
+            python_load=python_load,
             bay=bay,
             folder=folder,
         )

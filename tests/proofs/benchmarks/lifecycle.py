@@ -47,7 +47,7 @@ def start(field: Field, effort: Effort) -> Part:
     rows = [
         (name, *(number(median(figure)) for figure in zip(*several, strict=True))) for name, several in found.items()
     ]
-    return Part({"start": table(heads, rows)})
+    return Part({"start": table(heads, rows)}, conclusions=[f"The server listens {rows[0][1]} s after its start."])
 
 
 def memory(field: Field, effort: Effort) -> Part:
@@ -68,7 +68,11 @@ def memory(field: Field, effort: Effort) -> Part:
         example = field.peers.example
         rows.append((example.name, NOTHING, "those of this page", number(example.memory())))
     heads = ("server", "MiB after the start", "requests", "MiB after them")
-    return Part({"memory": table(heads, rows)})
+    _, fresh, count_, used = rows[0]
+    conclusion = (
+        f"It takes {fresh} MiB after the start, and {used} MiB after {count_} calls, with the answers it remembers."
+    )
+    return Part({"memory": table(heads, rows)}, conclusions=[conclusion])
 
 
 def reload(field: Field, effort: Effort) -> Part:
@@ -82,7 +86,11 @@ def reload(field: Field, effort: Effort) -> Part:
             busy = _longest(field, server, 6 * effort.seconds, folder)
         rows.append((f"{count:,}", number(median(times)), number(quiet / 1000), number(busy / 1000)))
     heads = ("definitions", "seconds until a new one answers", "longest wait, ms", "longest wait during a reload, ms")
-    return Part({"reload": table(heads, rows)})
+    most, seconds, _, wait = rows[-1]
+    conclusion = (
+        f"A new definition next to {most} others answers after {seconds} s; meanwhile a call waits {wait} ms at most."
+    )
+    return Part({"reload": table(heads, rows)}, conclusions=[conclusion])
 
 
 def _longest(field: Field, server: Server, seconds: float, folder: Path | None) -> float:

@@ -3,10 +3,16 @@
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from tests.proofs.benchmarks.figures import Figures
 from tests.proofs.benchmarks.program import Program
 from tests.proofs.benchmarks.servers import Server
+from tests.proofs.benchmarks.workload import REPLICAS_MARK, STATE_MARK, TEMPLATE_MARK
+
+Way: TypeAlias = Literal["first", "again", "connecting"]
+"""What each request is: about new pod templates, about the same ones in a new state, or the first, over a connection of
+its own, which then is measured."""
 
 
 class Load(Program):
@@ -20,16 +26,18 @@ class Load(Program):
         *,
         connections: int = 8,
         requests: int = 0,
-        fresh: bool = False,
+        way: Way = "first",
         meanwhile: Callable[[], None] | None = None,
     ) -> Figures:
         """Ask for some seconds, and until there were so many requests; opening connections is not measured.
 
-        The bodies take turns. ``fresh`` makes a new connection for each request, which then is measured. ``meanwhile``
-        is done after a third of the time. Raises MeasurementError when an answer is missing or says no.
+        The bodies take turns. ``meanwhile`` is done after a third of the time. Raises MeasurementError when an answer
+        is missing or says no.
         """
         names = [str(body) for body in bodies]
-        self.ask(address=server.address, path=server.path, bodies=names, connections=connections, fresh=fresh)
+        marks = [STATE_MARK] if way == "again" else [STATE_MARK, TEMPLATE_MARK, REPLICAS_MARK]
+        place = {"address": server.address, "path": server.path}
+        self.ask(**place, bodies=names, connections=connections, fresh=way == "connecting", marks=marks)
         self.ask(requests=2 * connections)  # those that come first pay for caches
         timer = threading.Timer(seconds / 3, meanwhile) if meanwhile else None
         before = server.cpu()

@@ -30,6 +30,7 @@ _KINDS: Final[Mapping[str, Make]] = {
     "PyTorchJob": pytorch_job,
 }
 _SMALL: Final = ("5 KB", "24 KB")
+_FIRST, _AGAIN = "this server, first calls", "this server, same template again"
 _MOST_THAT_THE_EXAMPLE_READS: Final = 2**20
 """Bytes of a body (``MaxRespBodyLength`` of Karmada's ``pkg/webhook/interpreter/http.go``)."""
 _LARGE: Final = 512 * 1024
@@ -38,7 +39,7 @@ _CONNECTIONS, _CONNECTIONS_FOR_LARGE = 8, 1
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One operation on objects of one kind and size, and who was asked."""
+    """One operation on objects of one kind and size; the cases by `_FIRST`, `_AGAIN`, or who else was asked."""
 
     operation: str
     kind: str
@@ -49,30 +50,38 @@ class _Row:
     def is_hot(self) -> bool:
         return self.kind == _PEERS_KIND and self.operation in HOT_OPERATIONS and self.size in _SMALL
 
-    def found(self, server: Server) -> Summary | None:
-        case = self.cases.get(server.name)
+    def found(self, name: str) -> Summary | None:
+        case = self.cases.get(name)
         return case.found if case and case.worked else None
 
-    def cpu(self, server: Server) -> str:
-        case = self.cases.get(server.name)
+    def cpu(self, name: str) -> str:
+        case = self.cases.get(name)
         if not case:
             return NOTHING
         return number(case.found.cpu) if case.worked else "failed"
+
+    def ratio(self, name: str, other: str) -> str:
+        """Return how many times as much as another one costs; nothing where one of them was not asked."""
+        one, least = self.found(name), self.found(other)
+        return f"{one.cpu / least.cpu:.1f}" if one and least else NOTHING
 
 
 def operations(field: Field, effort: Effort) -> Part:
     """Measure all operations; gives ratios to the example at 5 and 24 KB, means of the three that come most often."""
     rows = list(_rows(field, effort))
     measure([case for row in rows for case in row.cases.values()], field.load, effort.rounds, effort.seconds)
-    means = {server.name: {size: mean_cpu(_hot(rows, server, size)) for size in _SMALL} for server in field.servers}
-    texts = {"summary": f"{_summary_table(means)}\n{_spread(rows)}", "headline": _headline(means, field)}
+    names = [_FIRST, _AGAIN, *(server.name for server in field.servers[1:])]
+    means = {name: {size: mean_cpu(_hot(rows, name, size)) for size in _SMALL} for name in names}
+    texts = {"summary": f"{_summary_table(means)}\n{_spread(rows)}"}
+    conclusions = [_headline(means, field, size) for size in _SMALL]
     if effort.whole:
         texts |= {
             "operations": _beside_table(rows, field),
             "kinds": _kinds_tables(rows, field, effort),
-            "capacity": capacity_table(_all_operations(rows, field, effort), Replica.of_chart()),
+            "capacity": capacity_table(_all_operations(rows, effort), Replica.of_chart()),
         }
-    return Part(texts, _ratios(means, field), _plots(rows, means, field, effort))
+        conclusions += _of_large_clusters(rows)
+    return Part(texts, _ratios(means, field), _plots(rows, means, field, effort), conclusions)
 
 
 def special(field: Field, effort: Effort) -> Part:
@@ -96,15 +105,20 @@ def _rows(field: Field, effort: Effort) -> Iterator[_Row]:
                 row = _Row(operation, kind, size, {})
                 bodies = field.bodies(operation, length, make)
                 connections = _CONNECTIONS if length < _LARGE else _CONNECTIONS_FOR_LARGE
-                for server in _asked(field, row, bodies[0].stat().st_size):
+                row.cases[_FIRST] = Case(field.ours, bodies, connections)
+                if size in _SMALL:
+                    row.cases[_AGAIN] = Case(field.ours, bodies, connections, way="again")
+                for server in _others(field, row, bodies[0].stat().st_size):
                     row.cases[server.name] = Case(server, bodies, connections)
                 yield row
 
 
-def _asked(field: Field, row: _Row, length: int) -> Sequence[Server]:
-    if not field.peers or row.kind != _PEERS_KIND or length > _MOST_THAT_THE_EXAMPLE_READS:
-        return [field.ours]
-    return field.servers if row.is_hot else [field.ours, field.peers.example]
+def _others(field: Field, row: _Row, length: int) -> Sequence[Server]:
+    if row.kind != _PEERS_KIND:
+        return []
+    if not field.peers or length > _MOST_THAT_THE_EXAMPLE_READS:
+        return [field.floor]
+    return field.servers[1:] if row.is_hot else [field.floor, field.peers.example]
 
 
 def _special(field: Field) -> Iterator[_Row]:
@@ -119,35 +133,41 @@ def _special(field: Field) -> Iterator[_Row]:
         yield _Row("InterpretReplica", "a bounded expression", f"Workload, {size}", cases)
 
 
-def _hot(rows: Sequence[_Row], server: Server, size: str) -> list[Summary]:
-    return [row.cases[server.name].found for row in rows if row.is_hot and row.size == size]
+def _hot(rows: Sequence[_Row], name: str, size: str) -> list[Summary]:
+    return [row.cases[name].found for row in rows if row.is_hot and row.size == size]
 
 
 def _ratios(means: Mapping[str, Mapping[str, float]], field: Field) -> dict[str, float]:
-    mine = means[field.ours.name]
+    examples = field.peers.examples if field.peers else ()
     return {
-        f"CPU per request, {size}, {name}": theirs[size] / mine[size]
-        for name, theirs in means.items()
-        if theirs is not mine
+        f"CPU per request, {size}, {server.name}{suffix}": means[server.name][size] / means[own][size]
+        for own, suffix in ((_FIRST, ""), (_AGAIN, ", same template again"))
+        for server in examples
         for size in _SMALL
     }
 
 
-def _headline(means: Mapping[str, Mapping[str, float]], field: Field) -> str:
-    mine = means[field.ours.name]
-    text = "\n".join(
-        f"- Objects of {size}: **{number(mine[size])} µs** of processor time per request, so that one core answers "
-        f"{number(1e6 / mine[size])} of them in a second{_beside(means, field, size)}."
-        for size in _SMALL
+def _headline(means: Mapping[str, Mapping[str, float]], field: Field, size: str) -> str:
+    first, again = means[_FIRST][size], means[_AGAIN][size]
+    text = (
+        f"A call about an object of {size} costs **{number(first)} µs** of processor time when its pod template is "
+        f"new, and **{number(again)} µs** when only its state has changed: one core answers {number(1e6 / first)} to "
+        f"{number(1e6 / again)} of them in a second"
     )
-    return f"{text}\n"
-
-
-def _beside(means: Mapping[str, Mapping[str, float]], field: Field, size: str) -> str:
     if not field.peers:
-        return ""
-    mine, theirs = means[field.ours.name][size], means[field.peers.example.name][size]
-    return f"; Karmada's example needs {number(theirs)} µs, {theirs / mine:.1f} times as much"
+        return f"{text}."
+    theirs = means[field.peers.example.name][size]
+    times = f"**{theirs / first:.1f}** to {theirs / again:.1f} times as much"
+    return f"{text}. Karmada's example needs {number(theirs)} µs, {times}."
+
+
+def _of_large_clusters(rows: Sequence[_Row]) -> list[str]:
+    found = [row for row in rows if (row.kind, row.size, row.operation) == ("RayCluster", "24 KB", "InterpretReplica")]
+    return [
+        f"InterpretReplica of a RayCluster of {row.size} costs {row.cpu(_FIRST)} µs, {row.cpu(_AGAIN)} µs with the "
+        "same templates: each group has a template of its own."
+        for row in found
+    ]
 
 
 def _summary_table(means: Mapping[str, Mapping[str, float]]) -> str:
@@ -169,33 +189,48 @@ def _spread(rows: Sequence[_Row]) -> str:
 
 
 def _beside_table(rows: Sequence[_Row], field: Field) -> str:
-    heads = ("operation", "size", "this server, CPU µs", "requests/s per core", "Go example, CPU µs", "ratio")
+    heads = (
+        "operation",
+        "size",
+        "floor, CPU µs",
+        "first calls, CPU µs",
+        "times the floor",
+        "same template again, CPU µs",
+        "times the floor",
+        "Go example, CPU µs",
+        "times first calls",
+    )
     return table(heads, [_line(row, field) for row in rows if row.kind == _PEERS_KIND])
 
 
 def _line(row: _Row, field: Field) -> tuple[str, ...]:
-    own, other = row.found(field.ours), row.found(field.peers.example) if field.peers else None
-    rate = number(own.per_core) if own else NOTHING
-    theirs = row.cpu(field.peers.example) if field.peers else NOTHING
-    ratio = f"{other.cpu / own.cpu:.1f}" if own and other else NOTHING
-    return row.operation, row.size, row.cpu(field.ours), rate, theirs, ratio
+    floor, example = field.floor.name, field.peers.example.name if field.peers else ""
+    ours = (cell for own in (_FIRST, _AGAIN) for cell in (row.cpu(own), row.ratio(own, floor)))
+    return row.operation, row.size, row.cpu(floor), *ours, row.cpu(example), row.ratio(example, _FIRST)
 
 
 def _kinds_tables(rows: Sequence[_Row], field: Field, effort: Effort) -> str:
-    heads = ("operation, CPU µs", *effort.sizes)
+    heads = ("operation, CPU µs (times the floor)", *effort.sizes, *(f"{size}, again" for size in _SMALL))
+    columns = [*((size, _FIRST) for size in effort.sizes), *((size, _AGAIN) for size in _SMALL)]
+    by_place = {(row.kind, row.operation, row.size): row for row in rows}
+
+    def cell(kind: str, operation: str, size: str, name: str) -> str:
+        row, floor = by_place[kind, operation, size], by_place[_PEERS_KIND, operation, size].found(field.floor.name)
+        found = row.found(name)
+        return f"{row.cpu(name)} ({found.cpu / floor.cpu:.1f})" if found and floor else row.cpu(name)
+
     tables = []
     for kind in _KINDS:
         if kind != _PEERS_KIND:
-            cells = {(row.operation, row.size): row.cpu(field.ours) for row in rows if row.kind == kind}
-            lines = [(operation, *(cells[operation, size] for size in effort.sizes)) for operation in OPERATIONS]
+            lines = [(each, *(cell(kind, each, *column) for column in columns)) for each in OPERATIONS]
             tables.append(f"{kind}:\n\n{table(heads, lines)}")
     return "\n".join(tables)
 
 
-def _all_operations(rows: Sequence[_Row], field: Field, effort: Effort) -> dict[str, float]:
+def _all_operations(rows: Sequence[_Row], effort: Effort) -> dict[str, float]:
     """Return the mean over all operations and kinds, by size."""
     by_size = {
-        size: [found for row in rows if row.size == size and (found := row.found(field.ours))] for size in effort.sizes
+        size: [found for row in rows if row.size == size and (found := row.found(_FIRST))] for size in effort.sizes
     }
     return {size: mean_cpu(several) for size, several in by_size.items() if several}
 
@@ -216,9 +251,10 @@ def _plots(rows: Sequence[_Row], means: Mapping[str, Mapping[str, float]], field
 
 def _growth(rows: Sequence[_Row], field: Field, effort: Effort) -> Plot:
     sizes = list(effort.sizes)
-    asked = [(f"this server, {kind}", field.ours, kind) for kind in _KINDS]
+    asked = [(f"this server, {kind}", _FIRST, kind) for kind in _KINDS]
+    asked.append((f"floor, {_PEERS_KIND}", field.floor.name, _PEERS_KIND))
     if field.peers:
-        asked.append((f"Go example, {_PEERS_KIND}", field.peers.example, _PEERS_KIND))
+        asked.append((f"Go example, {_PEERS_KIND}", field.peers.example.name, _PEERS_KIND))
     return Plot(
         "sizes",
         "CPU per request by size of the object: mean of InterpretReplica, InterpretComponent, InterpretHealth",
@@ -230,7 +266,7 @@ def _growth(rows: Sequence[_Row], field: Field, effort: Effort) -> Plot:
     )
 
 
-def _mean(rows: Sequence[_Row], server: Server, kind: str, size: str) -> float:
+def _mean(rows: Sequence[_Row], server: str, kind: str, size: str) -> float:
     several = [
         found
         for row in rows

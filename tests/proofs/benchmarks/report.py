@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, Literal
 
 _BLOCK: Final = re.compile(r"(<!-- bench: (?P<name>[a-z-]+) -->\n)(?P<text>.*?)(<!-- bench: end -->\n)", re.DOTALL)
@@ -41,14 +42,15 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one section has found: texts for places of the page, ratios by name (more is better), and plots.
+    """What one section has found: texts for places of the pages, ratios by name (more is better), and plots.
 
-    A plot is shown below the first text.
+    A plot is shown below the first text. ``conclusions`` are sentences for who reads nothing else.
     """
 
     texts: Mapping[str, str]
     ratios: Mapping[str, float] = field(default_factory=dict)
     plots: Sequence[Plot] = ()
+    conclusions: Sequence[str] = ()
 
     @property
     def blocks(self) -> dict[str, str]:
@@ -87,14 +89,19 @@ def number(value: float) -> str:
     return f"{round(value, digits):,.{max(digits, 0)}f}"
 
 
+def fill_pages(pages: Mapping[Path, str], blocks: Mapping[str, str]) -> dict[Path, str]:
+    """Return pages with these texts, each in the page that has its place; raises PageError."""
+    places = {match["name"] for page in pages.values() for match in _BLOCK.finditer(page)}
+    if missing := sorted(set(blocks) - places):
+        raise PageError(f"no page has a place for {', '.join(missing)}")
+    return {path: fill(page, blocks) for path, page in pages.items()}
+
+
 def fill(page: str, blocks: Mapping[str, str]) -> str:
-    """Return the page with these texts in their places, other places as they were; raises PageError.
+    """Return the page with these texts in their places, if it has any, and other places as they were.
 
     A place begins with a line ``<!-- bench: name -->`` and ends with ``<!-- bench: end -->``.
     """
-    places = {match["name"] for match in _BLOCK.finditer(page)}
-    if missing := sorted(set(blocks) - places):
-        raise PageError(f"the page has no place for {', '.join(missing)}")
 
     def filled(match: re.Match[str]) -> str:
         return f"{match[1]}{blocks.get(match['name'], match['text'])}{match[4]}"

@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from tests.proofs.benchmarks.figures import Figures, Summary, summary
-from tests.proofs.benchmarks.load import Load
+from tests.proofs.benchmarks.load import Load, Way
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.servers import Server
 
@@ -38,11 +38,14 @@ THOROUGH = Effort(
     rounds=5,
     seconds=0.4,
     sizes={"5 KB": 5 * 1024, "24 KB": 24 * 1024, "100 KB": 100 * 1024, "1 MB": 1_000_000},
-    definitions=(10, 100, 1000),
+    definitions=(10, 100, 1000, 10_000),
     owners=(0, 1, 4, 16, 64),
     requests=1_000_000,
     starts=5,
-    limit=24 * 60,
+    limit=45 * 60,
+)
+REHEARSAL = replace(
+    THOROUGH, rounds=1, seconds=0.05, definitions=(10, 1000), owners=(0, 4), requests=2000, starts=1, limit=10 * 60
 )
 QUICK = Effort(
     whole=False,
@@ -53,8 +56,9 @@ QUICK = Effort(
     owners=(0, 16),
     requests=20_000,
     starts=1,
-    limit=175,
+    limit=240,
 )
+QUICKEST = replace(QUICK, limit=55)
 
 
 _FORGIVEN: Final = 1
@@ -67,7 +71,7 @@ class Case:
     server: Server
     bodies: tuple[Path, ...]
     connections: int = 8
-    fresh: bool = False
+    way: Way = "first"
     rounds: list[Figures] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
@@ -95,7 +99,7 @@ def measure(cases: Iterable[Case], load: Load, rounds: int, seconds: float) -> N
 
 def _measure(case: Case, load: Load, seconds: float) -> None:
     try:
-        figures = load.run(case.server, case.bodies, seconds, connections=case.connections, fresh=case.fresh)
+        figures = load.run(case.server, case.bodies, seconds, connections=case.connections, way=case.way)
     except MeasurementError as error:
         case.failures.append(str(error))
         sys.stderr.write(f"{case.server.name}, {case.bodies[0].name}: {error}\n")

@@ -13,6 +13,7 @@ from typing import Final
 from tests.proofs.benchmarks.client import client, scripts
 from tests.proofs.benchmarks.core import core
 from tests.proofs.benchmarks.field import Field
+from tests.proofs.benchmarks.floor_ratio import floor_ratio, quick_floor_ratio
 from tests.proofs.benchmarks.growth import definitions, managed_fields
 from tests.proofs.benchmarks.lifecycle import memory, reload, start
 from tests.proofs.benchmarks.operations import operations, special
@@ -32,9 +33,14 @@ class Section:
     gives_ratios: bool = True
 
 
+QUICK_SECTION: Final = "quick-floor"
+"""What the quick comparison measures, and no other one."""
+
 SECTIONS: Final[dict[str, Section]] = {
-    "operations": Section(operations, ("summary", "headline", "operations", "kinds", "capacity")),
-    "stages": Section(stages, ("stages",)),
+    "operations": Section(operations, ("summary", "operations", "kinds", "capacity")),
+    "floor": Section(floor_ratio, ("floor",)),
+    QUICK_SECTION: Section(quick_floor_ratio, ()),
+    "stages": Section(stages, ("stages",), gives_ratios=False),
     "special": Section(special, ("special",), gives_ratios=False),
     "waiting": Section(waiting, ("waiting",)),
     "connections": Section(new_connections, ("connections",)),
@@ -87,7 +93,8 @@ class Run:
             found |= part.blocks if with_plots else part.texts
         if self.ratios:
             found["ratios"] = ratio_table(self.ratios)
-        return found
+        lines = [f"- {line}\n" for part in self._parts.values() for line in part.conclusions]
+        return found | ({"conclusions": "".join(lines)} if lines else {})
 
     def sections_of(self, ratios: Iterable[str]) -> list[str]:
         """Return the sections that have given some ratios."""

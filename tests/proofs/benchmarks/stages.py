@@ -1,4 +1,4 @@
-"""One request by stage: what each costs this server, beside a server that knows the answer."""
+"""One call by stage, without TLS, socket and HTTP: what each costs this server."""
 
 import asyncio
 import gc
@@ -16,9 +16,8 @@ from karta_interpreter.webhook.server.remembered_answers import RememberedAnswer
 from karta_interpreter.webhook.wire import FastDecoder, encode_results
 from tests.proofs.benchmarks.field import DEFINITIONS, Field
 from tests.proofs.benchmarks.report import Part, number, table
-from tests.proofs.benchmarks.rounds import Case, Effort, measure
-from tests.proofs.benchmarks.servers import Server
-from tests.proofs.benchmarks.workload import HOT_OPERATIONS, OPERATIONS, Make, ray_cluster, workload
+from tests.proofs.benchmarks.rounds import Effort
+from tests.proofs.benchmarks.workload import OPERATIONS, Make, ray_cluster, workload
 
 _MAKES: Final[tuple[Make, ...]] = (workload, ray_cluster)
 _SIZES: Final = {"5 KB": 5 * 1024, "24 KB": 24 * 1024}
@@ -26,31 +25,9 @@ _TURNS, _TURN_SECONDS = 20, 0.004
 _HEADS: Final = ("operation", "decode", "evaluate", "encode", "bookkeeping", "first call", "same parts again")
 
 
-def stages(field: Field, effort: Effort) -> Part:
-    """Measure the floor, this server, and the stages within one call; gives the ratios of floor to this server."""
-    with field.bay.floor() as floor:
-        lines, ratios = _beside_floor(field, floor, effort)
-    heads = ("kind", "size", "floor, CPU µs", "this server, CPU µs", "times the floor")
-    return Part({"stages": f"{table(heads, lines)}\n{_stages_text(field)}"}, ratios)
-
-
-def _beside_floor(field: Field, floor: Server, effort: Effort) -> tuple[list[tuple[str, ...]], dict[str, float]]:
-    servers = floor, field.ours
-    cases = {
-        (make.__name__, size, server.name): Case(server, field.hot_bodies(length, make, HOT_OPERATIONS))
-        for make in _MAKES
-        for size, length in _SIZES.items()
-        for server in servers
-    }
-    measure(cases.values(), field.load, effort.rounds, effort.seconds)
-    lines: list[tuple[str, ...]] = []
-    ratios: dict[str, float] = {}
-    for make in _MAKES:
-        for size in _SIZES:
-            least, ours = (cases[make.__name__, size, each.name].found.cpu for each in servers)
-            lines.append((make.__name__, size, number(least), number(ours), f"{ours / least:.1f}"))
-            ratios[f"floor, {make.__name__}, {size}"] = least / ours
-    return lines, ratios
+def stages(field: Field, _: Effort) -> Part:
+    """Measure the stages within one call."""
+    return Part({"stages": _stages_text(field)})
 
 
 def _stages_text(field: Field) -> str:
@@ -63,7 +40,7 @@ def _stages_text(field: Field) -> str:
         for operation in OPERATIONS
         if (bodies := [file.read_bytes() for file in field.bodies(operation, length, make)])
     ]
-    return f"Within a call, without TLS, socket and HTTP, in µs:\n\n{table(_HEADS, rows)}"
+    return table(_HEADS, rows)
 
 
 def _stages(store: Store, bodies: list[bytes]) -> tuple[float, ...]:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.proofs.benchmarks.comparison import better, falls, read_baseline, unmeasured, write_baseline
+from tests.proofs.benchmarks.comparison import QUICK_FLOOR, better, falls, read_baseline, unmeasured, write_baseline
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,25 @@ from tests.proofs.benchmarks.comparison import better, falls, read_baseline, unm
 )
 def test_a_fall_is_more_than_a_fifth(now: float, fallen: bool, reason: str) -> None:
     assert bool(falls({"CPU": 10.0}, {"CPU": now})) is fallen, reason
+
+
+@pytest.mark.parametrize(
+    ("name", "now", "fallen"),
+    [
+        ("floor, 5 KB", 0.46, False),
+        ("floor, 5 KB", 0.45, True),
+        ("quick floor", 0.41, False),
+        ("quick floor", 0.39, True),
+    ],
+)
+def test_floors_have_tolerances_of_their_own(name: str, now: float, fallen: bool) -> None:
+    name = {"quick floor": f"{QUICK_FLOOR}5 KB"}.get(name, name)
+    assert bool(falls({name: 0.5}, {name: now})) is fallen
+
+
+def test_a_growth_is_told_in_floors() -> None:
+    (fall,) = falls({"floor, 5 KB": 0.5}, {"floor, 5 KB": 0.4})
+    assert str(fall) == "floor, 5 KB: 2.00 times the floor has become 2.50, 25 % more"
 
 
 def test_a_fall_is_named() -> None:
@@ -38,10 +57,10 @@ def test_the_better_of_two_measurements_counts() -> None:
 
 def test_a_baseline_is_read_as_it_was_written(tmp_path: Path) -> None:
     file = tmp_path / "baseline.json"
-    write_baseline(file, {"CPU, 5 KB": 7.4249, "p99": 5.0})
-    assert read_baseline(file) == {"CPU, 5 KB": 7.42, "p99": 5.0}
-    assert list(read_baseline(file)) == ["CPU, 5 KB", "p99"]
+    write_baseline(file, {"CPU, 5 KB": 7.42491, "p99": 5.0, f"{QUICK_FLOOR}5 KB": 0.5})
+    assert list(read_baseline(file, quick=False).items()) == [("CPU, 5 KB", 7.425), ("p99", 5.0)]
+    assert read_baseline(file, quick=True) == {f"{QUICK_FLOOR}5 KB": 0.5}
 
 
 def test_no_file_is_an_empty_baseline(tmp_path: Path) -> None:
-    assert read_baseline(tmp_path / "baseline.json") == {}
+    assert read_baseline(tmp_path / "baseline.json", quick=True) == {}

@@ -8,11 +8,11 @@ import pytest
 
 from tests.proofs.benchmarks import __main__ as module
 from tests.proofs.benchmarks import run
-from tests.proofs.benchmarks.comparison import write_baseline
+from tests.proofs.benchmarks.comparison import QUICK_FLOOR, write_baseline
 from tests.proofs.benchmarks.field import Field
 from tests.proofs.benchmarks.golang import Programs
 from tests.proofs.benchmarks.report import Part
-from tests.proofs.benchmarks.run import Run, Section
+from tests.proofs.benchmarks.run import QUICK_SECTION, Run, Section
 
 GO = cast("Programs", object())
 Measured = Callable[..., list[str]]
@@ -72,6 +72,29 @@ def test_what_cannot_be_measured_any_more_is_named(measured: Measured, capsys: p
 def test_without_go_only_what_needs_none_is_compared(measured: Measured) -> None:
     measured({"CPU": 10.0, "1,000 definitions": 1.0}, definitions=[{"1,000 definitions": 1.0}])
     assert module.compare(None) == 0
+
+
+@pytest.mark.parametrize(
+    ("found", "exit_code", "runs"),
+    [
+        pytest.param([0.5], 0, 1, id="as it was"),
+        pytest.param([0.3, 0.39, 0.41], 0, 3, id="one of three is good"),
+        pytest.param([0.3, 0.39, 0.39], 1, 3, id="three agree"),
+    ],
+)
+def test_the_quick_comparison_fails_where_three_runs_agree(
+    measured: Measured, found: list[float], exit_code: int, runs: int
+) -> None:
+    name = f"{QUICK_FLOOR}Workload"
+    asked = measured({name: 0.5, "CPU": 10.0}, **{QUICK_SECTION: [{name: each} for each in found]})
+    assert module.compare(None, quick=True) == exit_code
+    assert asked == [QUICK_SECTION] * runs
+
+
+def test_the_quick_comparison_looks_again_for_what_is_missing(measured: Measured) -> None:
+    name = f"{QUICK_FLOOR}Workload"
+    measured({name: 0.5}, **{QUICK_SECTION: [{}, {name: 0.5}]})
+    assert module.compare(None, quick=True) == 0
 
 
 def test_there_has_to_be_a_baseline(measured: Measured) -> None:

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.proofs.benchmarks.report import PageError, Part, Plot, fill, number, table
+from tests.proofs.benchmarks.report import PageError, Part, Plot, fill, fill_pages, number, table
 from tests.proofs.benchmarks.run import SECTIONS
 
-PAGE = Path(__file__).parents[3] / "docs" / "performance.md"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,16 @@ def test_filling_twice_is_filling_once() -> None:
     assert fill(once, {"cpu": "text\n"}) == once
 
 
+def test_each_text_goes_to_the_page_that_has_its_place() -> None:
+    one, two = (f"<!-- bench: {name} -->\n<!-- bench: end -->\n" for name in ("cpu", "start"))
+    filled = fill_pages({Path("one"): one, Path("two"): two}, {"start": "text\n"})
+    assert filled == {Path("one"): one, Path("two"): fill(two, {"start": "text\n"})}
+
+
 def test_a_text_without_a_place_is_an_error() -> None:
+    page = "<!-- bench: cpu -->\n<!-- bench: end -->\n"
     with pytest.raises(PageError, match="memory, start"):
-        fill("<!-- bench: cpu -->\n<!-- bench: end -->\n", {"start": "", "cpu": "", "memory": ""})
+        fill_pages({Path("page"): page}, {"start": "", "cpu": "", "memory": ""})
 
 
 def test_plots_stand_below_the_first_text() -> None:
@@ -73,8 +80,8 @@ def test_bars_compare_names_and_lines_follow_numbers() -> None:
     assert not Plot("a", "", "", "", (5.0,), series).is_bars
 
 
-def test_the_page_has_a_place_for_everything_and_nothing_else() -> None:
-    page = PAGE.read_text()
-    places = ["setting", "ratios", *(place for section in SECTIONS.values() for place in section.places)]
-    fill(page, dict.fromkeys(places, ""))
-    assert page.count("<!-- bench: end -->") == len(places)
+def test_the_pages_have_a_place_for_everything_and_nothing_else() -> None:
+    pages = {page: page.read_text() for page in (DOCS / "performance.md", DOCS / "performance-figures.md")}
+    places = ["setting", "conclusions", "ratios", *(place for section in SECTIONS.values() for place in section.places)]
+    fill_pages(pages, dict.fromkeys(places, ""))
+    assert sum(page.count("<!-- bench: end -->") for page in pages.values()) == len(places)

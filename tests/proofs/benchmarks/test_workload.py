@@ -5,9 +5,14 @@ from typing import Any
 import orjson
 import pytest
 
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.webhook.wire import FastDecoder
 from tests.proofs.benchmarks.capacity import Replica, capacity_table
 from tests.proofs.benchmarks.workload import (
     OPERATIONS,
+    REPLICAS_MARK,
+    STATE_MARK,
+    TEMPLATE_MARK,
     UID,
     Make,
     bounded,
@@ -15,6 +20,7 @@ from tests.proofs.benchmarks.workload import (
     managed_by,
     pytorch_job,
     ray_cluster,
+    renumbered,
     request_body,
     sized,
     variant,
@@ -24,6 +30,8 @@ from tests.proofs.e2e.rig.binaries import KARMADA
 
 MAKES = [workload, bounded, deployment, ray_cluster, pytorch_job]
 HERE = Path(__file__).parent
+CATALOGUE = Store().load()
+_OF_THE_STATUS = {"InterpretHealth", "InterpretStatus", "AggregateStatus", "Retain"}
 
 
 @pytest.mark.parametrize("make", MAKES)
@@ -99,3 +107,31 @@ def test_one_version_of_karmada_is_measured_and_tested_against() -> None:
 def _templates(value: Any) -> list[dict[str, Any]]:
     groups = [value["headGroupSpec"], *value["workerGroupSpecs"]]
     return [group["template"] for group in groups]
+
+
+@pytest.mark.parametrize("operation", [each for each in OPERATIONS if each not in _OF_THE_STATUS])
+@pytest.mark.parametrize("make", [deployment, ray_cluster, pytorch_job])
+def test_first_calls_ask_about_other_parts_and_later_ones_about_the_same(make: Make, operation: str) -> None:
+    """The server remembers answers by the text of what it has read."""
+    body = request_body(operation, 5 * 1024, variant(0, make))
+    read = FastDecoder(CATALOGUE.find).read
+
+    def parts(*marks: str) -> set[bytes]:
+        bodies = [renumbered(body, marks, number) for number in range(4)]
+        for each in bodies:
+            read(each)  # what is read is known after the first one
+        found = [read(each) for each in bodies]
+        return {each.parts for each in found if each and each.parts}
+
+    assert len(parts(STATE_MARK, TEMPLATE_MARK, REPLICAS_MARK)) == 4
+    assert len(parts(STATE_MARK)) == 1
+
+
+def test_numbers_stand_in_the_place_of_all_marks_and_change_no_length() -> None:
+    body = request_body("ReviseReplica", 5 * 1024, variant(0, ray_cluster))
+    marks = [STATE_MARK, TEMPLATE_MARK, REPLICAS_MARK]
+    other = renumbered(body, marks, 7)
+    assert len(other) == len(body)
+    assert [mark for mark in marks if mark.encode() in other] == []
+    assert other.count(b"00000000007") == body.count(STATE_MARK.encode()) + body.count(TEMPLATE_MARK.encode())
+    assert other.count(b'"replicas":4000007') == 1

@@ -1,6 +1,6 @@
 """Objects of a chosen size, as Karmada sends them: with managedFields, annotations and a status."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -16,6 +16,12 @@ OPERATIONS: Final = (
 )
 UID: Final = "5f0c8f3e-2b1a-4a52-9f4e-3f6a35c1d111"
 """Stands in each body; the load generator writes another one over it for each request."""
+STATE_MARK: Final = "396312000000"
+"""Stands in the resourceVersion and the status of each variant; the load generator writes another number over it."""
+TEMPLATE_MARK: Final = "281474976710"
+"""Stands in each pod template of a variant; the load generator writes another number over it for first calls."""
+REPLICAS_MARK: Final = "4171926"
+"""The replicas that ReviseReplica is asked for: of many kinds it reads nothing of the template, so this is new, too."""
 _MOST_GROUPS: Final = 200
 _CLUSTERS: Final = ("member1", "member2", "member3")
 
@@ -93,19 +99,31 @@ def sized(size: int, make: Make) -> dict[str, Any]:
 def variant(number: int, make: Make) -> Make:
     """Return what makes other objects of the same kind: no two have the same name, nor any two pod templates.
 
-    So nothing that a server remembers of one is of use for another one.
+    So nothing that a server remembers of one is of use for another one. The same object sent again is known to the
+    server, unless the load generator writes over the marks in its pod templates: then each request is a first call.
     """
 
     def varied(parts: int) -> dict[str, Any]:
         obj = make(parts)
-        obj["metadata"] |= {"name": f"training-{number}", "resourceVersion": f"{396312 + number}"}
+        obj["metadata"] |= {"name": f"training-{number}", "resourceVersion": STATE_MARK}
+        obj["status"]["conditions"][0]["message"] = f"observed at {STATE_MARK}"
         for place, template in enumerate(_pod_templates(obj["spec"])):
-            template["metadata"]["labels"]["app"] = f"training-{number}-{place}"
+            template["metadata"]["labels"]["app"] = f"training-{number}-{place}-{TEMPLATE_MARK}"
+            template["spec"]["nodeSelector"]["pool"] = TEMPLATE_MARK
+            template["spec"]["volumes"][0]["configMap"]["name"] = f"training-config-{TEMPLATE_MARK}"
             requests = template["spec"]["containers"][0]["resources"]["requests"]
             requests["cpu"] = str(1 + (number + place) % 4)
         return obj
 
     return varied
+
+
+def renumbered(request: bytes, marks: Sequence[str], number: int) -> bytes:
+    """Return a request with the last digits of a number behind the first digit of each mark."""
+    digits = f"{number:012}"
+    for mark in marks:
+        request = request.replace(mark.encode(), f"{mark[0]}{digits[1 - len(mark) :]}".encode())
+    return request
 
 
 def managed_by(owners: int) -> Make:
@@ -140,7 +158,7 @@ def _pod_templates(value: Any) -> Iterator[dict[str, Any]]:
 def _beside(operation: str, obj: dict[str, Any]) -> tuple[dict[str, Any], int, dict[str, Any]]:
     """Return what is asked next to the object: what a cluster has, the replicas, the statuses of clusters."""
     if operation == "ReviseReplica":
-        return {}, 40, {}
+        return {}, int(REPLICAS_MARK), {}
     if operation == "Retain":
         return {"observedObject": _as_go_writes(obj)}, 0, {}
     if operation == "AggregateStatus":

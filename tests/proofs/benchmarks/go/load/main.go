@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -30,6 +31,9 @@ var uidField = []byte(`"uid":"`)
 
 const uidLength = 36
 
+// No number comes again, not even after this program was started again: a server remembers.
+var numbers atomic.Int64
+
 // An order opens connections for some bodies, which take turns, or has them run for some seconds.
 type order struct {
 	Address     string   `json:"address"`
@@ -39,6 +43,7 @@ type order struct {
 	Seconds     float64  `json:"seconds"`
 	Requests    int      `json:"requests"` // or until there were so many
 	Fresh       bool     `json:"fresh"`    // a new connection for each request
+	Marks       []string `json:"marks"`    // digits, which in each request are others but for the first
 }
 
 type result struct {
@@ -65,10 +70,13 @@ type connection struct {
 type request struct {
 	text []byte
 	uid  []byte // a part of the text
+	// parts of the text that get a number
+	marked [][]byte
 }
 
 func main() {
 	debug.SetGCPercent(1000)
+	numbers.Store(time.Now().UnixMicro())
 	var open order
 	var connections []*connection
 	for in := json.NewDecoder(os.Stdin); ; {
@@ -128,7 +136,23 @@ func newRequest(o order, body []byte) request {
 		"Accept-Encoding: gzip\r\n\r\n", o.Path, o.Address, len(body))
 	text := append([]byte(head), body...)
 	start := bytes.Index(text, uidField) + len(uidField)
-	return request{text, text[start : start+uidLength]}
+	return request{text, text[start : start+uidLength], marked(text, o.Marks)}
+}
+
+// marked returns the parts of a text that are one of some marks.
+func marked(text []byte, marks []string) [][]byte {
+	var parts [][]byte
+	for _, mark := range marks {
+		for at := 0; ; at += len(mark) {
+			found := bytes.Index(text[at:], []byte(mark))
+			if found < 0 {
+				break
+			}
+			at += found
+			parts = append(parts, text[at:at+len(mark)])
+		}
+	}
+	return parts
 }
 
 func (c *connection) dial(address string) error {
@@ -184,6 +208,10 @@ func run(o order, connections []*connection) result {
 func (c *connection) ask(o order, i, n int) {
 	q := c.requests[(i+n)%len(c.requests)]
 	copy(q.uid, fmt.Sprintf("%08x-0000-4000-8000-%012x", i, n))
+	number := fmt.Appendf(nil, "%012d", numbers.Add(1)%1_000_000_000_000)
+	for _, part := range q.marked {
+		copy(part[1:], number[len(number)-len(part)+1:])
+	}
 	asked := time.Now()
 	if o.Fresh || c.last {
 		c.close()
