@@ -1,6 +1,5 @@
 """Who runs next to each other, and what they are asked."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.proofs.benchmarks.golang import Programs
-from tests.proofs.benchmarks.load import Load
+from tests.proofs.benchmarks.load import Load, python_load
 from tests.proofs.benchmarks.servers import Bay, Server
 from tests.proofs.benchmarks.workload import Make, body_about, sized, variant
 
@@ -48,7 +47,7 @@ class Peers:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The servers, and the load that they get; without Go, ``peers`` is None, and both loads are in Python.
+    """The servers, and the load that they get; without Go, ``peers`` is None, and the load is in Python.
 
     ``floor`` knows the answer: no server in Python can be faster.
     """
@@ -57,7 +56,6 @@ class Field:
     floor: Server
     peers: Peers | None
     load: Load
-    python_load: Load
     bay: Bay
     folder: Path
 
@@ -96,13 +94,11 @@ def field(programs: Programs | None, folder: Path) -> Iterator[Field]:
     with ExitStack() as stack:
         start = stack.enter_context
         ours = start(bay.ours("this server", "--kartas", DEFINITIONS))
-        python_load = start(Load(sys.executable, "-m", "tests.proofs.benchmarks.python_load"))
         yield Field(
             ours=ours,
             floor=start(bay.floor()),
             peers=_peers(programs, bay, stack, ours) if programs else None,
-            load=start(Load(programs.load)) if programs else python_load,
-            python_load=python_load,
+            load=start(Load(programs.load) if programs else python_load()),
             bay=bay,
             folder=folder,
         )

@@ -24,7 +24,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The median of each figure over the rounds; ``spread`` is that of ``cpu``."""
+    """The median of each figure over the rounds; ``spread`` is that of ``cpu``, ``least`` its smallest one."""
 
     cpu: float
     rate: float
@@ -33,6 +33,7 @@ class Summary:
     longest: float
     busy: float
     spread: float
+    least: float
 
     @property
     def per_core(self) -> float:
@@ -50,6 +51,7 @@ def summary(rounds: Sequence[Figures]) -> Summary:
         longest=median(one.longest for one in rounds),
         busy=median(one.busy for one in rounds),
         spread=spread([one.cpu for one in rounds]),
+        least=min(one.cpu for one in rounds),
     )
 
 

@@ -1,5 +1,6 @@
 """The load generator: a program that asks one server at a time."""
 
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,11 @@ from tests.proofs.benchmarks.workload import REPLICAS_MARK, STATE_MARK, TEMPLATE
 Way: TypeAlias = Literal["first", "again", "connecting"]
 """What each request is: about new pod templates, about the same ones in a new state, or the first, over a connection of
 its own, which then is measured."""
+
+
+def python_load() -> "Load":
+    """Return the load generator in Python."""
+    return Load(sys.executable, "-m", "tests.proofs.benchmarks.python_load")
 
 
 class Load(Program):

@@ -40,7 +40,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         bay = Bay(Path(folder))
         servers = [stack.enter_context(_serving(name, Path(root))) for name, root in roots.items()]
-        field = Field(servers[0], None, stack.enter_context(Load(programs.load)), bay, Path(folder))
+        floor, load = stack.enter_context(bay.floor()), stack.enter_context(Load(programs.load))
+        field = Field(servers[0], floor, None, load, bay, Path(folder))
         found = _measure(field, servers, options.rounds, options.seconds)
         sys.stdout.write(_table(servers, found))
 

@@ -9,7 +9,7 @@ def figures(cpu: float, p99: float = 1.0) -> Figures:
 
 def test_each_figure_has_its_own_median() -> None:
     found = summary([figures(30.0, p99=5.0), figures(10.0, p99=9.0), figures(20.0, p99=1.0)])
-    assert (found.cpu, found.p99) == (20.0, 5.0)
+    assert (found.cpu, found.p99, found.least) == (20.0, 5.0, 10.0)
 
 
 def test_one_wild_round_of_five_changes_nothing() -> None:

@@ -275,7 +275,7 @@ def _worker_group(number: int) -> dict[str, Any]:
         "groupName": f"group-{number}",
         "replicas": 2 + number,
         "minReplicas": 0,
-        "maxReplicas": 16,
+        "maxReplicas": int(REPLICAS_MARK),  # whatever is asked for fits
         "numOfHosts": 1,
         "rayStartParams": {},
         "template": _template("worker"),
