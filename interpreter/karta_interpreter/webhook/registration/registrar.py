@@ -147,7 +147,8 @@ class Registrar:
         snapshot, served = self._store.snapshot, self._served()
         present = self._present.objects.get(self._registration.name)
         options = asdict(self._registration)
-        desired = webhook_configuration(snapshot, endpoint, served, present=present, **options)
+        # In a thread: it takes 0.1 ms for each kind, and there may be thousands.
+        desired = await asyncio.to_thread(webhook_configuration, snapshot, endpoint, served, present=present, **options)
         for finding in left_out(snapshot, served):
             self._messages.log(finding.message, logging.WARNING, f"{finding.message} ({finding.hint})")
         # Something on the way may complete what is applied; that is not a change by others.
