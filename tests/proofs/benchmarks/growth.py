@@ -41,8 +41,8 @@ def definitions(field: Field, effort: Effort) -> Part:
     )
     ratios = {f"{_MANY:,} definitions": few.cpu / many.cpu}
     conclusion = (
-        f"The number of definitions makes no difference to a call: with {effort.definitions[-1]:,} of them it costs "
-        f"{most.cpu / few.cpu:.2f} times what it costs with {effort.definitions[0]:,}."
+        f"With {effort.definitions[-1]:,} definitions a call costs {most.cpu / few.cpu:.2f} times what it costs with "
+        f"{effort.definitions[0]:,}."
     )
     return Part({"definitions": table(heads, rows)}, ratios, [plot] if effort.whole else [], [conclusion])
 

@@ -69,9 +69,7 @@ def memory(field: Field, effort: Effort) -> Part:
         rows.append((example.name, NOTHING, "those of this page", number(example.memory())))
     heads = ("server", "MiB after the start", "requests", "MiB after them")
     _, fresh, count_, used = rows[0]
-    conclusion = (
-        f"It takes {fresh} MiB after the start, and {used} MiB after {count_} calls, with the answers it remembers."
-    )
+    conclusion = f"The server takes {fresh} MiB after the start, and {used} MiB after {count_} calls."
     return Part({"memory": table(heads, rows)}, conclusions=[conclusion])
 
 
