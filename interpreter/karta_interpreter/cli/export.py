@@ -8,7 +8,7 @@ from typing import TypedDict, Unpack
 import click
 
 from karta_interpreter import __version__
-from karta_interpreter.base.errors import ExportError, ServeError
+from karta_interpreter.base.errors import ExportError, InterpretationError, ServeError
 from karta_interpreter.base.findings import count, escaped
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.values import Object
@@ -35,10 +35,12 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 from karta_interpreter.definitions.sources.snapshot import Selection
 from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.suites.suite import Case, find_suites, home_of, load_suite
 from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
 from karta_interpreter.export.built_in import ARGO_CD, FLUX, Tool
 from karta_interpreter.export.customization import Exported, customization
 from karta_interpreter.export.flux_health import flux_health
+from karta_interpreter.export.karmada_thirdparty import check_has_folder, third_party
 from karta_interpreter.export.versions import Check, by_kind
 from karta_interpreter.webhook.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration
 from karta_interpreter.webhook.registration.operations import operations_for
@@ -220,6 +222,60 @@ def customization_command(
     scripts = sum(len(each["spec"]["customizations"]) for each in made)
     summary = f"{count(len(made), 'customization')}, {count(scripts, 'script')}"
     _report(rejected, f"{summary}; {len(rejected)} rejected", is_quiet=check, is_error=bool(kinds or paths))
+
+
+@command.command("karmada-thirdparty")
+@_kinds
+@_files
+@output_dir_option(required=True, help="The folder resourcecustomizations of Karmada, or a new one.")
+def karmada_thirdparty_command(*, kinds: tuple[str, ...], paths: tuple[str, ...], output_dir: Path) -> None:
+    """Write definitions and their suites as Karmada keeps its third-party interpreters, for a pull request to Karmada.
+
+    Each kind gets a folder GROUP/VERSION/KIND with customizations.yaml and testdata. KIND is a kind, apiVersion/Kind or
+    the name of a definition in the given files, or in the catalogue; suites are in the folder testdata next to its
+    file. The operations are those for Karmada's feature gate MultiplePodTemplatesScheduling. Operations and cases that
+    Karmada's folder cannot hold are named on stderr with the reason; a rejected operation of a kind that was asked for
+    makes the exit code 1.
+    """
+    files: dict[str, str] = {}
+    rejected: dict[str, str] = {}
+    left_out: dict[str, str] = {}
+    folders = cases = 0
+    for each in watched(definitions_named(kinds, paths), "Definitions"):
+        try:
+            check_has_folder(each.gvk)
+            exported = _exported(each, operations_for(each, multiple_pod_templates=True))
+            rejected |= {f"{each.gvk}, {operation}": reason for operation, reason in exported.rejected.items()}
+            if exported.customization is None:
+                continue
+            found = third_party(each.gvk, exported.customization, _cases(each))
+        except ExportError as error:
+            rejected[str(each.gvk)] = str(error)
+        else:
+            files |= found.files
+            left_out |= {f"{each.gvk}, {case}": f"left out: {reason}" for case, reason in found.left_out.items()}
+            folders, cases = folders + 1, cases + found.cases
+    write_files(output_dir, files)
+    for subject, reason in left_out.items():
+        click.echo(escaped(f"{subject}: {reason}"), err=True)
+    summary = f"{count(folders, 'folder')}, {count(cases, 'case')}; {len(rejected)} rejected"
+    _report(rejected, summary, is_quiet=False, is_error=bool(kinds or paths))
+
+
+def _cases(definition: Definition) -> list[Case]:
+    """The cases about a definition in the suites next to its file; none where it has no file."""
+    file = Path(definition.source)
+    if not file.is_file():
+        return []
+    suites = [suite for suite in find_suites(file.parent) if home_of(suite) == file.parent]
+    return [case for suite in suites for case in load_suite(suite) if _is_about(case, definition.gvk)]
+
+
+def _is_about(case: Case, gvk: GVK) -> bool:
+    try:
+        return GVK.of(case.call.object) == gvk
+    except InterpretationError:  # an object without a kind
+        return False
 
 
 def _check_answered(

@@ -234,10 +234,10 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
         # In the same folder, as a file can only be moved within one file system at once.
         with TemporaryDirectory(dir=folder, prefix=".unfinished-") as unfinished:
             for name, text in files.items():
-                Path(unfinished, name).parent.mkdir(exist_ok=True)
+                Path(unfinished, name).parent.mkdir(parents=True, exist_ok=True)
                 Path(unfinished, name).write_text(text, encoding="utf-8")
             for name in files:
-                (folder / name).parent.mkdir(exist_ok=True)
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 Path(unfinished, name).replace(folder / name)
     except OSError as error:
         raise Problem(f"error: {error.filename or folder}: {error.strerror}") from error

@@ -14,7 +14,7 @@ from pathlib import Path
 from docs.tools.write_known import read_reasons
 from karta_interpreter.languages.lua.machine import worker
 from tests.export.forms import pairs
-from tests.proofs.conformance import customizations, ours
+from tests.proofs.conformance import customizations, ours, thirdparty
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complaints, describe
@@ -37,6 +37,7 @@ from tests.proofs.conformance.toolchain import (
     build_gitops,
     build_gojq,
     build_program,
+    build_thirdparty,
     engine_source,
     has_go,
     karmada_source,
@@ -74,7 +75,7 @@ def main() -> int:
         version, folder = karmada_source()
         program, gojq, gitops, flux = build_program(), build_gojq(), build_gitops(), build_flux()
         argocd, (_, engine), kstatus = argocd_source(), engine_source(), kstatus_source()
-        validator, crds = build_crds(), list(sources.files())
+        validator, crds, thirdparty_test = build_crds(), list(sources.files()), build_thirdparty()
     except (ToolchainError, BuildError) as error:
         _say(str(error))
         return 1
@@ -87,6 +88,7 @@ def main() -> int:
                 write(measured, PAGE, place)
             return 0
         found = list(_all(peer, bundle, version, options.mutants))
+    found += _shown(_thirdparty(thirdparty_test))
     found += _shown(_gojq(gojq, round(options.mutants * _MUTANTS_OF_WORKLOADS)))
     found += _shown(_gitops(gitops))
     found += _shown(_argocd(gitops, options.mutants))
@@ -150,6 +152,13 @@ def _catalogue(peer: Peer, bundle: list[Bundled]) -> Iterator[str]:
 def _customizations(peer: Peer, copies: int) -> Iterator[str]:
     _title("Exported customizations: Karta, our Lua engine, Karmada's Lua VM")
     tally = customizations.compare(peer, copies, pairs())
+    _say(str(tally))
+    yield from tally.failures()
+
+
+def _thirdparty(test: Path) -> Iterator[str]:
+    _title("To Karmada's folder: exported folders of third-party interpreters in Karmada's own test")
+    tally = thirdparty.compare(test)
     _say(str(tally))
     yield from tally.failures()
 

@@ -10,6 +10,7 @@ _KARMADA = "github.com/karmada-io/karmada"
 _ARGO_CD = "github.com/argoproj/argo-cd/v3"
 _GITOPS_ENGINE = "github.com/argoproj/gitops-engine"
 _KSTATUS = "github.com/fluxcd/cli-utils"
+_THIRDPARTY = "pkg/resourceinterpreter/default/thirdparty"
 _PROGRAM = Path(__file__).parent / "karmada"
 _GOJQ = Path(__file__).parent / "gojq"
 _GITOPS = Path(__file__).parent / "gitops"
@@ -52,6 +53,11 @@ def build_program() -> Path:
     return _build(_PROGRAM, "karmada-luavm")
 
 
+def build_thirdparty() -> Path:
+    """Build Karmada's own test of its third-party interpreters."""
+    return _build(_PROGRAM, "karmada-thirdparty", "test", "-c", package=f"{_KARMADA}/{_THIRDPARTY}")
+
+
 def build_gojq() -> Path:
     """Build the program that answers as gojq does."""
     return _build(_GOJQ, "gojq")
@@ -77,11 +83,11 @@ def _source(program: Path, module: str) -> tuple[str, Path]:
     return found["Version"], Path(found["Dir"])
 
 
-def _build(source: Path, name: str) -> Path:
+def _build(source: Path, name: str, *command: str, package: str = ".") -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     program = Path(home) / "karta-interpreter" / "conformance" / name
     program.parent.mkdir(parents=True, exist_ok=True)
-    _go(source, "build", "-ldflags", "-s -w", "-o", str(program), ".")
+    _go(source, *(command or ("build",)), "-ldflags", "-s -w", "-o", str(program), package)
     return program
 
 

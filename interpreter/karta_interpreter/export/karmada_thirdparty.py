@@ -1,0 +1,135 @@
+"""The folder of a kind among Karmada's third-party interpreters: a customization, and a suite that Karmada's test runs.
+
+Source: ``pkg/resourceinterpreter/default/thirdparty/thirdparty_test.go``, which reads every file below ``testdata``.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from karta_interpreter.base.errors import ExportError, InterpretationError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import SLOTS, Operation, interpret
+from karta_interpreter.engine.suites.comparison import EXCLUDE, differences
+from karta_interpreter.engine.suites.suite import Case
+from karta_interpreter.languages.lua.operation import CHANGED, LIVE
+from karta_interpreter.languages.lua.script import Script, Scripts
+
+
+class ThirdParty(NamedTuple):
+    """The files of a kind by their paths below ``resourcecustomizations``, and how many cases are in them.
+
+    ``left_out`` has the reason of each case that is in none, and of each operation without a script.
+    """
+
+    files: Mapping[str, str]
+    cases: int
+    left_out: Mapping[str, str]
+
+
+def check_has_folder(gvk: GVK) -> None:
+    """Raise ExportError for a kind of the core group: Karmada's folders are named after group, version and kind."""
+    if not gvk.group:
+        raise ExportError("Karmada names the folder after the group, and the core group has no name")
+
+
+def third_party(gvk: GVK, customization: Object, cases: Iterable[Case]) -> ThirdParty:
+    """Return the folder of a kind with those of the cases that Karmada's format has and the scripts pass.
+
+    The scripts answer each case here. Where they lose what is empty or null, as all scripts do in Karmada, the case
+    expects what is left.
+    """
+    check_has_folder(gvk)
+    texts = customization["spec"]["customizations"]
+    scripts = Scripts(
+        Script(operation, texts[slot.field]["luaScript"], customization["metadata"]["name"])
+        for operation, slot in SLOTS.items()
+        if slot.field in texts
+    )
+    scripted = Definition.of_scripts(gvk, scripts)
+    suites: dict[Operation, list[str]] = {}
+    left_out: dict[str, str] = {}
+    for case in cases:
+        operation = case.call.operation
+        if not scripts.of(operation):
+            left_out[operation] = "the customization does not answer it"
+            continue
+        try:
+            document = to_authored_yaml(_document(case, _output(scripted, case)))
+        except ExportError as error:
+            left_out[f"{operation}: {case.name}"] = str(error)
+        else:
+            suites.setdefault(operation, []).append(document)
+    folder = f"{gvk.group}/{gvk.version}/{gvk.kind}"
+    files = {f"{folder}/customizations.yaml": to_authored_yaml(customization)}
+    for operation, documents in suites.items():
+        files[f"{folder}/testdata/{operation.lower()}-test.yaml"] = "---\n".join(documents)
+    return ThirdParty(files, sum(map(len, suites.values())), left_out)
+
+
+def _output(scripted: Definition, case: Case) -> Object:
+    """What Karmada's test can expect of a case; raises ExportError where it cannot run the case, or it would fail."""
+    if case.error is not None:
+        raise ExportError("Karmada's format has no call that has to fail")
+    if case.references:
+        raise ExportError("Karmada's format has no references to other objects")
+    if any(EXCLUDE in _texts(value) for name, value in case.expected.items() if name not in CHANGED):
+        raise ExportError(f"Karmada's format has {EXCLUDE} in whole objects only")
+    try:
+        results = interpret(scripted, case.call)
+    except InterpretationError as error:
+        raise ExportError(f"the script fails: {error}") from error
+    # Karmada's test cannot tell that there are to be no requirements.
+    expected = {name: value for name, value in case.expected.items() if name != "requires" or _without_empty(value)}
+    return {name: _expected(name, value, results[name]) for name, value in expected.items()}
+
+
+def _expected(name: str, value: JSON, answer: JSON) -> JSON:
+    different = differences(name, value, answer)
+    if different and _without_empty(value) != _without_empty(answer):
+        raise ExportError(f"the script answers otherwise: {different[0]}")
+    if name == "aggregatedStatus":
+        # Karmada takes the status alone of this object; its test also compares the rest, which has passed Lua.
+        rest = {key: part if _without_empty([part]) == [part] else EXCLUDE for key, part in value.items()}
+        status = {key: part for key, part in (answer if different else value).items() if key == "status"}
+        return {key: part for key, part in rest.items() if key != "status"} | status
+    return answer if different or name == "requires" else value
+
+
+def _document(case: Case, output: Object) -> Object:
+    call = case.call
+    fields: dict[str, JSON] = {
+        "name": case.name,
+        "description": case.description.strip(),
+        "observedObj" if call.operation in LIVE else "desiredObj": call.object,
+        "statusItems": [item.to_json() for item in call.items],
+        "operation": call.operation.value,
+        "output": output,
+    }
+    if call.observed is not None:
+        fields["observedObj"] = call.observed
+    if call.replicas is not None:
+        fields["inputReplicas"] = call.replicas
+    return {name: value for name, value in fields.items() if value not in ("", [])}
+
+
+def _texts(value: JSON) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for part in _parts(value):
+        yield from _texts(part)
+
+
+def _parts(value: JSON) -> Iterable[JSON]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def _without_empty(value: JSON) -> JSON:
+    """The value without nulls and what is empty, which Lua cannot keep."""
+    if isinstance(value, dict):
+        return {key: kept for key, part in value.items() if (kept := _without_empty(part)) not in (None, {}, [])}
+    if isinstance(value, list):
+        return [kept for part in value if (kept := _without_empty(part)) not in (None, {}, [])]
+    return value
