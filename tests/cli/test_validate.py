@@ -24,6 +24,16 @@ def test_a_good_definition_is_silent_on_stdout(run: Run) -> None:
     assert result.stderr == "1 definition, 0 errors, 0 warnings\n"
 
 
+def test_validate_reads_the_api_group_of_the_environment(run: Run, files: Path, karta: Karta) -> None:
+    (files / "other.yaml").write_text(karta().replace("run.ai/", "workloads.example.com/"))
+    refused = run("validate", "other.yaml")
+    read = run("validate", "other.yaml", env={"KARTA_INTERPRETER_KARTA_API_GROUP": "workloads.example.com"})
+
+    assert refused.exit_code == 1
+    assert "the API group workloads.example.com is not one of Kartas here: run.ai" in refused.stdout
+    assert (read.exit_code, read.stderr) == (0, "1 definition, 0 errors, 0 warnings\n")
+
+
 def test_a_definition_is_an_argument_or_an_option(run: Run) -> None:
     assert run("validate", "-f", _GOOD).stderr == "1 definition, 0 errors, 0 warnings\n"
     nothing = run("validate")

@@ -18,6 +18,8 @@ NAME = "karta-interpreter"
 PLUGIN = "kubectl karta"
 COMPLETE = "_KARTA_INTERPRETER_COMPLETE"
 """The environment variable in which a shell asks for completions."""
+KARTA_API_GROUP = "KARTA_INTERPRETER_KARTA_API_GROUP"
+"""The environment variable with the API group of Kartas, for all commands."""
 
 COMMANDS = {
     "serve": "Answer Karmada's resource interpreter requests over HTTPS.",
@@ -155,5 +157,10 @@ class PluginHelp(click.HelpFormatter):
 @click.pass_context
 def program(ctx: click.Context) -> None:
     """Answer Karmada's resource interpreter from Karta definitions."""
+    if (group := os.environ.get(KARTA_API_GROUP)) and not ctx.resilient_parsing:
+        # Imported only where it is needed: it takes as long as many a command.
+        from karta_interpreter.definitions.karta.schema import karta_api_group  # noqa: PLC0415 - see above
+
+        ctx.with_resource(karta_api_group(group))
     if os.environ.get("NO_COLOR"):  # no-color.org; click leaves colours out for files and pipes alone
         ctx.color = False

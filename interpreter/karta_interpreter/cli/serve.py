@@ -33,6 +33,7 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import findings_text, one_line, table
+from karta_interpreter.definitions.karta.schema import karta_api_group
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.server import Settings, Started, run
@@ -99,6 +100,9 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
         _option("kinds", str, 'Serve only this kind: KIND, apiVersion/KIND or "apiVersion/*".', "KIND"),
         _option("without", str, "A kind to leave out, written in the same way.", "KIND"),
         _option("cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
+        _option(
+            "karta_api_group", ObjectName(), "API group of Kartas; folders may have those of run.ai, too.", "GROUP"
+        ),
     ],
     "Karmada": [
         _option(
@@ -187,7 +191,8 @@ def serve(**settings: object) -> None:
     """
     chosen = Settings(**cast("dict[str, Any]", settings))
     try:
-        run(chosen, started=lambda started: _introduce(started, chosen), extensions=list(_extensions(chosen)))
+        with karta_api_group(chosen.karta_api_group):
+            run(chosen, started=lambda started: _introduce(started, chosen), extensions=list(_extensions(chosen)))
     except InterpreterError as error:
         # click would wait for the reader of a full pipe, and fail without one.
         _warn_of_variables()

@@ -21,6 +21,7 @@ from pydantic import TypeAdapter
 
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.sandbox.process import container_memory
+from karta_interpreter.definitions.karta.schema import karta_api_group
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.store import Store
@@ -110,7 +111,7 @@ def main() -> None:
     configure_log(settings.log_level, settings.log_format)
     _yield_to_webhook()
     try:
-        with event_loop() as runner:
+        with karta_api_group(settings.karta_api_group), event_loop() as runner:
             runner.run(run(settings, end))
     finally:
         flush_log()

@@ -95,7 +95,7 @@ class ScriptedApi:
         metadata = {"creationTimestamp": "2026-01-01T00:00:00Z", **kept, **metadata}
         if not old or old["spec"] != spec:
             metadata["generation"] += 1
-        kind = "Karta" if path == KARTAS else "ResourceInterface"
+        kind = "Karta" if path.endswith("/kartas") else "ResourceInterface"
         obj = {"apiVersion": path[6:].rpartition("/")[0], "kind": kind, "metadata": metadata, "spec": spec}
         if old and "status" in old:
             obj["status"] = old["status"]

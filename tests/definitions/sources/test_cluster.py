@@ -7,6 +7,7 @@ import pytest
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta import loading
+from karta_interpreter.definitions.karta.schema import karta_api_group
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from tests.definitions.sources.running import expressions, quarantined, running_cluster
@@ -36,6 +37,18 @@ async def test_kartas_are_served_as_they_come_change_and_go(tmp_path: Path, spec
 
     entry = snapshot.entries[GVK("example.io", "v1", "A")]
     assert (entry.origin, entry.definition.source, entry.definition.name) == ("cluster", "kartas.run.ai/a", "a")
+
+
+async def test_kartas_of_another_api_group_are_served_in_place_of_run_ai(tmp_path: Path, spec: Spec) -> None:
+    api, path = ScriptedApi(), "/apis/workloads.example.com/v1alpha1/kartas"
+    api.collections[path] = {}
+    api.put(path, "a", spec("A", replicas=".a"))
+    with karta_api_group("workloads.example.com"):
+        async with running_cluster(tmp_path, api) as running:
+            snapshot = await running.serves(A=".a")
+
+    assert snapshot.entries[GVK("example.io", "v1", "A")].definition.source == "kartas.workloads.example.com/a"
+    assert not api.requests("get", KARTAS)
 
 
 async def test_the_older_kind_is_read_where_its_crd_exists(tmp_path: Path, spec: Spec) -> None:

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
-from typing import Any, get_args, get_origin
+from typing import Any, Final, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -17,9 +19,12 @@ from karta_interpreter.definitions.karta.expressions import json_path_hint
 from karta_interpreter.definitions.karta.model import Karta, Spec
 from karta_interpreter.definitions.karta.schema_types import ROOT, ROOT_KIND, STRUCTURE, Schema
 
-KARTA = ("run.ai/v1alpha1", "Karta")
+API_GROUP: Final = "run.ai"
+KARTA = (f"{API_GROUP}/v1alpha1", "Karta")
 RESOURCE_INTERFACE = ("optimization.nvidia.com/v1alpha1", "ResourceInterface")
 """The older form of the same thing; its spec has the same shape."""
+
+_api_group: Final[ContextVar[str]] = ContextVar("karta_api_group", default=API_GROUP)
 
 _OBJECT_FIELDS = ("apiVersion", "kind", "metadata", "spec", "status")
 _SPEC = ("spec",)
@@ -50,16 +55,48 @@ _EXPECTED = {
 }
 
 
+@contextmanager
+def karta_api_group(group: str) -> Iterator[None]:
+    """Read the Kartas of an API group inside of the block, next to those of run.ai; a cluster has them in this one."""
+    token = _api_group.set(group)
+    try:
+        yield
+    finally:
+        _api_group.reset(token)
+
+
+def api_group() -> str:
+    """The API group of the Kartas on a cluster."""
+    return _api_group.get()
+
+
+def kartas_path() -> str:
+    """The path of the Kartas on an API server.
+
+    >>> with karta_api_group("workloads.example.com"):
+    ...     kartas_path()
+    '/apis/workloads.example.com/v1alpha1/kartas'
+    """
+    return f"/apis/{api_group()}/v1alpha1/kartas"
+
+
+def with_own_group(value: Object) -> Object:
+    """Return a Karta of another API group as one of run.ai, so that each process reads it without that setting."""
+    is_other = value.get("kind") == KARTA[1] and value.get("apiVersion") != KARTA[0]
+    return {**value, "apiVersion": KARTA[0]} if is_other else value
+
+
 def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
     """Parse a JSON object as a Karta; return it with the findings.
 
-    Reads `run.ai/v1alpha1` Karta, `optimization.nvidia.com/v1alpha1` ResourceInterface, and a bare
-    ``{spec: ...}`` without apiVersion and kind. None when there is an error.
+    Reads `run.ai/v1alpha1` Karta, one of the API group of `karta_api_group`, `optimization.nvidia.com/v1alpha1`
+    ResourceInterface, and a bare ``{spec: ...}`` without apiVersion and kind. None when there is an error.
     """
     if not isinstance(value, dict):
         return None, [error("schema", (), f"a Karta is an object, not {type_name(value)}")]
     found = (value.get("apiVersion"), value.get("kind"))
-    if found not in (KARTA, RESOURCE_INTERFACE) and not (found == (None, None) and "spec" in value):
+    known = (KARTA, RESOURCE_INTERFACE, (f"{api_group()}/v1alpha1", KARTA[1]))
+    if found not in known and not (found == (None, None) and "spec" in value):
         return None, [error("not-a-karta", (), *_other_object(value))]
     findings = [_unknown(field, (field,), _OBJECT_FIELDS) for field in value if field not in _OBJECT_FIELDS]
     findings += _metadata_findings(value.get("metadata"), needs_name=found != (None, None))
@@ -79,6 +116,12 @@ def _other_object(value: Object) -> tuple[str, str]:
     named = ", ".join(f"{field} {value[field]}" for field in ("apiVersion", "kind") if value.get(field))
     if kind == "CustomResourceDefinition":
         return "this is a CustomResourceDefinition, not a Karta", "draft a Karta from it: `create karta --crd FILE`"
+    group, _, version = str(value.get("apiVersion")).partition("/")
+    if kind == KARTA[1] and version == KARTA[0].partition("/")[2]:
+        others = "" if api_group() == API_GROUP else f" and {api_group()}"
+        hint = "write apiVersion: run.ai/v1alpha1, or give the group to --karta-api-group, in other commands to the "
+        hint += "environment variable KARTA_INTERPRETER_KARTA_API_GROUP"
+        return f"the API group {group} is not one of Kartas here: {API_GROUP}{others}", hint
     if kind in (None, KARTA[1], RESOURCE_INTERFACE[1]) or edit.get(value, STRUCTURE) is not None:
         message = f"{named or 'an object without apiVersion and kind'} is not a definition this version reads"
         return message, "write apiVersion: run.ai/v1alpha1 and kind: Karta"

@@ -5,8 +5,8 @@ that breaks is quarantined, and its last good version stays; a deleted one, or o
 to folders and catalogue. Of two for one kind the older is served, and the other is a conflict, and not Ready. What was
 read stays while the API server is away.
 
-Kartas are read as ``kartas.run.ai`` and as the older ``resourceinterfaces.optimization.nvidia.com``, each where its
-CRD exists.
+Kartas are read as ``kartas.run.ai``, or of another API group, and as the older
+``resourceinterfaces.optimization.nvidia.com``, each where its CRD exists.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from http import HTTPStatus
 
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.schema import kartas_path
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
@@ -28,7 +29,6 @@ from karta_interpreter.definitions.sources.status_writer import StatusWriter
 ORIGIN = "cluster"
 """The origin of every entry that comes from a cluster."""
 
-KARTAS = "/apis/run.ai/v1alpha1/kartas"
 RESOURCE_INTERFACES = "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces"
 
 _logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class Cluster:
 
     def __init__(self, api: ApiServer, *, pace: Pace | None = None, reports: bool = True) -> None:
         self._pace = pace = pace or Pace()
-        self._current = Informer(api, KARTAS, dict, pace)
+        self._current = Informer(api, kartas_path(), dict, pace)
         self._older = Informer(api, RESOURCE_INTERFACES, dict, pace)
         self._reporter = StatusWriter(api, pace) if reports else None
         self.referenced = ReferenceCache(api, pace)

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 from karta_interpreter.base.errors import ClusterError, ServeError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.schema import api_group
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.web.types_api.models import ApiError, unavailable
 
@@ -120,14 +121,16 @@ class ClusterAccess:
     async def authorize(self, token: str, verb: str) -> None:
         """Ask whether the user may."""
         user = await self._user(token)
-        resource = {"group": "run.ai", "version": "v1alpha1", "resource": "kartas", "verb": verb}
+        resource = {"group": api_group(), "version": "v1alpha1", "resource": "kartas", "verb": verb}
         fields = {"user": user.get("username"), **{field: user[field] for field in _USER_FIELDS if field in user}}
         review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview"}
         spec = {"spec": {"resourceAttributes": resource, **fields}}
         answer = await self._ask((token, verb), _ACCESS_REVIEWS, review | spec)
         if edit.get(answer, ("allowed",)) is not True:
             who = user.get("username")
-            raise ApiError(HTTPStatus.FORBIDDEN, f"{who} may not {verb} kartas.run.ai; a ClusterRole has to allow it")
+            raise ApiError(
+                HTTPStatus.FORBIDDEN, f"{who} may not {verb} kartas.{api_group()}; a ClusterRole has to allow it"
+            )
 
     async def _user(self, token: str) -> Object:
         review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": token}}

@@ -8,6 +8,7 @@ from typing import TypeVar
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.schema import kartas_path
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.doctor.connection import Address, address_of
 from karta_interpreter.webhook.doctor.endpoint import examine_endpoint
@@ -40,7 +41,7 @@ from karta_interpreter.webhook.registration.registrar import CONFIGURATIONS
 _API, _CONTROL_PLANE, _ADDRESS = "api server", "control plane", "address"
 _CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
-_KARTAS = ("/apis/run.ai/v1alpha1/kartas", "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces")
+_RESOURCE_INTERFACES = "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces"
 _SKIPPED = "the checks about it are left out; give the user of the kubeconfig the missing rights"
 
 _CONTEXTS = "`kubectl config get-contexts` lists the contexts of a kubeconfig"
@@ -184,7 +185,8 @@ async def _kinds(plane: _ControlPlane, ours: Sequence[RegisteredWebhook]) -> lis
         results += judge_kinds(kinds, await plane.served(kinds))
     except ClusterError as error:
         results.append(warning("kinds", str(error), "run doctor again when the API server answers"))
-    kartas = [read_stored(obj) for path in _KARTAS for obj in await plane.objects(path, optional=True)]
+    paths = (kartas_path(), _RESOURCE_INTERFACES)
+    kartas = [read_stored(obj) for path in paths for obj in await plane.objects(path, optional=True)]
     results += judge_kartas(kartas)
     # A rule with * registers kinds that it does not name.
     if ours and not any(rule.wide for webhook in ours for rule in webhook.rules):

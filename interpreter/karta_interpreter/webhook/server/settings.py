@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from karta_interpreter.definitions.karta.schema import API_GROUP
+
 MIB = 1024 * 1024
 
 
@@ -14,6 +16,7 @@ class Settings:
     ``call_limit``, or what Karmada's ``?timeout=`` leaves, whichever is shorter. A body of ``body_limit`` bytes has
     room for AggregateStatus: it has the statuses of hundreds of clusters, and Go may write one character as six.
     ``bodies_limit`` is for the bodies of all connections, by default a part of the container's memory.
+    Kartas on the cluster are of ``karta_api_group``, those in folders of this group or of run.ai.
     ``resource_quota_estimate`` and ``pod_requests`` change answers (`karta_interpreter.engine.operations.Options`).
 
     ``log_format`` is ``json`` or ``text``, by default text where stderr is a terminal. Only there ``serve`` prints what
@@ -67,6 +70,7 @@ class Settings:
     resource_quota_estimate: bool = False
     pod_requests: str = "scheduler"
     cluster: bool = False
+    karta_api_group: str = API_GROUP
     kubeconfig: Path | None = None
     context: str | None = None
     register: bool = False
