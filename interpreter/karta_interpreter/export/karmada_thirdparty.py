@@ -78,7 +78,7 @@ def _output(scripted: Definition, case: Case) -> Object:
     if any(EXCLUDE in _texts(value) for name, value in case.expected.items() if name not in CHANGED):
         raise ExportError(f"Karmada's format has {EXCLUDE} in whole objects only")
     try:
-        results = interpret(scripted, case.call)
+        results: Mapping[str, JSON] = interpret(scripted, case.call)
     except InterpretationError as error:
         raise ExportError(f"the script fails: {error}") from error
     # Karmada's test cannot tell that there are to be no requirements.
