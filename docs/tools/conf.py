@@ -7,6 +7,7 @@ from typing import Any
 from docutils import nodes
 
 from docs.tools import navigation
+from docs.tools.terminal import TerminalLexer
 from karta_interpreter import __version__
 
 project = "karta-interpreter"
@@ -18,6 +19,7 @@ exclude_patterns = ["examples", "tools"]
 default_role = "code"
 smartquotes = False
 pygments_style = "default"
+myst_enable_extensions = ["html_image"]  # a logo with a width, which GitHub shows as well
 myst_heading_anchors = 4  # with the names that GitHub gives them
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
@@ -26,14 +28,17 @@ add_module_names = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = project
-html_favicon = "../icon.svg"
+html_favicon = html_logo = "../icon.svg"
 html_static_path = ["../site"]
 html_css_files = ["site.css"]
+html_js_files = ["copy.js"]
 html_extra_path = ["../site/404.html"]
+html_sidebars = {"index": [], "tutorial": []}
 html_baseurl = os.environ.get("DOCS_ADDRESS", "")
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {
+    "logo": {"text": project},
     "header_links_before_dropdown": 6,
     "icon_links": [{"name": "GitHub", "url": navigation.HOME, "icon": "fa-brands fa-github"}],
     "footer_start": ["copyright"],
@@ -45,6 +50,9 @@ html_theme_options = {
 linkcheck_anchors = False
 linkcheck_timeout = 20
 linkcheck_ignore = [r"https?://localhost", r"https?://127\.", navigation.HOME, navigation.SITE]
+
+MOST_COLUMNS, LONG = 3, 50
+"""A table of texts has at most this many columns, and a cell with more characters than this."""
 
 _BOX = re.compile(r'^ *(c\d+)\[+"(.*)"\]+(:::elastic)?$', re.MULTILINE)
 _ARROW = re.compile(r'^ *(c\d+) -->(?:\|"(.*)"\|)? ?(c\d+)$', re.MULTILINE)
@@ -60,6 +68,14 @@ def _draw(_app: object, page: nodes.document) -> None:
     for block in list(page.findall(nodes.literal_block)):
         if block.get("language") == "mermaid":
             block.replace_self(_components(block.astext()))
+
+
+def _stack_tables(_app: object, page: nodes.document) -> None:
+    """Mark the tables of texts, whose rows a narrow screen shows as blocks: those of names and what they mean."""
+    for table in page.findall(nodes.table):
+        header, *rows = list(table.findall(nodes.row))
+        if len(header) <= MOST_COLUMNS and any(len(cell.astext()) > LONG for row in rows for cell in row):
+            table["classes"].append("texts")
 
 
 def _components(chart: str) -> nodes.Element:
@@ -101,7 +117,9 @@ def _add_filter(app: Any, page: str, *_context: object) -> None:  # noqa: ANN401
 
 def setup(app: Any) -> None:  # noqa: ANN401 - Sphinx is there for the site only
     """Connect what this site does in its own way."""
+    app.add_lexer("console", TerminalLexer)
     app.connect("source-read", _read_source)
     app.connect("doctree-read", _draw)
+    app.connect("doctree-read", _stack_tables)
     app.connect("html-page-context", _add_filter)
     app.connect("autodoc-process-docstring", _read_docstring)

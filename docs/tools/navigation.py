@@ -54,7 +54,7 @@ def on_site(text: str, page: str) -> str:
 
     def target(link: re.Match[str]) -> str:
         path = normpath(folder / link[1])
-        is_page = path.startswith("docs/") and path.endswith((".md", ".png"))
+        is_page = path.startswith("docs/") and path.endswith((".md", ".png", ".svg"))
         known = not is_page and (DOCS.parent / path).exists()
         return f"]({HOME}/blob/main/{path}{link[2] or ''})" if known else link[0]
 

@@ -6,8 +6,10 @@ from pathlib import Path
 from posixpath import join, normpath
 
 import pytest
+from pygments.token import Generic, Name, Number
 
 from docs.tools import check_site, navigation
+from docs.tools.terminal import TerminalLexer
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -99,3 +101,11 @@ def test_styles_of_the_built_site_load_nothing_from_elsewhere(tmp_path: Path) ->
         "style.css loads https://fonts.example.com/f.css",
         "style.css loads //example.com/x",
     ]
+
+
+def test_console_blocks_have_the_colours_of_their_output() -> None:
+    block = '$ cat a.yaml | \\\n> head\nkind: Karta\n$ curl x\n{"a": 1}\n$ karta-interpreter tree\nTrainJob a\n'
+    parts = list(TerminalLexer().get_tokens(block))
+    assert "".join(text for _, text in parts) == block
+    assert [text for kind, text in parts if kind is Generic.Prompt] == ["$ ", "> ", "$ ", "$ "]
+    assert {(Name.Tag, "kind"), (Number.Integer, "1"), (Generic.Output, "TrainJob a\n")} <= set(parts)

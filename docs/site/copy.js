@@ -1,0 +1,27 @@
+// A button on each block of code that copies it: of a console block only the commands, without their output.
+document.addEventListener("DOMContentLoaded", () => {
+  if (!navigator.clipboard) return;
+  for (const pre of document.querySelectorAll("article div.highlight > pre")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(copied(pre));
+      button.textContent = "Copied";
+      setTimeout(() => (button.textContent = "Copy"), 2000);
+    });
+    pre.before(button);
+  }
+});
+
+function copied(pre) {
+  const text = pre.textContent;
+  if (!pre.closest(".highlight-console")) return text;
+  const commands = [];
+  for (const line of text.split("\n")) {
+    if (line.startsWith("$ ")) commands.push(line.slice(2));
+    else if (commands.at(-1)?.endsWith("\\")) commands[commands.length - 1] += `\n${line.replace(/^> /, "")}`;
+  }
+  return `${commands.join("\n")}\n`;
+}

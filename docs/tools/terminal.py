@@ -1,0 +1,50 @@
+"""Colours of console blocks: commands as those of a shell, and their output as YAML or JSON where it is that."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from pygments.lexer import Lexer
+from pygments.lexers.data import JsonLexer, YamlLexer
+from pygments.lexers.shell import BashLexer
+from pygments.token import Generic
+
+# A command with the lines that continue it, and its output.
+_PART = re.compile(r"^\$ (?:.*\\\n)*.*\n|(?:^(?!\$ ).*\n)+", re.MULTILINE)
+_PROMPT = re.compile(r"^[$>] ", re.MULTILINE)
+_LANGUAGES = (
+    (re.compile(r"[{\[]"), JsonLexer),
+    (re.compile(r"(?!error:)(---|# |- \w+:|(?:\.\.\.\n)?\s*[\w.-]+:(?: |$))", re.MULTILINE), YamlLexer),
+)
+
+
+class TerminalLexer(Lexer):
+    """Text behind ``$ `` and ``> `` is a command; what follows is its output."""
+
+    name = "terminal"
+
+    def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, Any, str]]:
+        """Yield each token with its index in the text."""
+        for part in _PART.finditer(text):
+            yield from _command(part) if part[0].startswith("$ ") else _output(part)
+
+
+def _command(part: re.Match[str]) -> Iterator[tuple[int, Any, str]]:
+    ends = [*(each.start() for each in _PROMPT.finditer(part[0])), len(part[0])]
+    for start, end in pairwise(ends):
+        yield part.start() + start, Generic.Prompt, part[0][start : start + 2]
+        yield from _by(BashLexer, part[0][start + 2 : end], part.start() + start + 2)
+
+
+def _output(part: re.Match[str]) -> Iterator[tuple[int, Any, str]]:
+    lexer = next((lexer for first, lexer in _LANGUAGES if first.match(part[0])), None)
+    if lexer is None:
+        yield part.start(), Generic.Output, part[0]
+    else:
+        yield from _by(lexer, part[0], part.start())
+
+
+def _by(lexer: type[Lexer], text: str, at: int) -> Iterator[tuple[int, Any, str]]:
+    for index, token, value in lexer().get_tokens_unprocessed(text):
+        yield at + index, token, value
