@@ -18,10 +18,6 @@ document.addEventListener("DOMContentLoaded", () => {
 function copied(pre) {
   const text = pre.textContent;
   if (!pre.closest(".highlight-console")) return text;
-  const commands = [];
-  for (const line of text.split("\n")) {
-    if (line.startsWith("$ ")) commands.push(line.slice(2));
-    else if (commands.at(-1)?.endsWith("\\")) commands[commands.length - 1] += `\n${line.replace(/^> /, "")}`;
-  }
-  return `${commands.join("\n")}\n`;
+  const commands = text.match(/^\$ .*(\n> .*)*/gm) ?? [];
+  return commands.map((command) => `${command.replace(/^[$>] /gm, "")}\n`).join("");
 }

@@ -2,17 +2,15 @@
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
-from pygments.lexer import Lexer
+from pygments.lexer import Lexer, do_insertions
 from pygments.lexers.data import JsonLexer, YamlLexer
 from pygments.lexers.shell import BashLexer
-from pygments.token import Generic
+from pygments.token import Error, Generic
 
 # A command with the lines that continue it, and its output.
-_PART = re.compile(r"^\$ (?:.*\\\n)*.*\n|(?:^(?!\$ ).*\n)+", re.MULTILINE)
-_PROMPT = re.compile(r"^[$>] ", re.MULTILINE)
+_PART = re.compile(r"^\$ .*\n(?:> .*\n)*|(?:^(?!\$ ).*\n)+", re.MULTILINE)
 _LANGUAGES = (
     (re.compile(r"[{\[]"), JsonLexer),
     (re.compile(r"(?!error:)(---|# |- \w+:|(?:\.\.\.\n)?\s*[\w.-]+:(?: |$))", re.MULTILINE), YamlLexer),
@@ -31,10 +29,11 @@ class TerminalLexer(Lexer):
 
 
 def _command(part: re.Match[str]) -> Iterator[tuple[int, Any, str]]:
-    ends = [*(each.start() for each in _PROMPT.finditer(part[0])), len(part[0])]
-    for start, end in pairwise(ends):
-        yield part.start() + start, Generic.Prompt, part[0][start : start + 2]
-        yield from _by(BashLexer, part[0][start + 2 : end], part.start() + start + 2)
+    code, prompts = "", []
+    for line in part[0].splitlines(keepends=True):
+        prompts.append((len(code), [(0, Generic.Prompt, line[:2])]))
+        code += line[2:]
+    yield from do_insertions(prompts, _by(BashLexer, code, part.start()))
 
 
 def _output(part: re.Match[str]) -> Iterator[tuple[int, Any, str]]:
@@ -47,4 +46,4 @@ def _output(part: re.Match[str]) -> Iterator[tuple[int, Any, str]]:
 
 def _by(lexer: type[Lexer], text: str, at: int) -> Iterator[tuple[int, Any, str]]:
     for index, token, value in lexer().get_tokens_unprocessed(text):
-        yield at + index, token, value
+        yield at + index, Generic.Output if token is Error else token, value

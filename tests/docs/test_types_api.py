@@ -21,6 +21,9 @@ def shown() -> Iterator[tuple[str, str]]:
     for block in re.finditer(r"^```console session\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
         for part in re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
+            while output.startswith("> "):
+                more, _, output = output.partition("\n")
+                command += f"\n{more[2:]}"
             yield command, output
 
 

@@ -71,6 +71,16 @@ def test_a_bad_request_gets_its_status_as_a_problem(
     assert server.get(f"{TYPES}/{known}").status == 200
 
 
+def test_errors_have_the_words_of_validate(server: TypesServer) -> None:
+    body = {key: value for key, value in workload_type().items() if key != "group"} | {"more": 1, "categoryId": 7}
+    errors = {each["pointer"]: each["detail"] for each in server.post(body).json["errors"]}
+    assert errors == {
+        "/group": "the field group is missing",
+        "/more": "there is no field more",
+        "/categoryId": "must be a string, not a number",
+    }
+
+
 def test_a_karta_that_is_nested_too_deeply_is_422(server: TypesServer) -> None:
     body = json.dumps(workload_type("DeepMill", karta("DeepMill", more="DEEP"))).encode().replace(b'"DEEP"', DEEP)
     assert server.post(body).status == 422

@@ -49,6 +49,7 @@ _EXPECTED = {
     "string_type": "a string",
     "bool_type": "a boolean",
     "tuple_type": "a list",
+    "list_type": "a list",
     "dict_type": "an object",
     "model_type": "an object",
     "model_attributes_type": "an object",
@@ -207,8 +208,20 @@ def _finding(detail: ErrorDetails, around: JSON) -> Finding:
     if kind in _EXPECTED:
         return _wrong_type(path, _EXPECTED[kind], detail["input"])
     hint = _INDENT if kind == "missing" and isinstance(around, dict) and path[-1] in around else ""
-    messages = {"missing": f"the field {path[-1]} is missing", "too_short": "needs at least one entry"}
-    return error("schema", path, messages.get(kind, detail["msg"]), hint)
+    return error("schema", path, message_of(detail), hint)
+
+
+def message_of(detail: ErrorDetails) -> str:
+    """Word an error of pydantic as findings do: of an unknown field, a missing one, or one of a wrong type."""
+    kind, field = detail["type"], detail["loc"][-1] if detail["loc"] else ""
+    if kind in _EXPECTED:
+        return f"must be {_EXPECTED[kind]}, not {type_name(detail['input'])}"
+    messages = {
+        "extra_forbidden": f"there is no field {field}",
+        "missing": f"the field {field} is missing",
+        "too_short": "needs at least one entry",
+    }
+    return messages.get(kind, detail["msg"])
 
 
 def _wrong_type(path: Path, expected: str, found: JSON) -> Finding:

@@ -10,7 +10,7 @@ from karta_interpreter.base.findings import Finding, Severity, error
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.values import Object, json_pointer
 from karta_interpreter.definitions.karta.loading import load_object
-from karta_interpreter.definitions.karta.schema import gvk_of
+from karta_interpreter.definitions.karta.schema import gvk_of, message_of
 from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 from karta_interpreter.web.types_api.models import (
     MOST_ERRORS,
@@ -36,9 +36,11 @@ def read(body: bytes, model: type[_M]) -> _M:
     try:
         return model.model_validate(value)
     except ValidationError as err:
-        found = err.errors(include_url=False, include_context=False, include_input=False)
+        found = err.errors(include_url=False, include_context=False)
         errors = [
-            ProblemError(pointer=json_pointer(each["loc"]), detail=each["msg"], rule=each["type"], severity="error")
+            ProblemError(
+                pointer=json_pointer(each["loc"]), detail=message_of(each), rule=each["type"], severity="error"
+            )
             for each in found[:MOST_ERRORS]
         ]
         detail = "the body is not as openapi.json describes it"
