@@ -17,7 +17,7 @@ _LANGUAGES = (
 )
 
 
-class TerminalLexer(Lexer):
+class TerminalLexer(Lexer):  # type: ignore[misc]  # pygments has no types
     """Text behind ``$ `` and ``> `` is a command; what follows is its output."""
 
     name = "terminal"

@@ -144,7 +144,7 @@ def test_groups_that_share_a_kind(run: Run, kind: str, code: int, text: str) -> 
             ("--kind", "Mil"), 2, "no CRD for the kind Mil; did you mean Mill?", id="a kind that is not there"
         ),
         pytest.param(("--kind", "Mill", "--version", "v2"), 1, "has no version v2; it has v1", id="another version"),
-        pytest.param(("--crd", "karta.yaml"), 2, "there is no CustomResourceDefinition in it", id="no CRD"),
+        pytest.param(("--crd", "karta.yaml"), 1, "there is no CustomResourceDefinition in it", id="no CRD"),
     ],
 )
 @pytest.mark.usefixtures("crds")
@@ -296,7 +296,7 @@ def test_a_suite_without_a_workload_is_a_mistake(run: Run, files: Path) -> None:
     (files / "empty.yaml").touch()
     result = run("create", "suite", "-f", "karta.yaml", "--object", "empty.yaml")
 
-    assert (result.exit_code, result.stdout, result.stderr) == (2, "", "error: empty.yaml: it has no object\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "error: empty.yaml: it contains no object\n")
 
 
 def test_an_update_writes_what_differs_and_nothing_else(run: Run, files: Path) -> None:

@@ -195,7 +195,7 @@ def test_a_git_revision_has_its_own_catalogue(run: Run, files: Path) -> None:
         ),
         pytest.param(
             ("karta.yaml", "Job", "--object", "karta.yaml"),
-            2,
+            1,
             "error: karta.yaml: there is no object and no suite in it",
             id="definitions only",
         ),

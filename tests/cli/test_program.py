@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -199,3 +200,11 @@ def test_a_terminal_gets_colours_unless_it_refuses(
 
     assert "bad.yaml:16:" in output
     assert ("\x1b[" in output) is coloured
+
+
+def test_the_help_has_the_exit_codes_of_the_documentation(run: Run) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d) \| (.*) \|$", page, re.MULTILINE)
+    assert len(rows) == 4
+    shown = " ".join(run("--help").stdout.partition("Exit codes:")[2].lower().split())
+    assert shown == " ".join(f"{code} {means.replace('`', '')}." for code, means in rows)

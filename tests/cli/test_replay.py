@@ -168,10 +168,10 @@ def test_what_cannot_be_read_is_counted_and_named(run: Run, folder: Path, files:
     assert last.endswith("calls in 6 files: 0 answers differ")
 
 
-def test_a_folder_without_recordings_is_wrong_usage(run: Run, files: Path) -> None:
+def test_a_folder_without_recordings_cannot_be_used(run: Run, files: Path) -> None:
     result = run("replay", str(files), "--to", "karta.yaml")
 
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert result.stderr.endswith("there is no recording of calls in it\n")
 
 

@@ -192,7 +192,7 @@ def test_test_without_suites_is_a_mistake(run: Callable[..., Result], arguments:
 def test_an_empty_suite_is_a_mistake(run: Callable[..., Result]) -> None:
     Path("empty.yaml").write_text("# nothing yet\n")
     result = run("test", "empty.yaml", "--name", "four")
-    assert (result.exit_code, result.stderr) == (2, "error: empty.yaml: there is no case\n")
+    assert (result.exit_code, result.stderr) == (1, "error: empty.yaml: there is no case\n")
 
 
 @pytest.mark.usefixtures("suite")

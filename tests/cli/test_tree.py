@@ -119,12 +119,12 @@ def test_workload_is_file_or_option(run: Run, arguments: tuple[str, ...]) -> Non
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        pytest.param((*JOB, "job.yaml", "--pods", "karta.yaml"), 2, "it has no Pod", id="pods that are none"),
+        pytest.param((*JOB, "job.yaml", "--pods", "karta.yaml"), 1, "it contains no Pod", id="pods that are none"),
         pytest.param(("tree", "--object", "job.yaml"), 1, "the catalogue has no definition for", id="an unknown kind"),
         pytest.param((*JOB, "-", "--pods", "-"), 2, "only one option can read standard input", id="stdin twice"),
         pytest.param(
             (*JOB, "statuses.yaml"),
-            2,
+            1,
             "no object of a kind that the definitions describe: one without a kind, one without a kind",
             id="two workloads",
         ),

@@ -47,7 +47,7 @@ def test_objects_of_other_kinds_alone_are_named(run: Run, files: Path, command: 
     result = run(*command, write(files, CREDENTIALS, SERVICE), "-f", "karta.yaml")
 
     reason = "has no object of a kind that the definitions describe: Secret team/token, Service front"
-    assert (result.exit_code, result.stderr) == (2, f"error: sample.yaml {reason}\n")
+    assert (result.exit_code, result.stderr) == (1, f"error: sample.yaml {reason}\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS[:-1])
@@ -55,7 +55,7 @@ def test_two_workloads_are_named(run: Run, files: Path, command: tuple[str, ...]
     result = run(*command, write(files, JOB, CREDENTIALS, JOB.replace("sum", "mean")))
 
     assert (result.exit_code, result.stderr) == (
-        2,
+        1,
         "error: sample.yaml contains 2 objects, pass one of them: Job sum, Job mean\n",
     )
 

@@ -152,7 +152,7 @@ def suite_command(
         for some in (paths, observed)
     )
     if not given:
-        raise UsageProblem(f"error: {', '.join(paths)}: it has no object")
+        raise Problem(f"error: {', '.join(paths)}: it contains no object")
     members = {named(each): each for each in live}
     if strays := members.keys() - set(map(named, given)):
         raise UsageProblem(f"error: {', '.join(observed)}: no workload is {', '.join(sorted(strays))}")

@@ -40,7 +40,7 @@ from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.languages.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 
 DEFINITIONS = (KARTA[1], RESOURCE_INTERFACE[1], KIND)
-"""The kinds of definitions and customizations, which are no workloads."""
+"""The kinds of definitions and customizations, which are not workloads."""
 
 
 class NoDefinition(Problem):

@@ -55,7 +55,7 @@ def read_questions(paths: Sequence[str], replicas: Callable[[Object], int]) -> l
     texts = dict(text for path in paths for place in (path, *_suites(path)) for text in read_texts(place))
     found = [each for source, text in texts.items() for each in _read(text, source, replicas)]
     if not found:
-        raise UsageProblem(f"error: {', '.join(paths)}: there is no object and no suite in it")
+        raise Problem(f"error: {', '.join(paths)}: there is no object and no suite in it")
     return found
 
 

@@ -17,7 +17,7 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, written
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.doctor import CheckResult, Level, examine
-from karta_interpreter.webhook.registration.configuration import KIND, NAME, parts_of_url
+from karta_interpreter.webhook.registration.configuration import KIND, NAME, PATH, parts_of_url
 
 _PAUSE_SECONDS = 2.0
 
@@ -36,7 +36,11 @@ Examples:
     "--name", type=ObjectName(), default=NAME, show_default=True, metavar="NAME", help=f"The {KIND} to examine."
 )
 @click.option(
-    "--url", default="", metavar="URL", help="Dial this, such as a forwarded port, not the registered address."
+    "--url",
+    default="",
+    metavar="URL",
+    help="Dial this, such as a forwarded port, not the registered address. The path stays the registered one; "
+    f"without a registration it is that of the URL, or {PATH}.",
 )
 @click.option(
     "--wait",

@@ -62,7 +62,7 @@ def read_object(path: str, kinds: Kinds = frozenset) -> Object:
             if found
             else ": it contains no object"
         )
-        raise UsageProblem(f"error: {path}{what}")
+        raise Problem(f"error: {path}{what}")
     return found[0]
 
 
@@ -75,7 +75,7 @@ def read_objects(path: str, kinds: Kinds = frozenset) -> list[Object]:
     known = {(gvk.api_version, gvk.kind) for gvk in kinds()} if len(found) > 1 else ()
     chosen = [each for each in found if not known or (each.get("apiVersion"), each.get("kind")) in known]
     if found and not chosen:
-        raise UsageProblem(
+        raise Problem(
             f"error: {path} has no object of a kind that the definitions describe: {', '.join(map(named, found[:8]))}"
         )
     return chosen
@@ -220,7 +220,7 @@ def read_crds(paths: Sequence[str]) -> list[Object]:
     """Every CRD in files, folders and standard input; other objects in them are ignored."""
     crds = [value for path in paths for _, value in _values(path) if edit.get(value, ("kind",)) == CRD]
     if not crds:
-        raise UsageProblem(f"error: {', '.join(paths)}: there is no {CRD} in it")
+        raise Problem(f"error: {', '.join(paths)}: there is no {CRD} in it")
     return crds
 
 

@@ -152,7 +152,18 @@ class PluginHelp(click.HelpFormatter):
         return re.sub(rf"{NAME} (?=(?:{'|'.join(COMMANDS)})\b)", f"{PLUGIN} ", super().getvalue())
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+_EXIT_CODES = """\b
+Exit codes:
+  0  All is well.
+  1  A finding, a failed case, a difference or a problem; or what a file, a server or a definition has cannot be used.
+  2  Wrong usage: an option, an argument, a file that cannot be opened, a missing extra.
+  3  interpret and explain: answered, with a warning about a path that finds nothing.
+"""
+
+
+@click.group(
+    cls=Commands, epilog=_EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name=NAME)
 @click.pass_context
 def program(ctx: click.Context) -> None:

@@ -52,7 +52,7 @@ def command(folder: Path, to: str, uid: str | None, output: str, *, full: bool) 
         raise UsageProblem("error: --to cannot be standard input: several processes read it")
     files = files_in(folder)
     if not files:
-        raise UsageProblem(f"error: {folder}: there is no recording of calls in it")
+        raise Problem(f"error: {folder}: there is no recording of calls in it")
     with ExitStack() as opened:
         if uid is not None:
             _explain(files, uid, side_of(to, opened), output, full=full)

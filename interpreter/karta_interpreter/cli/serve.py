@@ -220,7 +220,7 @@ def _introduce(started: Started, settings: Settings) -> None:
 def unknown_variables(names: Iterable[str]) -> list[str]:
     """Return the environment variables with the prefix of settings that name no setting.
 
-    Kubernetes sets variables about a Service called karta-interpreter, which are no mistake.
+    Kubernetes sets variables about a Service called karta-interpreter, which are not a mistake.
 
     >>> unknown_variables(["KARTA_INTERPRETER_PROT", "KARTA_INTERPRETER_PORT", "KARTA_INTERPRETER_SERVICE_HOST"])
     ['KARTA_INTERPRETER_PROT']

@@ -197,7 +197,9 @@ def command(  # noqa: PLR0913 - one for each option
     chosen = [case for case in cases if _is_named(case, names)]
     if not chosen and not unreadable:
         nothing = f"no case has {' or '.join(names)} in its kind, operation or name"
-        raise UsageProblem(f"error: {nothing}" if cases else f"error: {', '.join(map(str, suites))}: there is no case")
+        if cases:
+            raise UsageProblem(f"error: {nothing}")
+        raise Problem(f"error: {', '.join(map(str, suites))}: there is no case")
     report = Report(tuple(_run(chosen, filenames, options, explains=explain_failures)), tuple(unreadable), fail_only)
     texts = {"table": suites_text, "junit": junit}
     text = texts[output](report) if output in texts else written(suites_json(report), output)

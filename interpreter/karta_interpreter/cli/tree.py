@@ -229,5 +229,5 @@ def _pods(path: str | None) -> list[Object]:
         return []
     pods = [obj for obj in read_objects(path) if (obj.get("apiVersion"), obj.get("kind")) == ("v1", "Pod")]
     if not pods:
-        raise UsageProblem(f"error: {path}: it has no Pod")
+        raise Problem(f"error: {path}: it contains no Pod")
     return pods

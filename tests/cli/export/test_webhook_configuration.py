@@ -134,7 +134,6 @@ def test_a_broken_definition_prints_nothing(run: Run, files: Path, karta: Callab
         pytest.param(("--url", "http://a.example"), "https://HOST", id="no TLS"),
         pytest.param(("--service", "b"), "namespace/name", id="no namespace"),
         pytest.param((*URL, "--ca-file", "karta.yaml"), "no PEM certificate", id="a CA that is none"),
-        pytest.param((*URL, "--crds", "karta.yaml"), "no CustomResourceDefinition", id="CRDs that are none"),
         pytest.param(
             (*URL, "--webhook-timeout", "31"), "'31' is not a whole number from 1 to 30.", id="more than Karmada allows"
         ),

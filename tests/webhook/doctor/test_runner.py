@@ -94,6 +94,8 @@ async def test_a_forwarded_port_is_dialled_and_the_registered_name_expected(tmp_
             results = await examine(karmada(nobody), name=OURS, url=f"https://{HOST}:{port}")
 
     assert worst(results) == []
+    (address,) = [result.found for result in results if result.check == "address"]
+    assert address.endswith(f"but {HOST}:{port} was given to dial, with the path /interpret"), address
 
 
 async def test_kinds_of_the_core_group_are_found(tmp_path: Path) -> None:

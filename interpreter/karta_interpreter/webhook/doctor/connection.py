@@ -51,7 +51,7 @@ class Address:
 
     def dialled_at(self, other: "Address") -> "Address":
         """The same server, reached at another host and port, such as a forwarded one."""
-        reason = f"{self.reason}, but {other} was given to dial"
+        reason = f"{self.reason}, but {other} was given to dial, with the path {self.path or '/'}"
         return replace(self, host=other.host, port=other.port, reason=reason, advice="")
 
 

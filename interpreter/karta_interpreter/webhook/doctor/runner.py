@@ -10,7 +10,7 @@ from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.schema import kartas_path
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.webhook.doctor.connection import Address, address_of
+from karta_interpreter.webhook.doctor.connection import address_of
 from karta_interpreter.webhook.doctor.endpoint import examine_endpoint
 from karta_interpreter.webhook.doctor.kinds import (
     ServedVersions,
@@ -36,6 +36,7 @@ from karta_interpreter.webhook.doctor.webhooks import (
     read_webhooks,
 )
 from karta_interpreter.webhook.registration.admission_ca import PATHS
+from karta_interpreter.webhook.registration.configuration import Endpoint
 from karta_interpreter.webhook.registration.registrar import CONFIGURATIONS
 
 _API, _CONTROL_PLANE, _ADDRESS = "api server", "control plane", "address"
@@ -227,5 +228,8 @@ async def _server_at(url: str) -> list[CheckResult]:
     """A server without a registration."""
     if not url:
         return []
+    url = str(Endpoint.of_url(url).at)  # which adds a path
     address = address_of(Client(url))
-    return await examine_endpoint(address, "", None, {}) if isinstance(address, Address) else [address]
+    if isinstance(address, CheckResult):
+        return [address]
+    return [ok(_ADDRESS, f"{url} is dialled"), *await examine_endpoint(address, "", None, {})]
