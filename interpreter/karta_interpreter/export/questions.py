@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from json import loads
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.definitions.karta.annotations import ExtraDependency, MadeClaims, MorePods
+from karta_interpreter.definitions.karta.annotations import ControllerClaims, ExtraDependency, ExtraPodTemplates
 from karta_interpreter.definitions.karta.status_rules import FAILING, ConditionsRule, Matcher, Status, StatusRules
 from karta_interpreter.engine.evaluation.pods import LONGEST
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
@@ -61,8 +61,8 @@ def _pod_set(pods: Pods) -> str:
 def dependency(script: OperationScript) -> None:
     """``GetDependencies``."""
     rules = script.definition.annotations.dependencies
-    made = [script.list_of(rule.volumes, "made claims") for rule in rules if isinstance(rule, MadeClaims)]
-    more = [script.list_of(rule.templates, "more pods") for rule in rules if isinstance(rule, MorePods)]
+    made = [script.list_of(rule.volumes, "made claims") for rule in rules if isinstance(rule, ControllerClaims)]
+    more = [script.list_of(rule.templates, "more pods") for rule in rules if isinstance(rule, ExtraPodTemplates)]
     named = [_named(script, rule) for rule in rules if isinstance(rule, ExtraDependency)]
     script.features |= {"made_claims"} if made else set()
     lines = [

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.definitions.karta.annotations import Respelled, Retained, Unset
+from karta_interpreter.definitions.karta.annotations import KeepQuantityFormat, Retained, Unset
 from karta_interpreter.definitions.karta.definition import Definition, PodTemplate
 from karta_interpreter.export.lua import (
     Expression,
@@ -257,13 +257,13 @@ def _equality(found: Expression, value: JSON) -> Expression:
     return call("equal", found, constant(value)) if is_container else operation("==", found, constant(value))
 
 
-def _rule(script: OperationScript, rule: Retained | Unset | Respelled) -> list[str]:
+def _rule(script: OperationScript, rule: Retained | Unset | KeepQuantityFormat) -> list[str]:
     name = f"retained {_last_field(rule.place)}"
     if isinstance(rule, Retained):
         script.features |= {"drops"} if rule.drops else set()
         drops = "true" if rule.drops else "nil"
         return _calls(script, "keep_place", rule.place, name, lua_value(rule.absent), drops)
-    adapted = "respelled" if isinstance(rule, Respelled) else _unset(script, rule)
+    adapted = "respelled" if isinstance(rule, KeepQuantityFormat) else _unset(script, rule)
     return _calls(script, "adapt_place", rule.place, name, adapted)
 
 

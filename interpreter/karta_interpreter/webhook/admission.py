@@ -222,7 +222,7 @@ def validate(review: Review, taken: Mapping[GVK, str]) -> bytes:
     findings = (*findings, *_second(obj, taken))
     if not any(finding.severity is Severity.ERROR for finding in findings) or _settled(review, obj):
         return allow(review.uid, warnings=warnings_of(findings))
-    # A denial has the errors in its message; only the others are warnings beside it.
+    # A denial has the errors in its message; only the others are warnings.
     lint = [finding for finding in findings if finding.severity is Severity.WARNING]
     return refuse(review.uid, refusal(review.kind, name_of(obj), findings), warnings=warnings_of(lint))
 

@@ -8,9 +8,9 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta.annotations import (
     AggregateRule,
     Annotations,
+    ControllerClaims,
     ExtraDependency,
-    MadeClaims,
-    MorePods,
+    ExtraPodTemplates,
     Retained,
 )
 from karta_interpreter.definitions.karta.loading import load_definition
@@ -233,9 +233,9 @@ def test_added_containers(orchestra: Raw) -> None:
 def test_dependencies_of_other_pods(orchestra: Raw) -> None:
     text = "[{pods: '.spec.more[].template'}, {claims: '.spec.volumeClaimTemplates[].metadata.name'}]"
     pods, claims = read(orchestra, dependencies=text).dependencies
-    assert isinstance(pods, MorePods)
+    assert isinstance(pods, ExtraPodTemplates)
     assert pods.templates.text == ".spec.more[].template"
-    assert isinstance(claims, MadeClaims)
+    assert isinstance(claims, ControllerClaims)
     assert claims.volumes.text == ".spec.volumeClaimTemplates[].metadata.name"
 
 

@@ -16,7 +16,7 @@ from aiohttp.web_response import Response
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.web.types_api import view
-from karta_interpreter.web.types_api.edge import Asked, ClientLimits, Edge, Route
+from karta_interpreter.web.types_api.edge import ClientLimits, HttpApi, RequestContext, Route
 from karta_interpreter.web.types_api.listing import MOST_BYTES, MOST_CONDITIONS, ListQuery
 from karta_interpreter.web.types_api.models import ApiError, WorkloadType, WorkloadTypes
 from karta_interpreter.web.types_api.records import Record
@@ -180,12 +180,12 @@ async def test_requests_of_one_user_leave_room_for_those_of_others() -> None:
     begun: list[str] = []
     end = asyncio.Event()
 
-    async def handler(asked: Asked) -> Response:
+    async def handler(asked: RequestContext) -> Response:
         begun.append(asked.user)
         await end.wait()
         return Response()
 
-    edge = Edge([Route.of("GET", "/", "list", handler)], _Users(), ClientLimits(1000), None)  # type: ignore[arg-type]
+    edge = HttpApi([Route.of("GET", "/", "list", handler)], _Users(), ClientLimits(1000), None)  # type: ignore[arg-type]
 
     def requests(user: str, count: int) -> Iterator[asyncio.Task[Response]]:
         for _ in range(count):

@@ -24,7 +24,7 @@ from tests.webhook.server.secrets import LABEL, PATH, START, Clock, Secrets
 
 NAME = "interpreter.karmada-system.svc"
 TLS = "karmada-system/karta-interpreter-tls"
-STAND_IN = Certificate(b"stand-in", b"", (), 0.0, stands_in=True)
+STAND_IN = Certificate(b"stand-in", b"", (), 0.0, is_placeholder=True)
 LIFE, AUTHORITY_LIFE = timedelta(days=90), timedelta(days=720)
 
 
@@ -44,7 +44,7 @@ def clock() -> Clock:
 
 async def test_the_first_one_makes_it_and_all_serve_the_same(api: Secrets, clock: Clock) -> None:
     replicas = [replica(api, clock) for _ in range(5)]
-    assert all(each.read().stands_in for each in replicas)
+    assert all(each.read().is_placeholder for each in replicas)
     served = await asyncio.gather(*(each.look() for each in replicas))
     assert api.writes == 1
     assert len(set(served)) == 1
@@ -131,13 +131,13 @@ async def test_without_the_right_to_create_there_is_nothing(api: Secrets, clock:
     one = replica(api, clock)
     with pytest.raises(ServeError, match="may not create"):
         await one.look()
-    assert one.read().stands_in
+    assert one.read().is_placeholder
 
 
 async def test_an_empty_secret_of_ours_is_filled(api: Secrets, clock: Clock) -> None:
     api.refused["create"] = 403
     api.put({})
-    assert not (await replica(api, clock).look()).stands_in
+    assert not (await replica(api, clock).look()).is_placeholder
 
 
 @pytest.mark.parametrize(

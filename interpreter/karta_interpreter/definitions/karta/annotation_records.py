@@ -113,7 +113,7 @@ _PLAIN: Final[tuple[Object, ...]] = ({"type": "array", "items": {}}, {"type": "n
 _UNSET = {"unset": _JQ, "by": _JQ, "if": _JQ, "value": _JQ}
 _OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "name": _JQ, "namespace": _JQ}
 
-Needed: TypeAlias = values.ExtraDependency | values.MorePods | values.MadeClaims
+Needed: TypeAlias = values.ExtraDependency | values.ExtraPodTemplates | values.ControllerClaims
 
 _PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
 _PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
@@ -173,9 +173,9 @@ def _dependency(annotation: AnnotationText, index: int, entry: JSON) -> Iterator
     queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
     match queries:
         case {"pods": Query() as pods}:
-            yield values.MorePods(pods)
+            yield values.ExtraPodTemplates(pods)
         case {"claims": Query() as claims}:
-            yield values.MadeClaims(claims)
+            yield values.ControllerClaims(claims)
         case {"name": Query() as name}:
             yield values.ExtraDependency(entry["apiVersion"], entry["kind"], name, queries.get("namespace"))
 
@@ -328,7 +328,7 @@ def parse_written_from(annotation: AnnotationText) -> str:
     return ""
 
 
-Rule: TypeAlias = values.Retained | values.Unset | values.Respelled
+Rule: TypeAlias = values.Retained | values.Unset | values.KeepQuantityFormat
 
 _RULE_FIELDS: Final = ("unset", "by", "if", "value")
 # A qualified name of Kubernetes (`IsQualifiedName`): a DNS subdomain of 253 characters at most, and a name of 63.
@@ -374,7 +374,7 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
         return
     _check_place(annotation, place, at)
     if "quantities" in entry:
-        yield values.Respelled(place)
+        yield values.KeepQuantityFormat(place)
         return
     if "value" in entry and owner_of(place.node) is None:
         message = f"`{place.text}` names several fields; a value is for one"

@@ -1,4 +1,4 @@
-"""What Karmada needs beside the Karta schema: the values of annotations, and the text that they are parsed from.
+"""What Karmada needs in addition to Karta's schema: the values of annotations, and the text that they are parsed from.
 
 `annotation_records` has the record of each annotation, with its parser.
 """
@@ -86,14 +86,14 @@ class AddedContainers:
 
 
 @dataclass(frozen=True, slots=True)
-class MorePods:
-    """Parts of pod templates beside those of the definition's components: what they name is needed, too."""
+class ExtraPodTemplates:
+    """Parts of pod templates in addition to those of the definition's components: what they name is needed, too."""
 
     templates: Query
 
 
 @dataclass(frozen=True, slots=True)
-class MadeClaims:
+class ControllerClaims:
     """Names of volumes that a controller replaces by claims that it makes: what they refer to is not needed."""
 
     volumes: Query
@@ -131,7 +131,7 @@ class Unset:
 
 
 @dataclass(frozen=True, slots=True)
-class Respelled:
+class KeepQuantityFormat:
     """A path with quantities: equal ones keep the member's spelling."""
 
     place: Query
@@ -170,10 +170,10 @@ class Annotations:
     """The parsed annotations of one definition; a field has its default where there is no annotation."""
 
     elastic: tuple[str, ...] | None = None
-    retain: tuple[Retained | Unset | Respelled, ...] = ()
+    retain: tuple[Retained | Unset | KeepQuantityFormat, ...] = ()
     state: tuple[PreservedState, ...] = ()
     queue_labels: tuple[str, ...] = DEFAULT_QUEUE_LABELS
-    dependencies: tuple[ExtraDependency | MorePods | MadeClaims, ...] = ()
+    dependencies: tuple[ExtraDependency | ExtraPodTemplates | ControllerClaims, ...] = ()
     added_containers: tuple[AddedContainers, ...] = ()
     aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=dict)
     required_status: Mapping[tuple[str, ...], JSON] = field(default_factory=dict)
@@ -197,7 +197,7 @@ class Annotations:
         return any(name.startswith(prefix) for name in named) if instance is None else prefix + instance in named
 
     @property
-    def retained(self) -> tuple[Retained | Unset | Respelled, ...]:
+    def retained(self) -> tuple[Retained | Unset | KeepQuantityFormat, ...]:
         """The rules of ``retain``, and those for what members make of preserved state."""
         return (*self.retain, *(place for each in self.state for place in each.places))
 

@@ -127,7 +127,7 @@ _PACKAGE = pathlib.Path(__file__).parents[2]
 
 
 def catalogue_files() -> list[pathlib.Path]:
-    """The files of the catalogue, sorted by kind; a wheel carries them inside the package, a checkout beside it."""
+    """The files of the catalogue, sorted by kind; a wheel carries them inside the package, a checkout next to it."""
     installed = _PACKAGE / "kartas"
     folder = installed if installed.is_dir() else _PACKAGE.parents[1] / "kartas"
     return sorted(folder.glob("*/*/*/karta.yaml"))

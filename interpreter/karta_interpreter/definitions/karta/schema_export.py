@@ -93,7 +93,7 @@ def json_schema(version: str) -> Object:
 
 
 def _of_draft_7(schema: Any) -> Any:  # noqa: ANN401 - a schema holds JSON of any kind
-    """The same without what only API servers know, and without anything beside a ``$ref``, which hides it."""
+    """The same without what only API servers know, and without anything next to a ``$ref``, which hides it."""
     if isinstance(schema, list):
         return [_of_draft_7(item) for item in schema]
     if not isinstance(schema, dict):

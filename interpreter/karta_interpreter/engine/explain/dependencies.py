@@ -8,7 +8,7 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.dependencies import claim_dependencies, pod_dependencies
 from karta_interpreter.base.k8s.edit import set_value
 from karta_interpreter.base.k8s.values import JSON, Object, Path, parts_of
-from karta_interpreter.definitions.karta.annotations import ExtraDependency, MorePods
+from karta_interpreter.definitions.karta.annotations import ExtraDependency, ExtraPodTemplates
 from karta_interpreter.definitions.karta.definition import Definition, Fragments, PodSpec
 from karta_interpreter.engine.evaluation.pods import pod_templates
 from karta_interpreter.engine.explain.explanation import Fact, Place
@@ -71,7 +71,7 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, 
         where = field_of(definition, component, field)
         yield f"pods of {name}", where, template, at and (at.path[:-1] if isinstance(pods, PodSpec) else at.path)
     for more in definition.annotations.dependencies:
-        for reading in readings(more.templates, obj) if isinstance(more, MorePods) else ():
+        for reading in readings(more.templates, obj) if isinstance(more, ExtraPodTemplates) else ():
             if isinstance(reading.value, dict):
                 at = reading.location
                 yield "more pods", annotation_field("dependencies"), reading.value, at and at.path

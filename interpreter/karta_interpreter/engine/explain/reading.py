@@ -1,6 +1,6 @@
 """What an expression reads of an object: each output with the places that it comes from.
 
-Values and writable places come from the evaluator (`Query.evaluate`, `Query.locate_each`), what is read beside them
+Values and writable places come from the evaluator (`Query.evaluate`, `Query.locate_each`), what is read next to them
 from its analysis of reads.
 """
 
@@ -95,7 +95,7 @@ def place_at(path: Path, obj: Object, source: str = OBJECT) -> Place:
 
 
 def _places(location: Location | None, beside: Mapping[Path, list[Path]], obj: Object) -> Iterator[Place]:
-    """Yield the place of an output and what is read beside it: of the same element of a list, and of no list."""
+    """Yield the place of an output and what is read next to it: of the same element of a list, and of no list."""
     own = () if location is None else location.path
     if location is not None:
         yield place_at(own, obj)

@@ -1,4 +1,4 @@
-"""InterpretDependency: what a workload's pods need beside it in every cluster."""
+"""InterpretDependency: what a workload's pods need next to it in every cluster."""
 
 from collections.abc import Collection, Iterator
 from typing import Final
@@ -10,7 +10,7 @@ from karta_interpreter.base.k8s.fields import namespace as namespace_of
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import JSON, Object, type_name
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.definitions.karta.annotations import ExtraDependency, MadeClaims, MorePods
+from karta_interpreter.definitions.karta.annotations import ControllerClaims, ExtraDependency, ExtraPodTemplates
 from karta_interpreter.engine.evaluation.pods import pod_templates, template_reads
 from karta_interpreter.languages.jq import Query, take_outputs
 from karta_interpreter.languages.jq.compiled.reads import project
@@ -25,7 +25,9 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
     Karmada compares answers as text (``dependencies_distributor.go``), so their order must not vary.
     """
     namespace, extras = namespace_of(obj), definition.annotations.dependencies
-    made = {name for each in extras if isinstance(each, MadeClaims) for name in _texts(definition, each.volumes, obj)}
+    made = {
+        name for each in extras if isinstance(each, ControllerClaims) for name in _texts(definition, each.volumes, obj)
+    }
     found: list[Dependency] = []
     for name, template in _templates(definition, obj):
         try:
@@ -54,9 +56,9 @@ def dependency_reads(definition: Definition, projection: Projection) -> None:
         match extra:
             case ExtraDependency():
                 take_outputs(projection, extra.name, extra.namespace)
-            case MadeClaims(volumes):
+            case ControllerClaims(volumes):
                 take_outputs(projection, volumes)
-            case MorePods(templates):
+            case ExtraPodTemplates(templates):
                 for template in project(templates.node, (projection,)):
                     template.at("spec").take(*DEPENDENCIES_READ)
 
@@ -66,7 +68,7 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Objec
     for component, template in pod_templates(definition, obj):
         yield f"pod template of {component}", template
     for more in definition.annotations.dependencies:
-        if isinstance(more, MorePods):
+        if isinstance(more, ExtraPodTemplates):
             for template in _values(definition, more.templates, obj):
                 if isinstance(template, dict):
                     yield "annotation dependencies", template

@@ -13,7 +13,7 @@ TEMPLATE_GENERATION: Final = "resourcetemplate.karmada.io/generation"
 """The annotation of a member's object with the generation of its template."""
 
 BOOKKEEPING: Final = ("generation", "resourceTemplateGeneration")
-"""The fields that InterpretStatus adds for AggregateStatus; they are no part of a workload's status."""
+"""The fields that InterpretStatus adds for AggregateStatus; they are not part of a workload's status."""
 
 # As many as an int64 has, the type of generations in Kubernetes.
 _DIGITS = re.compile(r"[0-9]{1,19}")

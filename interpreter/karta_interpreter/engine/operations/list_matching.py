@@ -135,7 +135,7 @@ def _named_elements(component: Component, obj: Object) -> Iterator[tuple[Path, s
     if query is None:
         return
     places = query.locate_each(obj)
-    if None in places and isinstance(component.pods, PodTemplate):  # a computed id is that of the pods beside it
+    if None in places and isinstance(component.pods, PodTemplate):  # a computed id is that of the pods next to it
         places = [place or pods for place, pods in zip_longest(places, component.pods.query.locate_each(obj))]
     # Not strict: the places of templates may be more than there are ids.
     for name, place in zip(query.evaluate(obj), places, strict=False):

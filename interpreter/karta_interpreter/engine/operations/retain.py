@@ -14,7 +14,7 @@ from karta_interpreter.base.k8s.fields import label
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import JSON, Object, Path
 from karta_interpreter.definitions.karta import Component, Definition
-from karta_interpreter.definitions.karta.annotations import Respelled, Retained, Unset
+from karta_interpreter.definitions.karta.annotations import KeepQuantityFormat, Retained, Unset
 from karta_interpreter.engine.evaluation.pods import ScaleLocation, leaves_count_unset, scale_locations
 from karta_interpreter.engine.operations.list_matching import Correspondence, filled, matching_reads, respelled, united
 from karta_interpreter.engine.operations.revise_replica import revision_reads
@@ -26,7 +26,7 @@ from karta_interpreter.languages.jq.syntax.traversal import owner_of
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 """The label by which a template leaves its replica counts to the members (an HPA there, for instance)."""
 
-Step: TypeAlias = Literal["switches", "counts", "queue"] | Retained | Unset | Respelled
+Step: TypeAlias = Literal["switches", "counts", "queue"] | Retained | Unset | KeepQuantityFormat
 """What a step of Retain keeps: derived from the definition, or by a rule of the annotation ``retain``."""
 
 _Scales = Mapping[tuple[str, str], ScaleLocation]
@@ -133,10 +133,10 @@ def _take(rule: Retained, places: Correspondence, template: Object) -> Object:
     return template
 
 
-def _adapt(rule: Unset | Respelled, places: Correspondence, template: Object) -> Object:
+def _adapt(rule: Unset | KeepQuantityFormat, places: Correspondence, template: Object) -> Object:
     for place, theirs in places.shared(rule.place, template):
         ours = get(template, place)
-        if isinstance(rule, Respelled):
+        if isinstance(rule, KeepQuantityFormat):
             kept = respelled(ours, theirs)
         else:
             kept = _with_unset(rule, ours, theirs, get(template, place[:-1]))
@@ -186,7 +186,7 @@ def _retain_scale(definition: Definition, desired: Object, observed: Object) -> 
 
 
 def _with_counted(definition: Definition, template: Object, values: Mapping[Path, JSON]) -> Object:
-    """Return the template with those values that are counts at their places: some fields count only beside others."""
+    """Return the template with those values that are counts at their places: some fields count only next to others."""
     if not values:
         return template
     written = _written(template, values)
@@ -223,7 +223,7 @@ def _leaves_unset(desired: Object, place: Location, target: Path) -> bool:
 
 
 def _pairs(scale: ScaleLocation, member: ScaleLocation | None) -> Iterator[tuple[Location, Location]]:
-    """Yield the places of the same meaning in both objects; beside replicas, bounds do not count."""
+    """Yield the places of the same meaning in both objects; next to replicas, bounds do not count."""
     if member is None:
         return
     pairs = [(scale.replicas, member.replicas)]

@@ -56,7 +56,7 @@ class Case:
 def find_suites(folder: Path) -> tuple[Path, ...]:
     """The suite files below a folder: every YAML file inside a directory called ``testdata``, sorted.
 
-    Files in directories called ``objects`` have what cases share, and are no suites.
+    Files in directories called ``objects`` have what cases share, and are not suites.
     """
     files = (*folder.rglob("*.yaml"), *folder.rglob("*.yml"))
     # A folder which is itself called testdata counts, also as the current folder, whose path has no name.

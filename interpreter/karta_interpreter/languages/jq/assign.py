@@ -1,7 +1,7 @@
 """Writing through an expression: the path of each output, and how to change the output there.
 
 Values and paths come from one compiler, `karta_interpreter.languages.jq.compiled`: for an input with an origin it
-writes the Python for the origin beside that for the value. An expression is compiled twice, without and with origins:
+writes the Python for the origin next to that for the value. An expression is compiled twice, without and with origins:
 most calls need none, and over the catalogue's expressions a trace takes 2.4 times as long as the values alone.
 """
 

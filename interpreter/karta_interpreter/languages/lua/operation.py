@@ -83,7 +83,7 @@ class ScriptField(NamedTuple):
 
     @property
     def own_function(self) -> str:
-        """The function of ``require("karta")`` that asks the Karta: ``getReplicas`` beside ``GetReplicas``."""
+        """The function of ``require("karta")`` that asks the Karta: ``getReplicas`` next to ``GetReplicas``."""
         return self.function[0].lower() + self.function[1:]
 
 

@@ -11,7 +11,7 @@ from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.web.types_api.access import Access, ClusterAccess, TokenFile
 from karta_interpreter.web.types_api.cluster_storage import ClusterStorage
-from karta_interpreter.web.types_api.edge import ClientLimits, Edge
+from karta_interpreter.web.types_api.edge import ClientLimits, HttpApi
 from karta_interpreter.web.types_api.folder_storage import FolderStorage
 from karta_interpreter.web.types_api.judge import Judge
 from karta_interpreter.web.types_api.models import Choices
@@ -64,7 +64,7 @@ async def serve_types(parts: Parts) -> AsyncIterator[str]:
     parts.webhook.on_drain = lambda: setattr(readiness, "draining", True)
     view, limit = View(parts.store, storage), settings.types_body_limit
     routes = Routes(parts.store, storage, view, judge, choices, options_of(settings), limit)
-    edge = Edge(routes.table(), access, ClientLimits(settings.types_rate), readiness)
+    edge = HttpApi(routes.table(), access, ClientLimits(settings.types_rate), readiness)
     connections = Connections(edge, replace(settings, body_limit=limit))
     listener = Listener(connections, tls, most=_CONNECTIONS, rejected=Metrics().connection_rejected)
     await listener.open(host, port)

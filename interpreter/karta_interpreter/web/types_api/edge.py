@@ -31,7 +31,7 @@ _ANYTHING: Final = re.compile("")
 
 
 @dataclass(slots=True)
-class Asked:
+class RequestContext:
     """A request, the id in its path, its user, and for the audit the name of the type that it is about."""
 
     request: BaseRequest
@@ -40,7 +40,7 @@ class Asked:
     about: str = ""
 
 
-Handler = Callable[[Asked], Awaitable[Response]]
+Handler = Callable[[RequestContext], Awaitable[Response]]
 
 
 class Route(NamedTuple):
@@ -75,7 +75,7 @@ class ClientLimits:
             raise ApiError(429, detail, headers={"Retry-After": str(ceil(wait))})
 
 
-class Edge:
+class HttpApi:
     """Answers the requests of connections (`karta_interpreter.webhook.server.connection.Answers`)."""
 
     def __init__(self, routes: Sequence[Route], access: Access, limits: ClientLimits, readiness: Readiness) -> None:
@@ -135,17 +135,17 @@ class Edge:
         )
         return response
 
-    def _route(self, request: BaseRequest) -> tuple[Route, Asked]:
+    def _route(self, request: BaseRequest) -> tuple[Route, RequestContext]:
         found = [(route, match) for route in self._routes if (match := route.path.fullmatch(request.path))]
         for route, match in found:
             if route.method == request.method:
-                return route, Asked(request, match.groupdict().get("id", ""))
+                return route, RequestContext(request, match.groupdict().get("id", ""))
         methods = [route.method for route, _ in found]
 
-        async def refuse(_: Asked) -> Response:
+        async def refuse(_: RequestContext) -> Response:
             raise _unknown(methods, request.method)
 
-        return Route(request.method, _ANYTHING, "list", refuse), Asked(request)
+        return Route(request.method, _ANYTHING, "list", refuse), RequestContext(request)
 
 
 def _unknown(methods: Sequence[str], method: str) -> ApiError:
@@ -160,7 +160,7 @@ def _refusal(error: ApiError) -> Response:
     return Response(status=error.status, text=body, content_type=CONTENT_TYPE, headers=error.headers)
 
 
-async def read(asked: Asked, limit: int) -> bytes:
+async def read(asked: RequestContext, limit: int) -> bytes:
     """The body of a request; raises ApiError: 413, 415, 400 where it has not come."""
     try:
         return await read_body(asked.request, limit)
@@ -170,7 +170,7 @@ async def read(asked: Asked, limit: int) -> bytes:
         raise ApiError(400, "the client has left before its body was read") from error
 
 
-def sent(body: BaseModel | bytes, status: int = 200, *, etag: str = "", location: str = "") -> Response:
+def json_response(body: BaseModel | bytes, status: int = 200, *, etag: str = "", location: str = "") -> Response:
     """An answer with a body, which may be JSON already."""
     headers = ({"ETag": f'"{etag}"'} if etag else {}) | ({"Location": location} if location else {})
     text = body if isinstance(body, bytes) else body.model_dump_json(by_alias=True).encode()

@@ -1,7 +1,7 @@
 """Workload types in a folder: a JSON file for each type, replaced as a whole.
 
-A file is written beside its place, forced to the disk, and renamed; then the folder is forced to the disk. So a file is
-there as it was before or as it is wanted, whenever the process or the machine stops.
+A file is written next to its place, forced to the disk, and renamed; then the folder is forced to the disk. So a file
+is there as it was before or as it is wanted, whenever the process or the machine stops.
 """
 
 import asyncio

@@ -144,7 +144,7 @@ class Judged(TypeFields, Validation):
 
 
 class Interpretation(Model):
-    """An object of a type, with what Karmada has beside it for some operations."""
+    """An object of a type, with what Karmada has in addition to it for some operations."""
 
     object: dict[str, Any] = Field(description="The object; its apiVersion selects the version of the type.")
     observed: dict[str, Any] | None = Field(None, description="The member's object, for Retain; default: the object.")

@@ -17,7 +17,7 @@ from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.web.types_api import models
-from karta_interpreter.web.types_api.edge import Asked, Handler, Route, read, sent
+from karta_interpreter.web.types_api.edge import Handler, RequestContext, Route, json_response, read
 from karta_interpreter.web.types_api.judge import Judge, packed
 from karta_interpreter.web.types_api.listing import ListQuery
 from karta_interpreter.web.types_api.models import (
@@ -66,17 +66,19 @@ class Routes:
         }
         return [Route.of(each.method.upper(), f"{ROOT}{each.path}", *handlers[each.name]) for each in OPERATIONS]
 
-    async def list_types(self, asked: Asked) -> Response:
+    async def list_types(self, asked: RequestContext) -> Response:
         """A page of the types."""
         listing = ListQuery.of(asked.request.query.items())
         rows = await self.view.rows()
-        return sent(await asyncio.to_thread(listing.page, rows.values(), lambda row: row.encoded(self.choices)))
+        return json_response(
+            await asyncio.to_thread(listing.page, rows.values(), lambda row: row.encoded(self.choices))
+        )
 
-    async def get(self, asked: Asked) -> Response:
+    async def get(self, asked: RequestContext) -> Response:
         """One type."""
         return await self._sent(await self._row(asked))
 
-    async def create(self, asked: Asked) -> Response:
+    async def create(self, asked: RequestContext) -> Response:
         """Register a type; the same request again changes nothing."""
         wanted = await self._wanted(asked)
         async with self.storage.exclusive():
@@ -90,7 +92,7 @@ class Routes:
             stored = await self.storage.write(wanted, present) if is_new or not present else present
         return await self._stored(stored, 201 if is_new else 200)
 
-    async def replace(self, asked: Asked) -> Response:
+    async def replace(self, asked: RequestContext) -> Response:
         """Replace a type that is registered."""
         row = await self._row(asked)
         matches = _if_match(asked.request)
@@ -103,7 +105,7 @@ class Routes:
             stored = present if is_same else await self.storage.write(wanted, present)
         return await self._stored(stored, 200)
 
-    async def delete(self, asked: Asked) -> Response:
+    async def delete(self, asked: RequestContext) -> Response:
         """Delete a type that is registered."""
         row = await self._row(asked)
         matches = _if_match(asked.request)
@@ -114,12 +116,12 @@ class Routes:
         await self._until(lambda now: now is None or now.source != API, row.id)
         return Response(status=204)
 
-    async def validate(self, asked: Asked) -> Response:
+    async def validate(self, asked: RequestContext) -> Response:
         """Judge a type as `create` does, and store nothing."""
         judged, _ = await self._judged(asked)
-        return sent(models.Validation(findings=judged.findings, findings_total=judged.findings_total))
+        return json_response(models.Validation(findings=judged.findings, findings_total=judged.findings_total))
 
-    async def interpret(self, asked: Asked) -> Response:
+    async def interpret(self, asked: RequestContext) -> Response:
         """Answer all operations about an object of a type, each with its explanation."""
         row = await self._row(asked)
 
@@ -135,26 +137,26 @@ class Routes:
         if not found:
             versions = ", ".join(each.gvk.version for each in row.records)
             raise other_object("/apiVersion", "unknown-version", f"this version is not served; known: {versions}")
-        return sent(found)
+        return json_response(found)
 
-    async def categories(self, _: Asked) -> Response:
+    async def categories(self, _: RequestContext) -> Response:
         """The categories."""
-        return sent(models.Categories(categories=[*self.choices.categories.values()]))
+        return json_response(models.Categories(categories=[*self.choices.categories.values()]))
 
-    async def priorities(self, _: Asked) -> Response:
+    async def priorities(self, _: RequestContext) -> Response:
         """The priorities."""
-        return sent(models.Priorities(priorities=[*self.choices.priorities.values()]))
+        return json_response(models.Priorities(priorities=[*self.choices.priorities.values()]))
 
-    async def openapi(self, _: Asked) -> Response:
+    async def openapi(self, _: RequestContext) -> Response:
         """The description of this API."""
         return Response(body=document(self.choices), content_type="application/json")
 
-    async def _wanted(self, asked: Asked, row: Row | None = None) -> StoredType:
+    async def _wanted(self, asked: RequestContext, row: Row | None = None) -> StoredType:
         """The type in a body, as it is to be stored; raises ApiError."""
         judged, kartas = await self._judged(asked, row)
         return StoredType(judged.group, judged.name, await asyncio.to_thread(orjson.loads, kartas))
 
-    async def _judged(self, asked: Asked, row: Row | None = None) -> tuple[models.Judged, bytes]:
+    async def _judged(self, asked: RequestContext, row: Row | None = None) -> tuple[models.Judged, bytes]:
         """What is in a body about a type, and its Kartas as JSON; raises ApiError where a finding is an error."""
         judged, kartas = await self.judge.judged(await read(asked, self.body_limit), asked.user)
         asked.about = f"{judged.name}.{judged.group}"
@@ -186,7 +188,7 @@ class Routes:
             seen |= {gvk} if gvk else set()
         return found
 
-    async def _row(self, asked: Asked) -> Row:
+    async def _row(self, asked: RequestContext) -> Row:
         row = await self.view.find(asked.id)
         if row is None:
             raise ApiError(404, "there is no workload type with this id")
@@ -218,7 +220,7 @@ class Routes:
 
     async def _sent(self, row: Row, status: int = 200, location: str = "") -> Response:
         body, etag = await asyncio.to_thread(lambda: (row.encoded(self.choices), row.etag))
-        return sent(body, status, etag=etag, location=location)
+        return json_response(body, status, etag=etag, location=location)
 
     async def _until(self, holds: Callable[[Row | None], bool], key: str) -> None:
         """Wait until the server has seen a change; the watch of a cluster takes milliseconds."""

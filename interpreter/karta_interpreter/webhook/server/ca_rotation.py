@@ -110,7 +110,7 @@ def _authorities(data: Mapping[str, bytes], problems: list[str]) -> Iterator[Aut
             try:
                 yield Authority.load(*(data.get(file, b"") for file in files))
             except ValueError as error:
-                problems.append(f"{' and '.join(files)} are no authority: {error}")
+                problems.append(f"{' and '.join(files)} are not an authority: {error}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,11 @@ _SERVER_USAGES = {ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.ANY_EXTEN
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A certificate chain with its private key, as PEM."""
+    """A certificate chain with its private key, as PEM; ``authority`` is the CA that clients need, where it is known.
+
+    ``not_after`` is in seconds since 1970. ``is_placeholder`` marks a certificate that no client trusts: it is shown to
+    probes until there is one that can be registered.
+    """
 
     chain: bytes
     key: bytes = field(repr=False)
@@ -37,9 +41,7 @@ class Certificate:
     not_after: float
     """In seconds since 1970."""
     authority: bytes = b""
-    """The CA that clients need, where it is known."""
-    stands_in: bool = False
-    """Marks a certificate that no client trusts: it is shown to probes until there is one that can be registered."""
+    is_placeholder: bool = False
 
 
 class CertificateSource(ABC):
@@ -139,7 +141,7 @@ class Authority:
 
     @classmethod
     def load(cls, certificate: bytes, key: bytes) -> Self:
-        """The CA of a PEM certificate and its PEM key; raises ValueError when they are no pair."""
+        """The CA of a PEM certificate and its PEM key; raises ValueError when they are not a pair."""
         loaded = x509.load_pem_x509_certificate(certificate)
         try:
             private, public = load_pem_private_key(key, password=None), loaded.public_key()

@@ -114,7 +114,7 @@ class ControlPlane:
 
         def endpoint() -> Endpoint | None:
             # Without the Kartas of the cluster the configuration would lose their kinds for a moment.
-            if (tls and tls.certificate.stands_in) or (self.cluster and not self.cluster.synced):
+            if (tls and tls.certificate.is_placeholder) or (self.cluster and not self.cluster.synced):
                 return None
             authority = tls.certificate.authority if tls else b""
             return replace(address, ca_bundle=self._ca_file.pem if self._ca_file else authority)

@@ -165,7 +165,7 @@ class Server:
                 raise cannot_listen(settings.host, settings.health_port, error) from error
             opened.callback(health.close)
         # Not before the ports are open: the API server with the Secret may be away, and probes have to be answered.
-        if tls and tls.certificate.stands_in:
+        if tls and tls.certificate.is_placeholder:
             await tls.look()
         # Closed in reverse: the extensions end first, then the tasks, then the ports, and last what these use.
         opened.push_async_callback(self._end_tasks)

@@ -45,7 +45,7 @@ class Tls:
     @property
     def not_after(self) -> float | None:
         """When the certificate expires, in seconds since 1970; None while a stand-in is served."""
-        return None if self.certificate.stands_in else self.certificate.not_after
+        return None if self.certificate.is_placeholder else self.certificate.not_after
 
     def install(self, certificate: Certificate) -> None:
         """Serve a certificate from now on; raises ServeError, and changes nothing, when OpenSSL does not take it.
@@ -210,7 +210,7 @@ def _secret(
     )
     now = datetime.now(UTC)
     stand_in = Authority.create(now, rotation.life).issue(dict.fromkeys(rotation.names), now, rotation.life)
-    stand_in = replace(stand_in, authority=b"", stands_in=True)
+    stand_in = replace(stand_in, authority=b"", is_placeholder=True)
     return SecretCertificates(ApiServer.of(), secret, rotation, stand_in)
 
 

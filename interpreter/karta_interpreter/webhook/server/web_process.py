@@ -170,7 +170,7 @@ class WebProcess:
 def start(module: str, settings: Settings, end: socket.socket) -> "subprocess.Popen[bytes]":
     """Start a module with the descriptor of the channel and the settings as its arguments."""
     return subprocess.Popen(  # noqa: S603 - our own program, and no shell
-        # Without the current folder on the path (-P): its files are no part of this program.
+        # Without the current folder on the path (-P): its files are not part of this program.
         [sys.executable, "-P", "-m", module, str(end.fileno()), orjson.dumps(settings, default=_plain)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -159,7 +159,7 @@ _MORE: Final[Mapping[str, Callable[[Object, GVK], Any]]] = {
     "observed": lambda request, gvk: _object(request, "observedObject", gvk),
     "items": lambda request, _: _items(request),
 }
-"""The readers of what is asked beside the object, by the fields of a call."""
+"""The readers of what is asked in addition to the object, by the fields of a call."""
 
 
 def _text(request: Object, field: str) -> str:

@@ -239,14 +239,14 @@ class _Checked:
 
 
 def _texts(
-    needed: values.ExtraDependency | values.MorePods | values.MadeClaims,
+    needed: values.ExtraDependency | values.ExtraPodTemplates | values.ControllerClaims,
 ) -> Iterator[tuple[str, Expected | None]]:
     match needed:
         case values.ExtraDependency(_, _, name, namespace):
             yield from ((query.text, TEXT) for query in (name, namespace) if query is not None)
-        case values.MorePods(query):
+        case values.ExtraPodTemplates(query):
             yield query.text, None
-        case values.MadeClaims(query):
+        case values.ControllerClaims(query):
             yield query.text, TEXT
 
 

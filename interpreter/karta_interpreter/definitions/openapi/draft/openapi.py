@@ -75,7 +75,7 @@ def entries(schema: Object, container: str) -> Object | None:
 
 
 def is_pod_template(schema: Object) -> bool:
-    """Whether it has a pod spec in ``spec``, and beside that only what a template or a Pod has."""
+    """Whether it has a pod spec in ``spec``, and otherwise only what a template or a Pod has."""
     names = dict(fields(schema)).keys()
     return is_pod_spec(below(schema, "spec")) and names <= {"metadata", "spec", "apiVersion", "kind", "status"}
 
