@@ -12,7 +12,7 @@ from karta_interpreter.cli.definitions import Sources, chosen, definitions_named
 from karta_interpreter.cli.options import complete_kinds, output
 from karta_interpreter.cli.render import table, to_json, written
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
-from karta_interpreter.webhook.registration.description import describe, summarize
+from karta_interpreter.webhook.registration.description import describe, gate_text, summarize
 
 
 @click.group("catalogue")
@@ -116,15 +116,6 @@ _LABELS = {
     "maxReplicas": "at most",
     "elastic": "elastic",
 }
-
-
-def gate_text(description: Object) -> str:
-    """The change of the registered operations by the feature gate MultiplePodTemplatesScheduling; empty for none."""
-    off, on = description["operations"], description["operationsWithMultiplePodTemplatesScheduling"]
-    more, less = [each for each in on if each not in off], [each for each in off if each not in on]
-    if not more:
-        return f"no {' and no '.join(less)}" if less else ""
-    return f"{' and '.join(more)} instead of {' and '.join(less)}"
 
 
 def children_text(description: Object) -> str:

@@ -14,9 +14,8 @@ from karta_interpreter.cli.render import one_line
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.explain import Fact, explain
 from karta_interpreter.engine.operations import Call, Options
-from karta_interpreter.engine.suites.comparison import Difference, compare
+from karta_interpreter.engine.suites.comparison import ERROR, SILENT, Answer, Difference, compare_answers
 
-SILENT: Final = "not answered"
 _EXCERPT: Final = 160
 _DECIDING: Final = ("annotation", "script", "matched", "stopped")
 """Rules of facts that decide about an answer as a whole."""
@@ -35,19 +34,13 @@ def answer_of(
 
 def differences(before: CallOutcome | None, after: CallOutcome | None) -> Iterator[Difference]:
     """Yield each place at which two answers differ; two errors are equal."""
-    if before and after and before.results is not None and after.results is not None:
-        for name in sorted({*before.results, *after.results}):
-            yield from compare(name, before.results.get(name), after.results.get(name))
-        return
-    here, there = _verdict(before), _verdict(after)
-    if here != there and not (before and after and before.error and after.error):
-        yield Difference((), here, there)
+    return compare_answers(_verdict(before), _verdict(after))
 
 
-def _verdict(outcome: CallOutcome | None) -> JSON:
+def _verdict(outcome: CallOutcome | None) -> Answer:
     if outcome is None:
         return SILENT
-    return f"error: {outcome.error}" if outcome.results is None else dict(outcome.results)
+    return f"{ERROR}{outcome.error}" if outcome.results is None else outcome.results
 
 
 def is_silence(found: Sequence[Difference]) -> bool:

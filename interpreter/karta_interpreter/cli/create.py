@@ -28,10 +28,11 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
-from karta_interpreter.cli.validate import contradictions
 from karta_interpreter.definitions.karta.loading import example_files, load_documents
+from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.draft import CustomKind, Draft, draft
-from karta_interpreter.engine.operations import LIVE, Call, Operation, StatusItem
+from karta_interpreter.engine.operations import Call, Operation, StatusItem
+from karta_interpreter.engine.suites.output import case_of
 from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS
 
 
@@ -96,7 +97,6 @@ def draft_text(draft: Draft, title: str) -> str:
     return "".join(f"{line}\n" for line in written)
 
 
-_TODO = "TODO: say why this is right, by the documentation of the kind."
 _OWN = ("managedFields", "uid", "resourceVersion", "creationTimestamp", "selfLink")
 """Fields of an object's metadata that no answer depends on."""
 
@@ -185,7 +185,7 @@ def _cases(
         if interpreter.is_asked(call.operation):
             outcome = ask(interpreter, call)
             output = {"error": outcome.error} if outcome.results is None else dict(outcome.results)
-            yield call, _case(str(name), call, output)
+            yield call, case_of(str(name), call, output)
 
 
 def _another_count(interpreter: Interpreter, workload: Object, wanted: int | None) -> int | None:
@@ -193,18 +193,6 @@ def _another_count(interpreter: Interpreter, workload: Object, wanted: int | Non
     outcome = ask(interpreter, Call(Operation.INTERPRET_REPLICA, workload))
     # A count of 0 becomes 2: zero twice would be no change.
     return wanted if wanted is not None or outcome.results is None else 2 * (outcome.results["replica"] or 1)
-
-
-def _case(name: str, call: Call, output: Object) -> Object:
-    given = {
-        "desiredObj": None if call.operation in LIVE else call.object,
-        "observedObj": call.object if call.operation in LIVE else call.observed,
-        "statusItems": [item.to_json() for item in call.items] or None,
-        "inputReplicas": call.replicas,
-        "operation": str(call.operation),
-        "output": output,
-    }
-    return {"name": name, "description": _TODO, **{key: value for key, value in given.items() if value is not None}}
 
 
 def _cleaned(workload: Object) -> Object:

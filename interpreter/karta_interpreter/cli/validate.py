@@ -7,13 +7,8 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.base.errors import ManifestError
-from karta_interpreter.base.findings import DefinitionError, Finding, Severity, count, error, warning
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.manifest import read_objects
+from karta_interpreter.base.findings import Finding, Severity, count
 from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.base.suggestion import closest
 from karta_interpreter.cli.definitions import DefinitionFiles, read_definition_files
 from karta_interpreter.cli.files import check_stdin, read_crds
 from karta_interpreter.cli.options import LATER, inputs, output
@@ -22,17 +17,11 @@ from karta_interpreter.cli.render import findings_text, in_order, written
 from karta_interpreter.cli.reports import FORMATS
 from karta_interpreter.cli.watching import watch
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.loading import KINDS
-from karta_interpreter.definitions.karta.model import Karta
-from karta_interpreter.definitions.karta.schema import gvk_of, read_karta
-from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
-from karta_interpreter.definitions.openapi.check import check
-from karta_interpreter.definitions.openapi.draft import CustomKind
+from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.files import UNREADABLE, decode
 from karta_interpreter.definitions.sources.snapshot import Quarantined, combine
 from karta_interpreter.languages.lua.customization import merge
-from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
 from karta_interpreter.webhook.registration.registrar import CRDS
 
 _EXAMPLES = """\b
@@ -161,10 +150,6 @@ def _summary(number: Mapping[str, int]) -> str:
     return ", ".join(parts + ([count(number["unreadable"], "unreadable file")] if number["unreadable"] else []))
 
 
-_MOST_KINDS = 20
-"""How many kinds one hint lists."""
-
-
 def crd_findings(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> Iterator[Finding]:
     """Yield what the CRDs contradict in all readable Kartas of files, each finding with its place.
 
@@ -174,48 +159,3 @@ def crd_findings(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> It
         text, reason = decode(file.content or b"")
         if not reason:
             yield from contradictions(text, str(file.path), crds)
-
-
-def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[Finding]:
-    """Yield what the CRDs contradict in the readable Kartas of a text."""
-    try:
-        objects = read_objects(text, source, *KINDS)
-    except ManifestError:  # a finding of its own
-        return
-    # Read from the text: a Karta with other errors has no definition, and is compared all the same.
-    lines = split_lines(text)
-    for document, at, value in objects:
-        gvk = gvk_of(value) if isinstance(value, dict) else None
-        karta = read_karta(value)[0] if gvk else None
-        if gvk is None or karta is None:
-            continue
-        yield from map(SourcePosition(document, at, lines).locate, _contradictions(karta, gvk, crds))
-
-
-def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:
-    own = [crd for crd in crds if (_spec(crd, "group"), _spec(crd, "names", "kind")) == (gvk.group, gvk.kind)]
-    if not own:
-        kinds = sorted({f"{_spec(crd, 'names', 'kind')}.{_spec(crd, 'group')}" for crd in crds})
-        near = closest(f"{gvk.kind}.{gvk.group}", kinds)
-        known = f"the given CRDs are those of {', '.join(kinds)}" if len(kinds) <= _MOST_KINDS else ""
-        hint = f"did you mean {near}?" if near else known
-        return [warning("crd-missing", ROOT_KIND, f"there is no CRD for {gvk}", hint)]
-    found: list[list[Finding]] = []
-    without: list[Finding] = []
-    for crd in own:
-        try:
-            found.append(check(karta, CustomKind.of(crd, gvk.version).schema))
-        except DefinitionError as err:
-            without.append(error("crd-version", (*ROOT_KIND, "version"), str(err)))
-    # A release without the version contradicts nothing else. What all others find is among those of the first.
-    first, *others = found or [without[:1]]
-    return [finding for finding in first if all(_is_among(finding, other) for other in others)]
-
-
-def _is_among(finding: Finding, others: Iterable[Finding]) -> bool:
-    """Whether another release contradicts the same place; it may list other names in its hint."""
-    return any((each.path, each.rule, each.span) == (finding.path, finding.rule, finding.span) for each in others)
-
-
-def _spec(crd: Object, *names: str) -> object:
-    return edit.get(crd, ("spec", *names))

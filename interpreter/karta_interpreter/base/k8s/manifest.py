@@ -43,6 +43,19 @@ _PROBLEMS = {
     ),
     "could not find expected ':'": ("this line has no key with `: ` behind it", True),
     "found unexpected end of stream": ("this quote is never closed", True),
+    "did not find expected ',' or ']'": ("this list is never closed: write ] behind its last entry", True),
+    "did not find expected ',' or '}'": ("this mapping is never closed: write } behind its last value", True),
+    "found character that cannot start any token": ("a value cannot begin with this character: quote the value", False),
+    "found unknown escape character": ("double quotes have no such escape: use single quotes, or double the \\", False),
+    "block sequence entries are not allowed in this context": (
+        "no entry of a list may begin here: write it on a line of its own, indented like the entries above it",
+        False,
+    ),
+    "did not find expected <document start>": (
+        "this belongs to nothing above it: indent it, or write --- above it where another document begins",
+        False,
+    ),
+    "did not find expected node content": ("a value must stand here", False),
 }
 
 

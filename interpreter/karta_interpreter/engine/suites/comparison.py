@@ -6,7 +6,7 @@ in any order, absent like empty. Objects are compared field by field, leaving ou
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
@@ -16,6 +16,11 @@ from karta_interpreter.base.k8s.edit import get, set_value
 from karta_interpreter.base.k8s.patch import changes
 from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.base.k8s.values import JSON, NOTHING, Path, field_path
+
+Answer: TypeAlias = Mapping[str, JSON] | str
+"""Results by name, or `SILENT`, or `ERROR` with a message."""
+SILENT: Final = "not answered"
+ERROR: Final = "error: "
 
 EXCLUDE = "{{EXCLUDE}}"
 """An expected value that stands for whatever the answer has there, even for nothing."""
@@ -54,6 +59,21 @@ def compare(name: str, expected: JSON, actual: JSON) -> Iterator[Difference]:
     for path, *sides in sorted(changes(*_normalised(name, expected, actual), (name,)), key=attrgetter("path")):
         if sides[0] != EXCLUDE:
             yield Difference(path, *map(_written, sides))
+
+
+def compare_answers(before: Answer, after: Answer) -> Iterator[Difference]:
+    """Yield each place at which two answers differ; two errors are equal.
+
+    >>> list(compare_answers(SILENT, {"replica": 1})), list(compare_answers("error: a", "error: b"))
+    ([Difference(path=(), expected='not answered', actual={'replica': 1})], [])
+    """
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in sorted({*before, *after}):
+            yield from compare(name, before.get(name), after.get(name))
+        return
+    texts = [each for each in (before, after) if isinstance(each, str)]
+    if before != after and sum(text.startswith(ERROR) for text in texts) < len((before, after)):
+        yield Difference((), *(each if isinstance(each, str) else dict(each) for each in (before, after)))
 
 
 def compared(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:

@@ -11,15 +11,19 @@ from karta_interpreter.base.k8s import edit, patch
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.base.k8s.values import JSON, Object, Path
+from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import Loaded, load_placed
 from karta_interpreter.definitions.karta.reference_resolver import Known, Reader
 from karta_interpreter.engine.explain import Explanation, Fact, explain
 from karta_interpreter.engine.explain.explanation import OBSERVED
 from karta_interpreter.engine.operations import CHANGED, LIVE, SLOTS, Call, Operation, Options, StatusItem, interpret
+from karta_interpreter.engine.suites.comparison import ERROR, Answer
+from karta_interpreter.engine.suites.output import case_of
 from karta_interpreter.engine.workload import Karta, Workload, WorkloadTree
 from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode
 from karta_interpreter.languages.lua.source_map import SourcePosition as Lines
+from karta_interpreter.web.console import crds
 from karta_interpreter.web.console.texts import (
     Marker,
     Position,
@@ -53,8 +57,13 @@ class Question:
     observed: str = ""
     items: str = ""
     references: str = ""
+    crd: str = ""
     replicas: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    case: str = ""
+    """The operation of which the answer is wanted as a case of a suite."""
+    before: str = ""
+    """The definition with whose answers those of ``karta`` are compared."""
 
     @classmethod
     def of(cls, value: JSON) -> "Question":
@@ -67,21 +76,34 @@ class Question:
         return cls(**{name: found for name, found in value.items() if found is not None})
 
 
-_TYPES: Final = dict.fromkeys(("karta", "object", "observed", "items", "references"), str) | {
+_TYPES: Final = dict.fromkeys(("karta", "object", "observed", "items", "references", "crd", "case", "before"), str) | {
     "replicas": int,
     "options": dict,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class _Inputs:
+class Inputs:
     """The values of the texts of the page; ``problems`` has the reason for each text without one."""
 
     object: Marker | None
     observed: Marker | None
     items: tuple[tuple[Marker, StatusItem], ...]
     references: tuple[Object, ...]
+    crds: tuple[Object, ...]
     problems: Object
+
+    def missing(self, operation: Operation) -> str:
+        """The text that an operation needs and that is empty."""
+        if operation is Operation.RETAIN and self.observed is None:
+            return "observed"
+        return "items" if operation is Operation.AGGREGATE_STATUS and not self.items else ""
+
+    def call(self, operation: Operation, obj: Marker, replicas: int) -> Call:
+        """The call of an operation that misses nothing."""
+        # Without the member's object the template stands for it, so that status and health have an answer while typing.
+        observed, items = self.observed or obj, tuple(item for _, item in self.items)
+        return Call.of(operation, obj.value, observed.value, replicas, items)
 
 
 def answer(question: Question) -> dict[str, JSON]:
@@ -89,10 +111,14 @@ def answer(question: Question) -> dict[str, JSON]:
 
     Nothing is raised for what a user can write. ``answers`` is empty where no definition fits the object.
     """
-    kartas = _kartas(question.karta)
-    inputs = _inputs(question)
+    kartas = kartas_of(question.karta)
+    inputs = inputs_of(question)
     findings = [finding.to_json() for loaded, _ in kartas for finding in loaded.findings]
     page: dict[str, JSON] = {"findings": findings, "problems": inputs.problems, "answers": []}
+    if inputs.crds:
+        kinds = tuple(loaded.gvk for loaded, _ in kartas if loaded.gvk)
+        page["findings"] += [finding.to_json() for finding in crds.contradicted(question.karta, question.crd)]
+        page["paths"] = crds.paths(question.crd, kinds)
     if inputs.object is None:
         return page
     gvk = GVK.of(inputs.object.value)
@@ -100,7 +126,7 @@ def answer(question: Question) -> dict[str, JSON]:
     for loaded, place in kartas:
         # The first of several for a kind answers, as among the files of -f.
         if loaded.definition and place and loaded.gvk == gvk:
-            return page | _Answers(loaded.definition, place, inputs.object, inputs, question).document()
+            return page | _Answers(loaded.definition, place, inputs.object, inputs, question).document(question.case)
     defined = ", ".join(str(loaded.gvk) for loaded, _ in kartas if loaded.definition)
     page["unanswered"] = (
         f"the Karta is for {defined}, the object is {gvk}" if defined else "fix the errors to see answers"
@@ -109,12 +135,14 @@ def answer(question: Question) -> dict[str, JSON]:
 
 
 @lru_cache(_KARTAS)
-def _kartas(text: str) -> tuple[tuple[Loaded, Lines | None], ...]:
-    """The Kartas of a text, which stays the same while its user edits the object."""
+def kartas_of(text: str) -> tuple[tuple[Loaded, Lines | None], ...]:
+    """Load the Kartas of a text, which stays the same while its user edits the object."""
     return tuple(load_placed(text, ""))
 
 
-def _inputs(question: Question) -> _Inputs:
+def inputs_of(question: Question) -> Inputs:
+    """Read the texts of a question; nothing is raised."""
+    kinds = [loaded.gvk for loaded, _ in kartas_of(question.karta) if loaded.gvk]
     problems: dict[str, JSON] = {}
 
     def read(name: str, reader: Callable[[str], _Read], nothing: _Read) -> _Read:
@@ -124,11 +152,12 @@ def _inputs(question: Question) -> _Inputs:
             problems[name] = error.to_json()
             return nothing
 
-    return _Inputs(
-        read("object", read_object, None),
-        read("observed", read_object, None),
+    return Inputs(
+        read("object", lambda text: read_object(text, kinds), None),
+        read("observed", lambda text: read_object(text, kinds), None),
         tuple(read("items", read_items, [])),
         tuple(read("references", read_objects, [])),
+        read("crd", crds.read_crds, ()),
         problems,
     )
 
@@ -136,21 +165,16 @@ def _inputs(question: Question) -> _Inputs:
 class _Answers:
     """The answers of one definition about one object."""
 
-    def __init__(self, definition: Definition, place: Lines, obj: Marker, inputs: _Inputs, question: Question) -> None:
-        chosen = question.options
+    def __init__(self, definition: Definition, place: Lines, obj: Marker, inputs: Inputs, question: Question) -> None:
         self._definition, self._place, self._object, self._inputs = definition, place, obj, inputs
-        self._options = Options(
-            bool(chosen.get("resourceQuotaEstimate")),
-            Counting.KARMADA if chosen.get("podRequests") == "karmada" else Counting.SCHEDULER,
-        )
-        self._known = Known.of(inputs.references)
-        self._replicas = question.replicas
-        if self._replicas is None:
-            self._replicas = 1 + present_replicas(definition, obj.value, self._options, self._known)
+        self._options, self._known = options_of(question), Known.of(inputs.references)
+        present = present_replicas(definition, obj.value, self._options, self._known)
+        self._replicas = 1 + present if question.replicas is None else question.replicas
 
-    def document(self) -> dict[str, JSON]:
-        """The answers to all operations, and the tree."""
+    def document(self, case: str) -> dict[str, JSON]:
+        """The answers to all operations, the tree, and the answer to one operation as a case of a suite."""
         return {
+            "case": next((self._case(each) for each in ORDER if each == case and not self._missing(each)), ""),
             "definition": self._definition.name,
             "references": [f"{each.gvk} as ${each.name}" for each in self._definition.references],
             "replicas": self._replicas,
@@ -162,10 +186,7 @@ class _Answers:
         if why := self._missing(operation):
             return {"operation": str(operation), "missing": why, "facts": [], "layers": []}
         printed: list[str] = []
-        # Without the member's object the template stands for it, so that status and health have an answer while typing.
-        observed = self._inputs.observed or self._object
-        items = tuple(item for _, item in self._inputs.items)
-        call = Call.of(operation, self._object.value, observed.value, self._replicas, items)
+        call = self._inputs.call(operation, self._object, self._replicas)
         found = explain(self._definition, call, self._options, reader=self._known, on_print=printed.append)
         changes = {} if found.results is None else self._changes(operation, call.object, found.results)
         facts = [self._fact(fact, operation) for fact in found.facts]
@@ -174,9 +195,14 @@ class _Answers:
     def _missing(self, operation: Operation) -> str:
         if not self._definition.answers(operation):
             return "the definition does not answer it"
-        if operation is Operation.RETAIN and self._inputs.observed is None:
-            return "observed"
-        return "items" if operation is Operation.AGGREGATE_STATUS and not self._inputs.items else ""
+        return self._inputs.missing(operation)
+
+    def _case(self, operation: Operation) -> str:
+        call = self._inputs.call(operation, self._object, self._replicas)
+        found = outcome(self._definition, call, self._options, self._known)
+        output = {"error": found.removeprefix(ERROR)} if isinstance(found, str) else dict(found)
+        title = edit.get(self._object.value, ("metadata", "name")) or "without a name"
+        return to_authored_yaml(case_of(str(title), call, output, self._inputs.references))
 
     @staticmethod
     def _changes(operation: Operation, before: JSON, results: Mapping[str, JSON]) -> Object:
@@ -211,6 +237,21 @@ class _Answers:
         if observed and (source == OBSERVED or operation in LIVE):
             return "observed", observed.position(path)
         return "object", self._object.position(path)
+
+
+def options_of(question: Question) -> Options:
+    """Return the settings of a server that its user has chosen."""
+    chosen = question.options
+    counting = Counting.KARMADA if chosen.get("podRequests") == "karmada" else Counting.SCHEDULER
+    return Options(bool(chosen.get("resourceQuotaEstimate")), counting)
+
+
+def outcome(definition: Definition, call: Call, options: Options, reader: Reader) -> Answer:
+    """Return the results of a call, or `ERROR` with a message."""
+    try:
+        return interpret(definition, call, options, reader=reader, on_print=lambda _: None)
+    except InterpretationError as error:
+        return f"{ERROR}{error}"
 
 
 def present_replicas(definition: Definition, obj: Object, options: Options, reader: Reader) -> int:

@@ -16,7 +16,7 @@ from karta_interpreter.definitions.sources.files import ORIGIN
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.suites.suite import Case, load_suite
-from karta_interpreter.webhook.registration.description import describe, summarize
+from karta_interpreter.webhook.registration.description import describe, gate_text, summarize
 
 _REALITY: Final = Path(__file__).parent / "reality.json"
 _FIRST: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_HEALTH)
@@ -49,8 +49,10 @@ def _reality() -> dict[str, list[Object]]:
 
 def page(entry: ServedDefinition) -> Object:
     """Everything about one kind: its description, its text, its examples, what was compared."""
+    description = describe(entry)
     return {
-        **describe(entry),
+        **description,
+        "gate": gate_text(description),
         "text": text_of(entry),
         "findings": [finding.to_json() for finding in entry.definition.findings],
         "compared": compared(entry),
@@ -70,14 +72,14 @@ def text_of(entry: ServedDefinition) -> str:
 @lru_cache(_KINDS)
 def examples(gvk: GVK) -> Sequence[Object]:
     """The cases of the golden suites of a kind, as texts for the editors."""
-    return tuple(map(_example, sorted(_cases(gvk), key=_rank)))
+    return tuple(map(_example, sorted(cases(gvk), key=_rank)))
 
 
 @lru_cache(_KINDS)
 def reports(gvk: GVK) -> Sequence[Object]:
     """The statuses that the examples of a kind have, for the clusters of an aggregation; each once, by its case."""
     found: dict[str, str] = {}
-    for case in _cases(gvk):
+    for case in cases(gvk):
         own = [item.status for item in case.call.items]
         if case.call.operation is Operation.INTERPRET_HEALTH:
             own = [case.call.object.get("status")]
@@ -88,7 +90,8 @@ def reports(gvk: GVK) -> Sequence[Object]:
     return tuple({"name": name, "text": text} for text, name in found.items())
 
 
-def _cases(gvk: GVK) -> Iterator[Case]:
+def cases(gvk: GVK) -> Iterator[Case]:
+    """Yield the cases of the golden suites of a kind."""
     karta = catalogue_kinds().get(gvk)
     for suite in sorted((karta.parent / "testdata").glob("*.yaml")) if karta else ():
         with suppress(SuiteError):

@@ -16,6 +16,7 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.web.console.answers import Question, answer
+from karta_interpreter.web.console.differences import differences
 
 if TYPE_CHECKING:
     from karta_interpreter.base.sandbox.child import Channel
@@ -69,4 +70,9 @@ def responding(find: Find) -> "Callable[[Channel, bytes, bytes], None]":
 
 def start() -> "Callable[[Channel, bytes, bytes], None]":
     """Return the function that answers questions of the page with JSON."""
-    return responding(lambda _channel, _letter, asked: (ANSWER, orjson.dumps(answer(Question.of(orjson.loads(asked))))))
+
+    def find(_channel: "Channel", _letter: bytes, asked: bytes) -> tuple[bytes, bytes]:
+        question = Question.of(orjson.loads(asked))
+        return ANSWER, orjson.dumps(differences(question) if question.before else answer(question))
+
+    return responding(find)

@@ -1,7 +1,7 @@
 """The texts of the page: Kubernetes objects, and where each of their values stands."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -44,13 +44,17 @@ class Marker:
         return [*self.document.position((*self.at, *path))]
 
 
-def read_object(text: str) -> Marker | None:
-    """The object of a text, None of an empty one; raises TextError for a text with no object or with several."""
+def read_object(text: str, kinds: Collection[GVK] = ()) -> Marker | None:
+    """The object of a text, None of an empty one; among several that of these ``kinds``. Raises TextError."""
     places = list(_objects(text))
-    if len(places) > 1:
-        line, column = places[1].position(())
-        raise TextError(f"contains {len(places)} objects; pass exactly one", line, column)
     _check_kinds(places)
+    if len(places) > 1:
+        fitting = [place for place in places if GVK.of(place.value) in kinds]
+        if len(fitting) != 1:
+            has = f"{len(fitting) or 'none'} of them of the definition's kind"
+            line, column = (fitting or places)[1].position(())
+            raise TextError(f"contains {len(places)} objects, {has}; pass exactly one", line, column)
+        places = fitting
     return places[0] if places else None
 
 

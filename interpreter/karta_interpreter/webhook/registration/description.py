@@ -70,6 +70,15 @@ def describe(entry: ServedDefinition) -> Object:
     }
 
 
+def gate_text(description: Object) -> str:
+    """The change of the registered operations by the feature gate MultiplePodTemplatesScheduling; empty for none."""
+    off, on = description["operations"], description["operationsWithMultiplePodTemplatesScheduling"]
+    more, less = [each for each in on if each not in off], [each for each in off if each not in on]
+    if not more:
+        return f"no {' and no '.join(less)}" if less else ""
+    return f"{' and '.join(more)} instead of {' and '.join(less)}"
+
+
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 

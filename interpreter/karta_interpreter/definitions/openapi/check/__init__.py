@@ -5,5 +5,6 @@ object is read here, and no expression runs.
 """
 
 from karta_interpreter.definitions.openapi.check.check import check
+from karta_interpreter.definitions.openapi.check.contradictions import contradictions
 
-__all__ = ["check"]
+__all__ = ["check", "contradictions"]

@@ -1,0 +1,77 @@
+"""Where two definitions answer differently about the examples of their kind and the texts of the page."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from karta_interpreter.base.findings import DefinitionError, format_path
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, NOTHING, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
+from karta_interpreter.engine.operations import Call, Options
+from karta_interpreter.engine.suites.comparison import SILENT, Answer, Difference, compare_answers
+from karta_interpreter.web.console.answers import (
+    ORDER,
+    Question,
+    inputs_of,
+    kartas_of,
+    options_of,
+    outcome,
+    present_replicas,
+)
+from karta_interpreter.web.console.catalogue import cases
+
+_MOST: Final = 500
+"""The most differences that a page shows."""
+
+
+def differences(question: Question) -> dict[str, JSON]:
+    """The calls whose answers differ, with each place; ``unanswered`` says why there is nothing to compare."""
+    try:
+        before, after = _definition(question.before, "the definition before"), _definition(question.karta, "the Karta")
+    except DefinitionError as error:
+        return {"unanswered": str(error)}
+    if before.gvk != after.gvk:
+        return {"unanswered": f"the definition before is for {before.gvk}, the Karta for {after.gvk}"}
+    calls, options = list(_calls(question, after)), options_of(question)
+    found: list[JSON] = []
+    for name, call, references in calls:
+        places = list(compare_answers(*(_answer(each, call, options, references) for each in (before, after))))
+        if places:
+            found.append({"name": name, "operation": str(call.operation), "places": list(map(_place, places))})
+    return {**before.gvk.type_meta, "calls": len(calls), "differences": found[:_MOST], "number": len(found)}
+
+
+def _definition(text: str, named: str) -> Definition:
+    loaded = [loaded for loaded, _ in kartas_of(text)]
+    found = next((each.definition for each in loaded if each.definition), None)
+    if found is None:
+        wrong = next((finding for each in loaded for finding in each.findings), None)
+        raise DefinitionError(f"{named}, line {wrong.line}: {wrong}" if wrong else f"{named} is empty")
+    return found
+
+
+def _calls(question: Question, definition: Definition) -> Iterator[tuple[str, Call, Sequence[Object]]]:
+    """Yield the calls of the examples, and those about the object of the page, each with its name."""
+    for case in cases(definition.gvk):
+        yield case.name, case.call, case.references
+    inputs = inputs_of(question)
+    if inputs.object is None or GVK.of(inputs.object.value) != definition.gvk:
+        return
+    present = present_replicas(definition, inputs.object.value, options_of(question), Known.of(inputs.references))
+    replicas = 1 + present if question.replicas is None else question.replicas
+    for operation in ORDER:
+        if not inputs.missing(operation):
+            yield "the object of the workbench", inputs.call(operation, inputs.object, replicas), inputs.references
+
+
+def _answer(definition: Definition, call: Call, options: Options, references: Sequence[Object]) -> Answer:
+    if not definition.answers(call.operation):
+        return SILENT
+    known = Known.of(references)
+    return outcome(resolved(definition, call.object, known), call, options, known)
+
+
+def _place(found: Difference) -> Object:
+    sides = {"before": found.expected, "after": found.actual}
+    return {"path": format_path(found.path), **{side: value for side, value in sides.items() if value is not NOTHING}}
