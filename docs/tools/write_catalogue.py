@@ -6,9 +6,9 @@ from pathlib import Path
 import yaml
 
 from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.cli.catalogue import children_text, component_facts, gate_text
+from karta_interpreter.cli.catalogue import children_text, component_facts
 from karta_interpreter.definitions.sources.files import load_catalogue
-from karta_interpreter.webhook.registration.description import describe, summarize
+from karta_interpreter.webhook.registration.description import describe, gate_text, summarize
 
 DOCS = Path(__file__).parents[1]
 FOLDER = DOCS / "catalogue"

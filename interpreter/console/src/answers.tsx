@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Change, Fact, Json, Page, TextName } from "./api";
+import { prose } from "./prose";
 import { Tree } from "./tree";
 
 type Show = (facts: Fact[]) => void;
@@ -14,9 +15,17 @@ interface Props {
   replicas: number | null;
   revise: (replicas: number | null) => void;
   setTab: (tab: TextName) => void;
+  addCase: (operation: string) => void;
 }
 
-export function Answers({ page, light, replicas, revise, setTab }: Props) {
+const TITLES: Partial<Record<TextName, string>> = {
+  observed: "Member's object",
+  items: "Clusters",
+  references: "Looked up",
+  crd: "CRD",
+};
+
+export function Answers({ page, light, replicas, revise, setTab, addCase }: Props) {
   const [pinned, setPinned] = useState<Fact[]>([]);
   const last = useRef<Page | null>(null);
   useEffect(() => setPinned([]), [page]);
@@ -35,11 +44,14 @@ export function Answers({ page, light, replicas, revise, setTab }: Props) {
     setPinned(facts);
     light(facts);
   };
+  const isDoubtful =
+    page.findings.some((each) => each.severity === "error") ||
+    page.answers.some((answer) => answer.facts.some((fact) => fact.severity && !fact.places?.some((place) => place.exists)));
   return (
     <div class="cards" onKeyDown={(event) => event.key === "Escape" && pin([])}>
       <Tree page={page} hover={hover} pin={pin} />
       {page.answers.map((answer) => (
-        <Card key={answer.operation} answer={answer} hover={hover} pin={pin}>
+        <Card key={answer.operation} answer={answer} hover={hover} pin={pin} isDoubtful={isDoubtful} addCase={addCase}>
           {answer.operation === "ReviseReplica" && !answer.missing ? (
             <Revise present={page.replicas ?? 0} chosen={replicas} revise={revise} />
           ) : null}
@@ -64,16 +76,28 @@ function Stale({ page }: { page: Page }) {
 }
 
 function Unanswered({ page }: { page: Page }) {
-  const [problem] = Object.values(page.problems ?? {});
-  const text = page.stopped ?? page.unanswered ?? problem?.message ?? "Write an object, or take one of the examples.";
+  const [[name, problem] = []] = Object.entries(page.problems ?? {});
+  const mistake = page.findings?.find((each) => each.severity === "error");
+  const text =
+    page.stopped ??
+    (page.unanswered && mistake ? `Karta, line ${mistake.line}: ${mistake.message}` : page.unanswered) ??
+    (problem ? `${TITLES[name as TextName] ?? "Object"}, line ${problem.line}: ${problem.message}` : undefined) ??
+    "Write an object, or take one of the examples.";
   return (
     <p class="empty" role="alert">
-      {text}
+      {prose(text)}
     </p>
   );
 }
 
-function Card(props: { answer: Answer; hover: Show; pin: Show; children?: preact.ComponentChildren }) {
+function Card(props: {
+  answer: Answer;
+  hover: Show;
+  pin: Show;
+  isDoubtful?: boolean;
+  addCase?: (operation: string) => void;
+  children?: preact.ComponentChildren;
+}) {
   const { answer, hover, pin } = props;
   const [isOpen, setOpen] = useState(false);
   const id = `answer-${answer.operation}`;
@@ -82,10 +106,15 @@ function Card(props: { answer: Answer; hover: Show; pin: Show; children?: preact
     <article class="card" aria-labelledby={id} data-operation={answer.operation}>
       <header>
         <h3 id={id}>{answer.operation}</h3>
-        <Summary answer={answer} />
+        <Summary answer={answer} isDoubtful={props.isDoubtful ?? false} />
+        {props.addCase && !answer.missing ? (
+          <button type="button" class="link" onClick={() => props.addCase?.(answer.operation)}>
+            Add as a case
+          </button>
+        ) : null}
       </header>
       {props.children}
-      {answer.error ? <p class="error-text">{answer.error}</p> : null}
+      {answer.error ? <p class="error-text">{prose(answer.error)}</p> : null}
       {answer.patch && !answer.error ? <Patch answer={answer} hover={hover} pin={pin} /> : null}
       {answer.results && !answer.patch ? <Results answer={answer} hover={hover} pin={pin} /> : null}
       {answer.printed?.length ? <pre class="printed">{answer.printed.join("\n")}</pre> : null}
@@ -108,7 +137,7 @@ function Card(props: { answer: Answer; hover: Show; pin: Show; children?: preact
   );
 }
 
-function Summary({ answer }: { answer: Answer }) {
+function Summary({ answer, isDoubtful }: { answer: Answer; isDoubtful: boolean }) {
   const results = answer.results ?? {};
   if (answer.missing) return <span class="chip">not asked</span>;
   if (answer.error) return <span class="chip bad">error</span>;
@@ -118,6 +147,7 @@ function Summary({ answer }: { answer: Answer }) {
     case "InterpretComponent":
       return <span class="chip strong">{count((results.components as Json[]).length, "component")}</span>;
     case "InterpretHealth":
+      if (results.healthy && isDoubtful) return <span class="chip warn">healthy, but see the findings</span>;
       return results.healthy ? <span class="chip good">healthy</span> : <span class="chip bad">not healthy</span>;
     case "InterpretDependency":
       return <span class="chip strong">{count((results.dependencies as Json[]).length, "object")}</span>;
@@ -223,7 +253,7 @@ function label(element: Json): string {
   return String(element.name ?? element.type ?? "");
 }
 
-function short(value: Json | undefined): string {
+export function short(value: Json | undefined): string {
   if (value === undefined) return "";
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > 160 ? `${text.slice(0, 159)}…` : text;
@@ -278,7 +308,7 @@ function Step({ fact, hover, pin }: { fact: Fact; hover: Show; pin: Show }) {
       >
         <span class="rule">{fact.rule}</span>
         <span class="note">
-          {fact.note}
+          {prose(fact.note)}
           {fact.expression ? <code>{fact.expression.replace(/\s+/g, " ")}</code> : null}
           {fact.places?.slice(0, 4).map((place) => (
             <span class="place">

@@ -15,7 +15,7 @@ export interface Finding {
   source: string;
 }
 
-export type TextName = "karta" | "object" | "observed" | "items" | "references";
+export type TextName = "karta" | "object" | "observed" | "items" | "references" | "crd" | "suite" | "before";
 export type Texts = Record<TextName, string>;
 
 export interface Place {
@@ -78,6 +78,9 @@ export interface Component {
   children: Component[];
 }
 
+/** A field that a CRD has: its jq path and its type. */
+export type Path = [jq: string, type: string];
+
 export interface Page {
   findings: Finding[];
   problems: Partial<Record<TextName, { message: string; line: number; column: number }>>;
@@ -89,12 +92,23 @@ export interface Page {
   replicas?: number;
   unanswered?: string;
   stopped?: string;
+  case?: string;
+  paths?: Path[];
   tree?: { error?: string; status?: string[]; replicas?: number; root?: Component };
 }
 
 export interface Question extends Texts {
   replicas: number | null;
   options: { resourceQuotaEstimate: boolean; podRequests: "scheduler" | "karmada" };
+}
+
+/** Where two definitions answer differently; `unanswered` says why there is nothing to compare. */
+export interface Compared {
+  calls: number;
+  number: number;
+  differences: { name: string; operation: string; places: { path: string; before?: Json; after?: Json }[] }[];
+  unanswered?: string;
+  stopped?: string;
 }
 
 export interface Row {
@@ -121,7 +135,7 @@ export interface Example {
   references: string;
 }
 
-export interface Compared {
+export interface Comparison {
   controller: string;
   cases: number;
   comparisons: number;
@@ -132,12 +146,13 @@ export interface Compared {
 export interface Kind extends Omit<Row, "compared" | "components" | "suspend"> {
   text: string;
   findings: Finding[];
-  compared: Compared[];
+  compared: Comparison[];
   examples: Example[];
   reports: { name: string; text: string }[];
   components: Record<string, Json>[];
   statuses: { status: string; when: string }[];
   healthy: string[];
+  gate: string;
   indivisible: boolean;
   retain: string[];
   suspend: string[];
@@ -213,8 +228,22 @@ export async function get<T>(path: string): Promise<T> {
 }
 
 export async function ask(question: Question, signal: AbortSignal): Promise<Page> {
-  const body = JSON.stringify(question);
-  return request<Page>("/api/answers", { method: "POST", body, signal, headers: { "Content-Type": "application/json" } });
+  return post<Page>({ ...question, before: "" }, { signal });
+}
+
+/** The answer to one operation as a case of a suite. */
+export async function writeCase(question: Question, operation: string): Promise<string> {
+  return (await post<Page>({ ...question, before: "", case: operation }, {})).case ?? "";
+}
+
+/** Compare the answers of the Karta with those of the definition before. */
+export async function compare(question: Question, signal: AbortSignal): Promise<Compared> {
+  return post<Compared>(question, { signal });
+}
+
+async function post<T>({ suite, ...question }: Question & { case?: string }, options: RequestInit): Promise<T> {
+  const headers = { "Content-Type": "application/json" };
+  return request<T>("/api/answers", { ...options, method: "POST", body: JSON.stringify(question), headers });
 }
 
 async function request<T>(path: string, options: RequestInit): Promise<T> {

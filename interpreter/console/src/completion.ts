@@ -2,7 +2,7 @@
 
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 import type { Text } from "@codemirror/state";
-import type { Json } from "./api";
+import type { Json, Path } from "./api";
 
 export interface Schema {
   [key: string]: unknown;
@@ -48,6 +48,27 @@ export function completeFrom(schema: Schema) {
     const unique = [...new Map(options.map((option) => [option.label, option])).values()];
     return unique.length ? { from: context.pos - word.length, options: unique, validFor: /^[\w./-]*$/ } : null;
   };
+}
+
+const PATH = /(?:^|[\s("'|,;])((?:\.(?:[\w-]+|\[\]|\["[^"]*"\]?)?(?:\[\])?)+)$/;
+const OUTER = /(?:^|[\s("',;])(\.[^\s|]*) *\| *$/;
+
+/** Offer the fields that a CRD has, behind a pipe those of what is piped. */
+export function completePaths(paths: () => Path[]) {
+  return (context: CompletionContext): CompletionResult | null => {
+    const line = context.state.doc.lineAt(context.pos);
+    const before = line.text.slice(0, context.pos - line.from);
+    const typed = PATH.exec(before)?.[1];
+    if (typed === undefined || !before.includes(":")) return null;
+    const outer = OUTER.exec(before.slice(0, before.length - typed.length))?.[1] ?? "";
+    const inner = paths().filter(([jq]) => jq.startsWith(outer) && jq.length > outer.length);
+    const options = inner.map(([jq, type]) => ({ label: short(jq.slice(outer.length)), type: "property", detail: type }));
+    return { from: context.pos - typed.length, options, validFor: /^[\w.[\]"-]*$/ };
+  };
+}
+
+function short(jq: string): string {
+  return jq.startsWith("[") ? `.${jq}` : jq;
 }
 
 function columns(spaces: string, dashes: string): number[] {

@@ -26,11 +26,12 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import type { Position } from "./api";
-import { completeFrom, type Schema } from "./completion";
+import type { Path, Position } from "./api";
+import { completeFrom, completePaths, type Schema } from "./completion";
+import { inCode } from "./prose";
 
 export type Light = { at: Position; kind: "expression" | "read" | "written" | "absent" };
-export type Note = { line: number; column: number; severity: "error" | "warning"; message: string };
+export type Note = { line: number; column: number; severity: "error" | "warning"; message: string; path?: string; rule?: string };
 
 const setLights = StateEffect.define<DecorationSet>();
 const lights = StateField.define<DecorationSet>({
@@ -57,7 +58,7 @@ export function createEditor(
   label: string,
   text: string,
   changed: (text: string) => void,
-  schema?: Schema,
+  completed?: { schema: Schema; paths: () => Path[] },
 ): EditorView {
   const nonce = document.querySelector<HTMLMetaElement>("meta[name=csp-nonce]")?.content ?? "";
   return new EditorView({
@@ -80,7 +81,9 @@ export function createEditor(
         highlightSelectionMatches(),
         autocompletion({ icons: false }),
         yaml(),
-        ...(schema ? [yamlLanguage.data.of({ autocomplete: completeFrom(schema) })] : []),
+        ...(completed
+          ? [completeFrom(completed.schema), completePaths(completed.paths)].map((autocomplete) => yamlLanguage.data.of({ autocomplete }))
+          : []),
         syntaxHighlighting(colours),
         lights,
         keymap.of([
@@ -110,12 +113,22 @@ export function setText(view: EditorView, text: string): void {
 export function showNotes(view: EditorView, notes: Note[]): void {
   const { doc } = view.state;
   const diagnostics = notes.map((note): Diagnostic => {
-    const from = offset(view, [Math.max(note.line, 1), Math.max(note.column, 1)]);
-    const line = doc.lineAt(from);
-    const to = Math.min(Math.max(end(view, from), from + 1), Math.max(line.to, from));
-    return { from, to, severity: note.severity, message: note.message };
+    const [from, last] = range(view, note);
+    const to = Math.min(Math.max(last, from + 1), Math.max(doc.lineAt(from).to, from));
+    return { from, to, severity: note.severity, message: note.message, renderMessage: () => inCode(note.message) };
   });
   view.dispatch(setDiagnostics(view.state, diagnostics));
+}
+
+/** What a note is about: the key where that is wrong, or where its value is on lines of its own; else the value. */
+function range(view: EditorView, note: Note): [from: number, to: number] {
+  const at = offset(view, [Math.max(note.line, 1), Math.max(note.column, 1)]);
+  const before = view.state.doc.sliceString(0, at);
+  if (view.state.doc.sliceString(at, at + 1) === ":") return [at - (/[^\s:]*$/.exec(before)?.[0].length ?? 0), at];
+  const key = /([^.[\]"]+)"?\]?$/.exec(note.path ?? "")?.[1];
+  const found = key ? before.lastIndexOf(key) : -1;
+  const isOfKey = note.rule === "unknown-field" || /^\S*:[^\S\n]*(#.*)?\n\s*(#.*\n\s*)*(- *)?$/.test(before.slice(found));
+  return key && found >= 0 && isOfKey ? [found, found + key.length] : [at, end(view, at)];
 }
 
 /** Light up values, and bring the first one into view. */

@@ -58,6 +58,7 @@ export function KindPage(props: { path: string; open: (what: Opened) => void; go
               <span class="chip strong">{operation}</span>
             ))}
           </p>
+          {kind.gate ? <p class="quiet">with MultiplePodTemplatesScheduling {kind.gate}</p> : null}
           <dl>
             {lists
               .filter(([, values]) => values.length)

@@ -2,12 +2,14 @@
 
 import type { EditorView } from "@codemirror/view";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Example, type Fact, get, type Kind, type Page, type Question, type Row, type Start, type TextName } from "./api";
+import { type Example, type Fact, get, type Kind, type Page, type Path, type Question, type Row, type Start, type TextName, writeCase } from "./api";
 import { Answers } from "./answers";
 import { Asker } from "./asker";
 import type { Schema } from "./completion";
+import { Differences } from "./differences";
 import { forget, keep, kept } from "./draft";
 import { createEditor, type Light, lightUp, type Note, setText, showNotes } from "./editor";
+import { prose } from "./prose";
 import { fromLink, toLink } from "./share";
 
 /** What another page opens in the workbench. */
@@ -21,13 +23,19 @@ const TABS: { name: TextName; title: string; about: string }[] = [
   { name: "observed", title: "Member's object", about: "The same workload in a member cluster: for Retain, status and health." },
   { name: "items", title: "Clusters", about: "What member clusters report, for AggregateStatus." },
   { name: "references", title: "Looked up", about: "Objects that the definition refers to." },
+  { name: "crd", title: "CRD", about: "The CustomResourceDefinition: the Karta is checked by it, and its paths complete." },
+  { name: "suite", title: "Suite", about: "Cases from Add as a case: a file for testdata." },
 ];
+const PARTS = { karta: "Karta", objects: "Objects", answers: "Answers" };
 const NOTHING: Question = {
   karta: "",
   object: "",
   observed: "",
   items: "",
   references: "",
+  crd: "",
+  suite: "",
+  before: "",
   replicas: null,
   options: { resourceQuotaEstimate: false, podRequests: "scheduler" },
 };
@@ -40,7 +48,10 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   const [tab, setTab] = useState<TextName>("object");
   const [kind, setKind] = useState<Kind | null>(null);
   const [milliseconds, setMilliseconds] = useState(0);
-  const [shared, setShared] = useState("");
+  const [said, setSaid] = useState("");
+  const [part, setPart] = useState<keyof typeof PARTS>("answers");
+  const [isComparing, setComparing] = useState(false);
+  const paths = useRef<Path[]>([]);
   const views = useRef<Partial<Record<TextName, EditorView>>>({});
   const state = useRef<Question>(NOTHING);
   const asked = useRef(0);
@@ -92,7 +103,8 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     forget();
     setKind(found);
     const chosen = example ?? wholeExample(found);
-    put({ karta: found.text, ...(chosen ? textsOf(chosen) : {}) });
+    const isOther = !kind || found.kind !== kind.kind || found.apiVersion !== kind.apiVersion;
+    put({ karta: found.text, ...(isOther ? { crd: "", before: "" } : {}), ...(chosen ? textsOf(chosen) : {}) });
     setTab(chosen?.operation === "Retain" ? "observed" : chosen?.operation === "AggregateStatus" ? "items" : "object");
   };
 
@@ -127,9 +139,9 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
       const problem = page.problems[name];
       return problem ? [{ ...problem, severity: "error" }] : [];
     };
+    paths.current = page.paths ?? (state.current.crd ? paths.current : []);
     for (const [name, view] of Object.entries(views.current)) {
-      const own = name === "karta" ? page.findings.map(noteOf) : [...problems(name as TextName), ...lacks(page, name)];
-      showNotes(view, own);
+      showNotes(view, name === "karta" ? ofKarta(page) : [...problems(name as TextName), ...lacks(page, name)]);
     }
   }, [page]);
 
@@ -154,15 +166,37 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     const link = await toLink(state.current);
     history.replaceState(null, "", link);
     await navigator.clipboard?.writeText(link).catch(() => undefined);
-    setShared("The link is in the address bar and the clipboard");
-    setTimeout(() => setShared(""), 4000);
+    say("The link is in the address bar and the clipboard");
+  };
+
+  const say = (text: string) => {
+    setSaid(text);
+    setTimeout(() => setSaid(""), 4000);
+  };
+
+  const copy = async (name: TextName) => {
+    await navigator.clipboard.writeText(state.current[name]);
+    say("Copied");
+  };
+
+  const addCase = async (operation: string) => {
+    const text = await writeCase(state.current, operation);
+    const before = state.current.suite.trimEnd();
+    edit({ suite: before ? `${before}\n---\n${text}` : text });
+    setTab("suite");
+    say("The case is in the tab Suite");
+  };
+
+  const goTo = (name: TextName) => {
+    setTab(name);
+    setPart("objects");
   };
 
   const editor = (name: TextName, label: string) => (
     <Editor
       name={name}
       label={label}
-      {...(name === "karta" ? { schema: props.schema } : {})}
+      {...(name === "karta" ? { completed: { schema: props.schema, paths: () => paths.current } } : {})}
       created={(view) => {
         views.current[name] = view;
       }}
@@ -170,25 +204,32 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     />
   );
 
-  const errors = page?.findings.filter((each) => each.severity === "error").length ?? 0;
-  const warnings = (page?.findings.length ?? 0) - errors;
+  const notes = page ? ofKarta(page) : [];
+  const errors = notes.filter((each) => each.severity === "error").length;
   return (
-    <div class="workbench">
+    <div class="workbench" data-part={part}>
+      <h1 class="visually-hidden">Workbench</h1>
+      <div class="parts" role="group" aria-label="Shown">
+        {Object.entries(PARTS).map(([name, text]) => (
+          <button type="button" aria-pressed={part === name} onClick={() => setPart(name as keyof typeof PARTS)}>
+            {text}
+            {name === "karta" && notes.length ? <span class="dot" aria-label="with findings" /> : null}
+          </button>
+        ))}
+      </div>
       <div class="texts">
-        <section class="pane" aria-labelledby="karta-title" onDrop={(event) => drop(event, "karta", edit)} onDragOver={allow}>
+        <section class="pane pane-karta" aria-labelledby="karta-title" onDrop={(event) => drop(event, "karta", edit)} onDragOver={allow}>
           <div class="pane-head">
             <h2 id="karta-title">Karta</h2>
             <KindPicker rows={props.rows} kind={kind} choose={choose} />
             <span class="grow" />
-            <Count errors={errors} warnings={warnings} />
-            <button type="button" onClick={() => download("karta.yaml", state.current.karta)}>
-              Save
-            </button>
+            <Count errors={errors} warnings={notes.length - errors} />
+            <TextButtons name="karta" question={question} copy={copy} />
           </div>
           {editor("karta", "Karta")}
-          <Findings page={page} jump={(line) => reveal(views.current.karta, line)} />
+          <Findings notes={notes} jump={(line) => reveal(views.current.karta, line)} />
         </section>
-        <section class="pane" aria-label="Objects" onDrop={(event) => drop(event, tab, edit)} onDragOver={allow}>
+        <section class="pane pane-objects" aria-label="Objects" onDrop={(event) => drop(event, tab, edit)} onDragOver={allow}>
           <div class="pane-head">
             <div role="tablist" aria-label="Objects" class="tabs">
               {TABS.filter((each) => each.name !== "references" || page?.references?.length || question.references).map((each) => (
@@ -218,7 +259,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
               aria-labelledby={`tab-${each.name}`}
               hidden={tab !== each.name}
             >
-              <Toolbar name={each.name} kind={kind} question={question} put={put} show={show} about={each.about} />
+              <Toolbar name={each.name} kind={kind} question={question} put={put} show={show} copy={copy} about={each.about} />
               {editor(each.name, each.title)}
             </div>
           ))}
@@ -226,18 +267,32 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
       </div>
       <section class="answers" aria-labelledby="answers-title">
         <div class="pane-head">
-          <h2 id="answers-title">Answers</h2>
-          <span class="quiet" role="status" aria-live="polite">
-            {error || shared || summary(page)}
+          <h2 id="answers-title">{isComparing ? "Differences" : "Answers"}</h2>
+          <span class="quiet status" role="status" aria-live="polite">
+            {error || said || summary(page)}
           </span>
-          <span class="grow" />
-          {milliseconds ? <span class="quiet time">{Math.round(milliseconds)} ms</span> : null}
+          {milliseconds && !isComparing ? <span class="quiet time">{Math.round(milliseconds)} ms</span> : null}
           <Options question={question} change={change} />
+          <button type="button" aria-pressed={isComparing} onClick={() => setComparing(!isComparing)}>
+            Compare
+          </button>
           <button type="button" onClick={share}>
             Share
           </button>
         </div>
-        <Answers page={page} light={light} replicas={question.replicas} revise={(replicas) => change({ replicas })} setTab={setTab} />
+        <Differences question={question} page={page} rows={props.rows} isShown={isComparing} edit={edit}>
+          {editor("before", "Definition before")}
+        </Differences>
+        {isComparing ? null : (
+          <Answers
+            page={page}
+            light={light}
+            replicas={question.replicas}
+            revise={(replicas) => change({ replicas })}
+            setTab={goTo}
+            addCase={addCase}
+          />
+        )}
       </section>
     </div>
   );
@@ -281,17 +336,23 @@ function textsOf(example: Example): Partial<Question> {
   return { object, observed, items, references, replicas };
 }
 
-function noteOf(finding: Page["findings"][number]): Note {
-  const { line, column, severity, message, hint, rule } = finding;
-  return { line, column, severity, message: `${message}${hint ? ` (${hint})` : ""} [${rule}]` };
+/** The findings about the Karta and its paths that find nothing, by line. */
+function ofKarta(page: Page): Note[] {
+  const found = page.findings.map(({ hint, ...finding }) => ({
+    ...finding,
+    message: `${finding.message}${hint ? `; ${hint}` : ""}`,
+  }));
+  return [...found, ...lacks(page, "karta")].toSorted((one, other) => one.line - other.line || one.column - other.column);
 }
 
-/** What the definition looked for in a text and did not find. */
+/** What the answers warn of, at the value that it is about, else at the path that finds nothing. */
 function lacks(page: Page, name: string): Note[] {
   const found = page.answers.flatMap((answer) => answer.facts.filter((fact) => fact.severity));
   const notes = found.flatMap((fact) => {
-    const place = fact.places?.find((each) => each.text === name && each.at);
-    return place?.at ? [{ line: place.at[0], column: place.at[1], severity: "warning" as const, message: fact.note }] : [];
+    const place = fact.places?.find((each) => each.exists && each.at);
+    const at = place ? place.at : fact.at;
+    const isHere = (place?.text ?? "karta") === name;
+    return at && isHere ? [{ line: at[0], column: at[1], severity: "warning" as const, message: fact.note }] : [];
   });
   return [...new Map(notes.map((note) => [note.message, note])).values()];
 }
@@ -326,14 +387,14 @@ function moveTab(event: KeyboardEvent): void {
 function Editor(props: {
   name: TextName;
   label: string;
-  schema?: Schema;
+  completed?: { schema: Schema; paths: () => Path[] };
   created: (view: EditorView) => void;
   changed: (text: string) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (!place.current) return;
-    const view = createEditor(place.current, props.label, "", props.changed, props.schema);
+    const view = createEditor(place.current, props.label, "", props.changed, props.completed);
     props.created(view);
     return () => view.destroy();
   }, []);
@@ -374,6 +435,7 @@ function Toolbar(props: {
   question: Question;
   put: (part: Partial<Question>) => void;
   show: (kind: Kind, example?: Example) => void;
+  copy: (name: TextName) => void;
   about: string;
 }) {
   const { name, kind, question, put, show } = props;
@@ -392,7 +454,24 @@ function Toolbar(props: {
           Clear
         </button>
       ) : null}
+      <TextButtons name={name} question={question} copy={props.copy} />
     </div>
+  );
+}
+
+function TextButtons(props: { name: TextName; question: Question; copy: (name: TextName) => void }) {
+  const { name, question } = props;
+  if (!question[name]) return null;
+  const file = `${name}.yaml`;
+  return (
+    <>
+      <button type="button" aria-label={`Copy ${file}`} onClick={() => props.copy(name)}>
+        Copy
+      </button>
+      <button type="button" aria-label={`Save ${file}`} onClick={() => download(file, question[name])}>
+        Save
+      </button>
+    </>
   );
 }
 
@@ -508,18 +587,17 @@ function Count({ errors, warnings }: { errors: number; warnings: number }) {
   );
 }
 
-function Findings({ page, jump }: { page: Page | null; jump: (line: number) => void }) {
-  if (!page?.findings.length) return null;
+function Findings({ notes, jump }: { notes: Note[]; jump: (line: number) => void }) {
+  if (!notes.length) return null;
   return (
     <ul class="findings" aria-label="Findings">
-      {page.findings.toSorted((one, other) => one.line - other.line || one.column - other.column).map((finding) => (
+      {notes.map((finding) => (
         <li class={finding.severity}>
           <button type="button" onClick={() => jump(finding.line)}>
             <span class="where">{finding.line}:{finding.column}</span>
             <span>
               <span class="visually-hidden">{finding.severity}: </span>
-              {finding.message}
-              {finding.hint ? <span class="quiet"> {finding.hint}</span> : null}
+              {prose(finding.message)}
             </span>
           </button>
         </li>

@@ -8,11 +8,16 @@ import pytest
 import yaml
 
 from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.engine.suites.comparison import compare_answers
+from karta_interpreter.engine.suites.suite import read_suite
 from karta_interpreter.web.console.answers import ORDER, Question, answer
 from karta_interpreter.web.console.catalogue import examples, text_of
+from karta_interpreter.web.console.differences import differences
 from tests.support.examples import EXAMPLES
 
 KARTA = """\
@@ -47,6 +52,29 @@ spec:
   seed: 1
   template: {spec: {containers: [{name: main}]}}
 status: {phase: Running}
+"""
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: crawlers.example.io}
+spec:
+  group: example.io
+  names: {kind: Crawler}
+  versions:
+  - name: v1
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              replicas: {type: integer}
+              seed: {type: integer}
+              hosts: {type: array, items: {type: object, properties: {name: {type: string}}}}
+              template: {type: object, x-kubernetes-preserve-unknown-fields: true}
+          status: {type: object, properties: {phase: {type: string}}}
 """
 OBSERVED = OBJECT.replace("seed: 1", "seed: 7")
 ITEMS = "- {clusterName: a, applied: true, status: {phase: Running, pods: 1}}\n" * 2
@@ -137,6 +165,51 @@ def test_an_operation_names_the_text_that_it_needs(operation: Operation, why: st
 def test_replicas_are_revised_as_asked_or_to_one_more() -> None:
     patches = [one(asked(replicas=number), Operation.REVISE_REPLICA)["patch"] for number in (None, 5, 3)]
     assert [[change["value"] for change in patch] for patch in patches] == [[4], [5], []]
+
+
+def test_crd_adds_what_it_contradicts_and_the_paths_of_its_fields() -> None:
+    page = asked(karta=KARTA.replace(".status.phase", ".status.fase"), crd=CRD)
+    found = {each["line"]: each["message"] for each in page["findings"]}
+
+    assert found[18] == "the CRD has no field .status.fase"
+    assert page["answers"], "they stay next to what a CRD contradicts"
+    paths = [tuple(each) for each in page["paths"]]
+    assert {(".spec.replicas", "integer"), (".spec.hosts[].name", "string"), (".status.phase", "string")} < {*paths}
+    assert asked(crd=OBJECT)["problems"]["crd"]["message"] == "there is no CustomResourceDefinition in it"
+
+
+@pytest.mark.parametrize("operation", ORDER)
+def test_an_answer_as_a_case_is_met_by_the_definition(operation: Operation) -> None:
+    page = asked(observed=OBSERVED, items=ITEMS, case=str(operation))
+    (case,) = read_suite(page["case"])
+    definition = load_documents(KARTA, "")[0].usable()
+
+    assert case.call.operation == operation
+    assert list(compare_answers(case.expected, interpret(definition, case.call))) == []
+
+
+def test_differences_are_those_of_the_object_and_of_the_examples() -> None:
+    after = KARTA.replace(".spec.replicas // 1", ".spec.seed // 1")
+    page = differences(Question(karta=after, before=KARTA, object=OBJECT))
+    places = {each["operation"]: each["places"] for each in page["differences"]}
+
+    assert places["InterpretReplica"] == [{"path": "replica", "before": 3, "after": 1}]
+    assert "InterpretHealth" not in places
+    entry = load_catalogue().entries[0]
+    text = text_of(entry)
+    assert differences(Question(karta=text, before=text))["calls"] == len(examples(entry.definition.gvk))
+
+
+@pytest.mark.parametrize(
+    ("karta", "reason"),
+    [
+        pytest.param("", "the Karta is empty", id="no text"),
+        pytest.param(KARTA.replace("Karta", "Kart", 1), "the Karta, line 1: ", id="not a Karta"),
+        pytest.param(KARTA.replace("Crawler", "Spider"), "the definition before is for", id="another kind"),
+    ],
+)
+def test_definitions_that_cannot_be_compared_have_a_reason(karta: str, reason: str) -> None:
+    assert differences(Question(karta=karta, before=KARTA))["unanswered"].startswith(reason)
 
 
 def test_findings_have_the_line_of_the_text_and_leave_the_answers_out() -> None:

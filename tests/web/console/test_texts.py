@@ -2,6 +2,7 @@
 
 import pytest
 
+from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.web.console.texts import TextError, read_items, read_object, read_objects
 
 WRONG = [
@@ -25,6 +26,15 @@ def test_one_of_several_objects_without_a_kind_has_its_line() -> None:
     with pytest.raises(TextError) as found:
         read_objects("apiVersion: v1\nkind: Pod\n---\nkind: Pod\n")
     assert found.value.line == 4
+
+
+def test_of_several_objects_that_of_the_kind_is_taken() -> None:
+    text = "apiVersion: v1\nkind: Pod\n---\napiVersion: batch/v1\nkind: Job\n"
+    place = read_object(text, [GVK("batch", "v1", "Job")])
+    assert place is not None
+    assert place.value["kind"] == "Job"
+    with pytest.raises(TextError, match="contains 2 objects, none of them of the definition's kind"):
+        read_object(text, [GVK("apps", "v1", "Deployment")])
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# nothing yet\n", "---\n"])

@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from karta_interpreter.cli.program import program
+from karta_interpreter.engine.suites.suite import read_suite
 from tests.web.console.browser.conftest import ROOT, Open, wait
-from tests.web.console.test_answers import KARTA, OBJECT
+from tests.web.console.test_answers import CRD, KARTA, OBJECT
 
 TEN = [
     "batch/v1/Job",
@@ -80,7 +81,7 @@ def test_a_mistake_shows_its_finding_while_it_is_typed(open_page: Open) -> None:
     page.locator(".findings .error").wait_for()
     assert page.locator(".findings .where").first.inner_text().startswith("15:")
     page.locator('.editor[data-text="karta"] .cm-lint-marker-error').first.wait_for()
-    assert page.locator(".empty").inner_text() == "fix the errors to see answers"
+    assert page.locator(".empty").inner_text().startswith("Karta, line 15: expected an expression")
 
 
 @pytest.mark.parametrize("kind", TEN)
@@ -301,6 +302,86 @@ def test_karta_is_saved_as_a_file(open_page: Open) -> None:
     page = open_page()
     put(page, "karta", KARTA)
     with page.expect_download() as given:
-        page.get_by_role("button", name="Save").click()
+        page.get_by_role("button", name="Save karta.yaml").click()
     assert given.value.suggested_filename == "karta.yaml"
     assert given.value.path().read_text() == KARTA
+
+
+def findings(page: Any) -> list[str]:
+    found: list[str] = page.locator(".findings li").all_inner_texts()
+    return [" ".join(text.split()) for text in found]
+
+
+def underlined(page: Any, name: str) -> list[str]:
+    found: list[str] = page.locator(f'.editor[data-text="{name}"] .cm-lintRange').all_inner_texts()
+    return found
+
+
+def test_path_that_finds_nothing_is_marked_at_the_path_and_health_is_not_green(open_page: Open) -> None:
+    page = open_page()
+    put(page, "karta", KARTA.replace(".spec.replicas", ".spec.replcas"))
+    put(page, "object", OBJECT)
+    wait(page, lambda: any("did you mean spec.replicas?" in each for each in findings(page)))
+    assert underlined(page, "karta") == [".spec.replcas // 1"]
+    assert underlined(page, "object") == []
+    assert card(page, "InterpretHealth").locator(".chip.good").count() == 0
+
+
+def test_crd_contradicts_paths_and_completes_them(open_page: Open) -> None:
+    page = open_page()
+    put(page, "karta", KARTA.replace(".status.phase", ".status.fase"))
+    put(page, "object", OBJECT.replace("status: {phase: Running}", ""))
+    page.get_by_role("tab", name="CRD").click()
+    put(page, "crd", CRD)
+    wait(page, lambda: any("the CRD has no field .status.fase" in each for each in findings(page)))
+    page.locator('.editor[data-text="karta"] .cm-lintRange-error', has_text="fase").wait_for()
+
+    put(page, "karta", KARTA[: KARTA.index(".spec.replicas")] + ".spec.rep")
+    page.keyboard.press("Control+Space")
+    page.locator(".cm-tooltip-autocomplete >> text=.spec.replicas").wait_for()
+
+
+def test_answers_become_cases_of_a_suite(open_page: Open) -> None:
+    page = open_page()
+    put(page, "karta", KARTA)
+    put(page, "object", OBJECT)
+    page.wait_for_selector('[role=status]:has-text("Crawler by crawler")')
+    for operation in ("InterpretReplica", "InterpretHealth"):
+        card(page, operation).get_by_role("button", name="Add as a case").click()
+        editor = page.locator('.editor[data-text="suite"] .cm-content')
+        editor.filter(has_text=f"operation: {operation}").wait_for()
+    found = [(each.call.operation.value, each.expected) for each in read_suite(text_of(page, "suite"))]
+    assert found == [
+        ("InterpretReplica", {"replica": 3, "requires": None}),
+        ("InterpretHealth", {"healthy": True}),
+    ]
+
+
+def test_definition_is_compared_with_the_served_one(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_label("Kind", exact=True).select_option("ray.io/v1/RayCluster")
+    wait(page, lambda: "RayCluster" in text_of(page, "object"))
+    page.get_by_role("button", name="Compare").click()
+    page.wait_for_selector("text=0 answers differ")
+    put(page, "karta", text_of(page, "karta").replace("byPhase: ready", "byPhase: steady"))
+    page.get_by_role("rowheader", name="InterpretHealth: ").first.wait_for()
+    assert page.get_by_role("row", name="healthy true false").count() == 1
+
+
+def test_mistake_of_yaml_is_underlined_at_its_key_and_told_with_the_line(open_page: Open) -> None:
+    page = open_page()
+    put(page, "object", OBJECT)
+    put(page, "karta", KARTA.replace("      name: crawler", "      nme: crawler"))
+    wait(page, lambda: "nme" in underlined(page, "karta"))
+    put(page, "karta", KARTA.replace("name: crawler", "name: a: `b`", 1))
+    page.get_by_role("alert").filter(has_text="Karta, line 4: no key may begin here").wait_for()
+    assert underlined(page, "karta") == ["a"]
+    assert "`" not in page.locator(".answers").inner_text()
+
+
+def test_of_several_documents_that_of_the_kind_is_taken(open_page: Open) -> None:
+    page = open_page()
+    put(page, "karta", KARTA)
+    put(page, "object", f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\n---\n{OBJECT}")
+    page.wait_for_selector('[role=status]:has-text("Crawler by crawler")')
+    assert card(page, "InterpretReplica").locator('[data-pointer="/replica"] .value').inner_text() == "3"
