@@ -11,7 +11,7 @@ import yaml
 
 from tests.proofs.e2e.flow import say
 from tests.proofs.e2e.installed import SERVICE, Installed
-from tests.proofs.e2e.kinds import FLINK_DEPLOYMENT, KINDS, Kind
+from tests.proofs.e2e.kinds import KINDS, WHOLE, Kind
 from tests.proofs.e2e.rig.api import until
 from tests.proofs.e2e.rig.binaries import build, build_core, chosen
 from tests.proofs.e2e.rig.installation import install, kartas
@@ -59,8 +59,8 @@ def teach(plane: ControlPlane) -> None:
             api.apply(yaml.safe_load(file.read_text(encoding="utf-8")))
     for name, api in plane.members.items():
         add_node(api, f"{name}-node")
-        for kind in (*KINDS, FLINK_DEPLOYMENT):
-            until(f"{name} serves {kind.name}", partial(serves, plane.karmada, name, kind.name))
+        for kind in (*KINDS, *WHOLE):
+            until(f"{name} serves {kind.title}", partial(serves, plane.karmada, name, kind.api_version, kind.name))
 
 
 @pytest.fixture(scope="session")

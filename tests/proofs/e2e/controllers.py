@@ -235,8 +235,60 @@ class FlinkDeployment:
         return {"lifecycleState": "DEPLOYED", "jobManagerDeploymentStatus": "DEPLOYING", "jobStatus": job}
 
     @staticmethod
+    def whole(_: list[Object]) -> Object:
+        return {"lifecycleState": "STABLE", "jobStatus": {"state": "RUNNING"}}
+
+    @staticmethod
     def restored(thing: Object, replaced: str) -> Object:
         """Return the object as a mutation in the member makes it from the id of the job that it replaces."""
         path = f"s3://flink/checkpoints/{replaced}/chk-12"
         job = thing["spec"]["job"] | {"initialSavepointPath": path, "upgradeMode": "last-state"}
         return thing | {"spec": thing["spec"] | {"job": job}}
+
+
+class VolcanoJob:
+    """batch.volcano.sh/v1alpha1 Job."""
+
+    @staticmethod
+    def running(thing: Object) -> Object:
+        pods = sum(task["replicas"] for task in thing["spec"]["tasks"])
+        return {"state": {"phase": "Running", "lastTransitionTime": _T0}, "running": pods, "version": 1}
+
+    @staticmethod
+    def whole(things: list[Object]) -> Object:
+        pods = sum(task["replicas"] for thing in things for task in thing["spec"]["tasks"])
+        return {"state": {"phase": "Running"}, "running": pods}
+
+
+class TrainJob:
+    """trainer.kubeflow.org/v1alpha1 TrainJob, with a job that fetches data."""
+
+    @staticmethod
+    def running(_: Object) -> Object:
+        zeros = dict.fromkeys(("ready", "succeeded", "failed", "active", "suspended"), 0)
+        fetched, trains = {"name": "dataset-initializer", "succeeded": 1}, {"name": "node", "active": 1, "ready": 1}
+        return {"jobsStatus": [zeros | fetched, zeros | trains]}
+
+    @staticmethod
+    def whole(things: list[Object]) -> Object:
+        return {"jobsStatus": [{"name": "node", "active": len(things), "ready": len(things)}]}
+
+
+class MPIJob:
+    """kubeflow.org/v2beta1 MPIJob."""
+
+    @staticmethod
+    def running(thing: Object) -> Object:
+        workers = thing["spec"]["mpiReplicaSpecs"]["Worker"]["replicas"]
+        statuses = {"Launcher": {"active": 1}, "Worker": {"active": workers}}
+        return {
+            "startTime": _T0,
+            "conditions": [condition("Created"), condition("Running")],
+            "replicaStatuses": statuses,
+        }
+
+    @staticmethod
+    def whole(things: list[Object]) -> Object:
+        workers = sum(thing["spec"]["mpiReplicaSpecs"]["Worker"]["replicas"] for thing in things)
+        statuses = {"Launcher": {"active": len(things)}, "Worker": {"active": workers}}
+        return {"replicaStatuses": statuses, "conditions": [{"type": "Running", "status": "True"}]}

@@ -226,13 +226,13 @@ def flowing(plane: ControlPlane, kind: Kind, template: Object, placement: Object
     flow = Flow.begin(plane, kind, template, placement)
     try:
         yield flow
+        assert flow.complaints() == []
     except BaseException:
         for warning in flow.warnings():
             flow.saw(warning)
         with suppress(AssertionError, ApiError, OSError):
             flow.end()
         raise
-    assert flow.complaints() == []
     flow.end()
 
 

@@ -47,14 +47,21 @@ class Kind:
     """A class of `controllers`: what the kind's own controller writes in the members."""
     suspend: Place = ()
     """Where the kind is suspended; empty where it cannot be."""
+    switch: tuple[Any, Any] = (False, True)
+    """What stands there while it runs, and while it is suspended."""
     components: Mapping[str, int] = field(default_factory=dict)
     """The pods of each component, for kinds that have several."""
+    file: str = ""
+    """The name of its workload's file, where another kind has the same name."""
+
+    @property
+    def title(self) -> str:
+        """A name that no other kind has."""
+        return self.file or self.name
 
     def workload(self, name: str) -> Object:
         """Return the workload of the kind under that name."""
-        text = (_WORKLOADS / f"{self.name.lower()}.yaml").read_text(encoding="utf-8")
-        loaded: Object = yaml.safe_load(text.replace("${name}", name))
-        return loaded
+        return _read(self.title, name)
 
     def counted(self, thing: Object) -> Counts:
         """Return the counts that stand in an object."""
@@ -68,8 +75,12 @@ class Kind:
 
     def switched(self, thing: Object, *, suspended: bool) -> Object:
         """Return the object suspended, or resumed."""
-        switched: Object = put(thing, self.suspend, suspended)
+        switched: Object = put(thing, self.suspend, self.switch[suspended])
         return switched
+
+    def is_switched(self, thing: Object, *, suspended: bool) -> bool:
+        """Whether the object is suspended, or resumed."""
+        return bool(at(thing, self.suspend) == self.switch[suspended])
 
     def can_be(self, state: str) -> bool:
         """Whether the kind knows the state."""
@@ -88,6 +99,17 @@ class Kind:
         """Return what the template's status must show when all members run."""
         status: Object = self.controller.whole(things)
         return status
+
+
+def training_runtime() -> Object:
+    """Return what the TrainJob runs in."""
+    return _read("TrainingRuntime")
+
+
+def _read(title: str, name: str = "") -> Object:
+    text = (_WORKLOADS / f"{title.lower()}.yaml").read_text(encoding="utf-8")
+    loaded: Object = yaml.safe_load(text.replace("${name}", name))
+    return loaded
 
 
 def at(thing: Any, place: Place) -> Any:
@@ -196,19 +218,62 @@ KINDS = (
 )
 
 
+def _whole(counts: Counts, pods: int) -> Stage:
+    """Return the stage of a kind that is placed in one cluster only."""
+    return Stage(counts, pods, counts, counts)
+
+
 FLINK_DEPLOYMENT = Kind(
-    # A JobManager, and a TaskManager for each slot that the job's parallelism takes. Only failover is tested with it.
+    # A JobManager, and a TaskManager for each slot that the job's parallelism takes.
     "flink.apache.org/v1beta1",
     "FlinkDeployment",
     counts=(("spec", "job", "parallelism"),),
-    stages=(Stage((2,), 3, (2,), (2,)), Stage((4,), 5, (4,), (4,)), Stage((1,), 2, (1,), (1,))),
+    stages=(_whole((2,), 3), _whole((4,), 5), _whole((1,), 2)),
     requires={"cpu": "1", "memory": "2Gi"},
     controller=controllers.FlinkDeployment,
+    suspend=("spec", "job", "state"),
+    switch=("running", "suspended"),
     components={"jobmanager": 1, "taskmanager": 2},
 )
+
+WHOLE = (
+    FLINK_DEPLOYMENT,
+    Kind(
+        "batch.volcano.sh/v1alpha1",
+        "Job",
+        counts=(("spec", "tasks", 1, "replicas"),),
+        stages=(_whole((4,), 5), _whole((7,), 8), _whole((2,), 3)),
+        requires={"cpu": "2", "memory": "4Gi"},
+        controller=controllers.VolcanoJob,
+        components={"master": 1, "worker": 4},
+        file="VolcanoJob",
+    ),
+    Kind(
+        # What its pods are stands in the runtime: so many nodes, and a job that fetches the data before.
+        "trainer.kubeflow.org/v1alpha1",
+        "TrainJob",
+        counts=(("spec", "trainer", "numNodes"),),
+        stages=(_whole((3,), 4), _whole((6,), 7), _whole((2,), 3)),
+        requires={"cpu": "4", "memory": "8Gi"},
+        controller=controllers.TrainJob,
+        suspend=("spec", "suspend"),
+        components={"node": 3, "dataset-initializer": 1},
+    ),
+    Kind(
+        "kubeflow.org/v2beta1",
+        "MPIJob",
+        counts=(("spec", "mpiReplicaSpecs", "Worker", "replicas"),),
+        stages=(_whole((4,), 5), _whole((6,), 7), _whole((1,), 2)),
+        requires={"cpu": "4", "memory": "8Gi"},
+        controller=controllers.MPIJob,
+        suspend=("spec", "runPolicy", "suspend"),
+        components={"launcher": 1, "worker": 4},
+    ),
+)
+"""Kinds that are tested where a workload goes to one cluster, and nowhere else."""
 
 
 def kind_of(name: str) -> Kind:
     """Return the kind of that name."""
-    (found,) = (kind for kind in (*KINDS, FLINK_DEPLOYMENT) if kind.name == name)
+    (found,) = (kind for kind in (*KINDS, *WHOLE) if kind.title == name)
     return found

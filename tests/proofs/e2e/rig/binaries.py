@@ -65,12 +65,13 @@ _PACKAGES = {
     "karmada-controller-manager": f"{_KARMADA}/cmd/controller-manager",
     "karmada-scheduler": f"{_KARMADA}/cmd/scheduler",
     "karmada-agent": f"{_KARMADA}/cmd/agent",
+    "karmada-scheduler-estimator": f"{_KARMADA}/cmd/scheduler-estimator",
     "karmadactl": f"{_KARMADA}/cmd/karmadactl",
 }
 _METRICS_SERVER = f"metrics-server-{METRICS_SERVER}"
 _CALLER = Path(__file__).with_name("caller.go")
 _KUBERNETES = "k8s.io/kubernetes/"
-_OPTIONAL = {"kube-controller-manager", "karmadactl", "karmada-agent"}
+_OPTIONAL = {"kube-controller-manager", "karmadactl", "karmada-agent", "karmada-scheduler-estimator"}
 _SOURCES = {".go", ".mod", ".sum", ".yaml"}
 _AS_IT_IS = {"GOFLAGS": "-trimpath -buildvcs=false"}
 """Leaves the go.mod of a module alone."""

@@ -100,20 +100,41 @@ def controller_manager(layout: Layout, gates: str) -> list[str]:
     flags = {
         "controllers": "*",
         "cluster-status-update-frequency": "2s",
+        # What karmada-webhook charges for an update that then meets a conflict stays charged until all is added up anew.
+        "federated-resource-quota-sync-period": "1s",
         "metrics-bind-address": layout.local("manager"),
         "health-probe-bind-address": "127.0.0.1:0",
     }
     return _command(layout, "karmada-controller-manager", _alone(layout, gates) | flags)
 
 
-def scheduler(layout: Layout, gates: str) -> list[str]:
-    """The scheduler, which estimates by what members say of themselves."""
+def scheduler(layout: Layout, gates: str, *, asks_estimators: bool = False) -> list[str]:
+    """The scheduler, which estimates by what members say of themselves, and by what their estimators say."""
     flags = {
-        "enable-scheduler-estimator": "false",
+        "enable-scheduler-estimator": str(asks_estimators).lower(),
+        "scheduler-estimator-ca-file": layout.authority.file,
+        "scheduler-estimator-cert-file": layout.pki / "admin.crt",
+        "scheduler-estimator-key-file": layout.pki / "admin.key",
         "metrics-bind-address": layout.local("scheduler"),
         "health-probe-bind-address": layout.local("probe"),
     }
     return _command(layout, "karmada-scheduler", _alone(layout, gates) | flags)
+
+
+def estimator(layout: Layout, name: str, config: Path, port: int) -> list[str]:
+    """The estimator of a member, which counts what its nodes have room for; ``config`` is the member's kubeconfig."""
+    flags = {
+        "kubeconfig": config,
+        "cluster-name": name,
+        "server-port": port,
+        "grpc-auth-cert-file": layout.pki / "server.crt",
+        "grpc-auth-key-file": layout.pki / "server.key",
+        "grpc-client-ca-file": layout.authority.file,
+        "metrics-bind-address": "0",
+        "health-probe-bind-address": "0",
+        "v": 2,
+    }
+    return _command(layout, "karmada-scheduler-estimator", flags)
 
 
 def agent(layout: Layout, member: Path) -> list[str]:

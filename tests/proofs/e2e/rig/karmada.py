@@ -62,10 +62,11 @@ def is_ready(api: Api, name: str) -> bool:
     return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
-def serves(api: Api, name: str, kind: str) -> bool:
+def serves(api: Api, name: str, api_version: str, kind: str) -> bool:
     """Whether Karmada knows that the member serves the kind; the scheduler looks at that."""
     enabled = (api.find(_cluster(name)) or {}).get("status", {}).get("apiEnablements", [])
-    return any(resource["kind"] == kind for group in enabled for resource in group["resources"])
+    served = (group["resources"] for group in enabled if group["groupVersion"] == api_version)
+    return any(resource["kind"] == kind for resources in served for resource in resources)
 
 
 def _cluster(name: str) -> Object:

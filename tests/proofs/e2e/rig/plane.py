@@ -37,6 +37,8 @@ class ControlPlane:
     members: Mapping[str, Api]
     metrics: list[str] = field(default_factory=list)
     """What the instances of karmada-controller-manager that are gone told about themselves."""
+    gates: str = ""
+    """The feature gates that Karmada's components run with."""
 
     @classmethod
     def create(cls, folder: Path, binaries: Path) -> Self:
@@ -70,6 +72,12 @@ class ControlPlane:
     def start_api_server(self, name: str) -> None:
         """Start the API server of Karmada or of a member."""
         self.processes.start(f"{name}-apiserver", *commands.api_server(self.layout, name))
+
+    def restart_scheduler(self, *, asks_estimators: bool) -> None:
+        """Start the scheduler anew, with the gates that it has."""
+        self.processes.stop("karmada-scheduler")
+        command = commands.scheduler(self.layout, self.gates, asks_estimators=asks_estimators)
+        self.processes.start("karmada-scheduler", *command)
 
     def restart_components(self, *, multiple_pod_templates: bool) -> None:
         """Start what reads feature gates anew, with the gate as it is wanted."""
@@ -130,10 +138,10 @@ class ControlPlane:
 
     def _start_gated(self, multiple_pod_templates: bool) -> None:
         multiple = f"MultiplePodTemplatesScheduling={str(multiple_pod_templates).lower()}"
-        # Without a policy that has statePreservation it changes nothing.
-        gates = f"{multiple},StatefulFailoverInjection=true"
+        # These change nothing without a policy that has statePreservation, and without a FederatedResourceQuota.
+        self.gates = f"{multiple},StatefulFailoverInjection=true,FederatedQuotaEnforcement=true"
         for name, command in _GATED.items():
-            self.processes.start(name, *command(self.layout, gates))
+            self.processes.start(name, *command(self.layout, self.gates))
         until("karmada-webhook is ready", self._webhook_answers)
         until("karmada-controller-manager is ready", self.manager_metrics)
 
