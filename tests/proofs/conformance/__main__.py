@@ -14,7 +14,7 @@ from pathlib import Path
 from docs.tools.write_known import read_reasons
 from karta_interpreter.languages.lua.machine import worker
 from tests.export.forms import pairs
-from tests.proofs.conformance import customizations, ours, thirdparty
+from tests.proofs.conformance import components, customizations, ours
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complaints, describe
@@ -107,6 +107,7 @@ def _all(peer: Peer, bundle: list[Bundled], version: str, mutants: int) -> Itera
     yield from _shown(_generated(peer, bundle, mutants))
     yield from _shown(_catalogue(peer, bundle))
     yield from _shown(_customizations(peer, round(mutants * _MUTANTS_OF_WORKLOADS)))
+    yield from _shown(_components(peer, mutants))
 
 
 def _suite(peer: Peer, bundle: list[Bundled], version: str) -> Iterator[str]:
@@ -156,9 +157,9 @@ def _customizations(peer: Peer, copies: int) -> Iterator[str]:
     yield from tally.failures()
 
 
-def _thirdparty(test: Path) -> Iterator[str]:
-    _title("To Karmada's folder: exported folders of third-party interpreters in Karmada's own test")
-    tally = thirdparty.compare(test)
+def _components(peer: Peer, changes: int) -> Iterator[str]:
+    _title("The contract of components: exported scripts in Karmada's Lua VM, before and after changes")
+    tally = components.compare(peer, changes)
     _say(str(tally))
     yield from tally.failures()
 

@@ -100,7 +100,7 @@ def controller_manager(layout: Layout, gates: str) -> list[str]:
     flags = {
         "controllers": "*",
         "cluster-status-update-frequency": "2s",
-        # What karmada-webhook charges for an update that then meets a conflict stays charged until all is added up anew.
+        # What is charged for an update that then meets a conflict stays charged until all is added up anew.
         "federated-resource-quota-sync-period": "1s",
         "metrics-bind-address": layout.local("manager"),
         "health-probe-bind-address": "127.0.0.1:0",

@@ -37,7 +37,8 @@ def estimating(plane: ControlPlane) -> Iterator[None]:
 
 def sets_counted(plane: ControlPlane, workload: str) -> Mapping[str, int]:
     """Return the sets of components that each member's estimator counted last for a workload, by the member."""
-    counted = {name: _COUNTED.findall(_log(plane, _program(name))) for name in plane.members}
+    running = [name for name in plane.members if _program(name) in plane.processes.running]
+    counted = {name: _COUNTED.findall(_log(plane, _program(name))) for name in running}
     last = {name: [int(sets) for key, sets in found if key.endswith(workload)] for name, found in counted.items()}
     return {name: sets[-1] for name, sets in last.items() if sets}
 

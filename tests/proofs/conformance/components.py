@@ -1,0 +1,80 @@
+"""The contract of components, kept by exported scripts in Karmada's own VM.
+
+Karmada compares what a script answers before and after each change of an object, as `tests/catalogue` says of Kartas.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.export.customization import script_of
+from karta_interpreter.languages.lua.script import Script
+from tests.catalogue.component_changes import Step, has_several_pod_sets, steps
+from tests.catalogue.entries import Entry, entries
+from tests.proofs.conformance.peer import Peer
+from tests.proofs.conformance.question import Outcome, Question
+
+_OPERATIONS = (Operation.INTERPRET_COMPONENT, Operation.INTERPRET_REPLICA)
+
+
+@dataclass
+class Tally:
+    """What was tried; ``violations`` has a text for each change after which the contract is broken."""
+
+    kinds: int = 0
+    rejected: list[str] = field(default_factory=list)
+    changes: int = 0
+    violations: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        without = f"; not exported: {', '.join(self.rejected)}" if self.rejected else ""
+        return f"{self.changes} changes of {self.kinds} kinds, {len(self.violations)} break the contract{without}"
+
+    def failures(self) -> Iterator[str]:
+        """Yield the violations, and whether nothing was tried."""
+        yield from self.violations
+        if not self.changes:
+            yield "no change was tried"
+
+
+def compare(peer: Peer, changes: int) -> Tally:
+    """Ask Karmada's VM before and after that many changes to objects of each kind with several pod sets."""
+    tally = Tally()
+    for entry in filter(has_several_pod_sets, entries()):
+        definition = entry.definition
+        assert definition
+        try:
+            scripts = [_script(definition, operation, entry) for operation in _OPERATIONS]
+        except ExportError:
+            tally.rejected.append(definition.gvk.kind)
+            continue
+        tried = list(islice(steps(definition, entry.objects, entry.reported), changes))
+        tally.kinds += 1
+        tally.changes += len(tried)
+        tally.violations += (f"{definition.gvk} {problem}" for problem in _violations(peer, scripts, tried))
+    return tally
+
+
+def _script(definition: Definition, operation: Operation, entry: Entry) -> Script | None:
+    if not definition.answers(operation):
+        return None
+    return Script(operation, script_of(definition, operation, entry.text), definition.name)
+
+
+def _violations(peer: Peer, scripts: Iterable[Script | None], tried: list[Step]) -> Iterator[str]:
+    components, replica = scripts
+    assert components
+    before = peer.ask(Question((components,), step.obj) for step in tried)
+    after = peer.ask(Question((components,), step.change.obj) for step in tried)
+    totals: Iterable[Outcome | None] = [None] * len(tried)
+    if replica:
+        totals = peer.ask(Question((replica,), step.change.obj) for step in tried)
+    for step, *outcomes in zip(tried, list(before), list(after), list(totals), strict=True):
+        old, new, total = (outcome.results if outcome else None for outcome in outcomes)
+        if old is None:
+            yield f"{step.law}: {outcomes[0]}"
+        elif problem := step.violation(old["components"], new and new["components"], total and total["replica"]):
+            yield f"{problem}\n  {outcomes[0]}\n  {outcomes[1]}\n  {outcomes[2]}"
