@@ -24,6 +24,7 @@ _OF_CORE = (
     " or test_an_invalid_karta_is_refused or test_a_deleted_karta"
     " or test_doctor_finds_nothing_wrong or test_export_prints or test_unregister"
 )
+_OF_SOURCE = f"{_OF_CORE} or test_components"
 _FROM_CHECKOUT = "--from-checkout"
 _SOURCE = "KARMADA_SOURCE"
 
@@ -63,7 +64,7 @@ def _say(text: str) -> None:
 wanted = [argument for argument in sys.argv[1:] if argument != _FROM_CHECKOUT]
 run = _run if _FROM_CHECKOUT in sys.argv else _run_from_image
 if os.environ.get("RUN_E2E") == _CORE:
-    failed = run("-k", _OF_CORE)
+    failed = run("-k", _OF_SOURCE if _SOURCE in os.environ else _OF_CORE)
     if failed or not os.environ.pop(_SOURCE, ""):
         sys.exit(failed)
 else:

@@ -9,7 +9,7 @@ import pytest
 from karta_interpreter.base.k8s.quantity import Quantity
 from tests.proofs.e2e.flow import Flow, flowing, say
 from tests.proofs.e2e.installed import Installed
-from tests.proofs.e2e.kinds import KINDS, WHOLE, Kind, Stage, kind_of, training_runtime
+from tests.proofs.e2e.kinds import KINDS, WHOLE, Kind, Stage, kind_of, put, training_runtime
 from tests.proofs.e2e.rig.api import Api, Object, until
 from tests.proofs.e2e.rig.binaries import build_some, chosen
 from tests.proofs.e2e.rig.estimators import estimating, sets_counted
@@ -22,6 +22,7 @@ _SEVERAL = [kind for kind in (*KINDS, *WHOLE) if kind.components]
 _SUSPENDABLE = [kind for kind in _SEVERAL if kind.suspend]
 _PLENTY, _SCARCE = "1k", "16"
 _AMOUNTS = {"cpu", "memory"}
+_ON_MEMBER2: Object = {"kubernetes.io/hostname": "member2-node"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -108,14 +109,14 @@ def test_a_change_over_the_quota_is_refused_and_the_components_stay(plane: Contr
 
 def test_estimators_count_sets_of_components(plane: ControlPlane) -> None:
     build_some(["karmada-scheduler-estimator"], say, chosen())
-    # A set has pods of 1, 2, 2, 2, 4 and 4 cores. The small nodes have 60 cores together, and no room for a pod of 4;
-    # on nodes of 5, three sets find places, and not the four that their 60 cores promise.
-    with _room(plane, member1=(20, 3), member2=(1, 32)):
-        assert _placed_by_room(plane, "promised") == "member1"
+    # A set has pods of 1, 2, 2, 2, 4 and 4 cores. Four of them have room on 64 cores, and none where those of 4 may not
+    # run; on twelve nodes of 5 cores three find places, and not the four that their 60 cores promise.
+    with _room(plane, member1=(1, 64), member2=(1, 32)):
+        assert _placed_by_room(plane, "promised", _ON_MEMBER2) == "member1"
         with estimating(plane):
-            assert _placed_by_room(plane, "counted", member1=0, member2=2) == "member2"
+            assert _placed_by_room(plane, "counted", _ON_MEMBER2, member1=0, member2=2) == "member2"
     with _room(plane, member1=(12, 5), member2=(1, 32)), estimating(plane):
-        assert _placed_by_room(plane, "packed", member1=3, member2=2) == "member1"
+        assert _placed_by_room(plane, "packed", {}, member1=3, member2=2) == "member1"
 
 
 def test_a_kind_of_one_component_is_divided_as_ever(plane: ControlPlane) -> None:
@@ -190,10 +191,11 @@ def _cores(plane: ControlPlane, name: str) -> int:
     return Quantity.parse(cluster["status"]["resourceSummary"]["allocatable"]["cpu"]).value
 
 
-def _placed_by_room(plane: ControlPlane, name: str, **sets: int) -> str:
-    """Place a workload where there is room, and return where; its estimators have counted so many sets."""
+def _placed_by_room(plane: ControlPlane, name: str, labels: Object, **sets: int) -> str:
+    """Place a workload, of which some pods need nodes with labels; return where, and see what estimators counted."""
     kind = kind_of("RayCluster")
-    with flowing(plane, kind, kind.workload(name), ONE_CLUSTER) as flow:
+    template = put(kind.workload(name), ("spec", "workerGroupSpecs", 1, "template", "spec", "nodeSelector"), labels)
+    with flowing(plane, kind, template, ONE_CLUSTER) as flow:
         target: str = flow.scheduled_to_one()["spec"]["clusters"][0]["name"]
         assert sets_counted(plane, name) == sets
         flow.saw(f"estimators counted {sets}" if sets else "by what the members say of themselves")

@@ -14,7 +14,7 @@ from tests.proofs.e2e.rig.processes import free_port
 _SERVICE_PORT = 10352
 """The one by which the scheduler looks for all of them."""
 _CONNECTED = "Connection with estimator server"
-_COUNTED = re.compile(r"component sets of resource\((\S+)\), max component sets: (\d+)")
+_COUNTED = re.compile(r"component sets of resource\(.*?name=\S+/(\S+)\), max component sets: (\d+)")
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def sets_counted(plane: ControlPlane, workload: str) -> Mapping[str, int]:
     """Return the sets of components that each member's estimator counted last for a workload, by the member."""
     running = [name for name in plane.members if _program(name) in plane.processes.running]
     counted = {name: _COUNTED.findall(_log(plane, _program(name))) for name in running}
-    last = {name: [int(sets) for key, sets in found if key.endswith(workload)] for name, found in counted.items()}
+    last = {name: [int(sets) for key, sets in found if key == workload] for name, found in counted.items()}
     return {name: sets[-1] for name, sets in last.items() if sets}
 
 

@@ -14,6 +14,8 @@ def add_node(api: Api, name: str, room: Mapping[str, str] = _ROOM) -> None:
     api.apply(node)
     ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
     api.put_status(node, {"capacity": room, "allocatable": room, "conditions": [ready]})
+    # API servers taint each new node as not ready, and no controller here would take that away.
+    api.merge(node, {"spec": {"taints": None}})
 
 
 @contextmanager
