@@ -65,16 +65,18 @@ def _script(definition: Definition, operation: Operation, entry: Entry) -> Scrip
 
 
 def _violations(peer: Peer, scripts: Iterable[Script | None], tried: list[Step]) -> Iterator[str]:
-    components, replica = scripts
-    assert components
-    before = peer.ask(Question((components,), step.obj) for step in tried)
-    after = peer.ask(Question((components,), step.change.obj) for step in tried)
+    component, replica = scripts
+    assert component
+    before = peer.ask(Question((component,), step.obj) for step in tried)
+    after = peer.ask(Question((component,), step.change.obj) for step in tried)
     totals: Iterable[Outcome | None] = [None] * len(tried)
     if replica:
         totals = peer.ask(Question((replica,), step.change.obj) for step in tried)
-    for step, *outcomes in zip(tried, list(before), list(after), list(totals), strict=True):
-        old, new, total = (outcome.results if outcome else None for outcome in outcomes)
-        if old is None:
-            yield f"{step.law}: {outcomes[0]}"
-        elif problem := step.violation(old["components"], new and new["components"], total and total["replica"]):
-            yield f"{problem}\n  {outcomes[0]}\n  {outcomes[1]}\n  {outcomes[2]}"
+    for step, old, new, total in zip(tried, list(before), list(after), list(totals), strict=True):
+        if old.results is None:
+            yield f"{step.law}: {old}"
+            continue
+        components_after = None if new.results is None else new.results["components"]
+        sum_after = total.results["replica"] if total and total.results else None
+        if problem := step.violation(old.results["components"], components_after, sum_after):
+            yield f"{problem}\n  {old}\n  {new}\n  {total}"
