@@ -13,6 +13,7 @@ from tests.proofs.e2e.rig.plane import ControlPlane
 from tests.proofs.e2e.rig.policy import propagation
 
 _EDITED = "example.com/edited"
+_LATE = ("took longer than", "context deadline exceeded")
 _NOTICED = ("failed calling webhook", "webhook call failed")
 
 
@@ -194,8 +195,9 @@ class Flow:
         return [f"{event['reason']} x{event.get('count', 1)}: {event['message']}" for event in mine]
 
     def complaints(self) -> list[str]:
-        """What Karmada's events say about calls to us that failed for this workload."""
-        return [warning for warning in self.warnings() if any(words in warning for words in _NOTICED)]
+        """What Karmada's events say about calls to us that failed for this workload, but for those that it repeats."""
+        found = [warning for warning in self.warnings() if any(words in warning for words in _NOTICED)]
+        return [warning for warning in found if not (self.kind.in_processes and any(late in warning for late in _LATE))]
 
     def end(self) -> None:
         """Take everything away, from the members, too."""

@@ -54,6 +54,9 @@ class Kind:
     file: str = ""
     """The name of its workload's file, where another kind has the same name."""
 
+    in_processes: bool = False
+    """Whether its answers are made in processes: a busy machine may start one later than Karmada waits."""
+
     @property
     def title(self) -> str:
         """A name that no other kind has."""
@@ -234,6 +237,7 @@ FLINK_DEPLOYMENT = Kind(
     suspend=("spec", "job", "state"),
     switch=("running", "suspended"),
     components={"jobmanager": 1, "taskmanager": 2},
+    in_processes=True,
 )
 
 WHOLE = (
@@ -258,6 +262,7 @@ WHOLE = (
         controller=controllers.TrainJob,
         suspend=("spec", "suspend"),
         components={"node": 3, "dataset-initializer": 1},
+        in_processes=True,
     ),
     Kind(
         "kubeflow.org/v2beta1",
