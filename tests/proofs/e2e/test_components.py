@@ -88,8 +88,7 @@ def test_components_stay_through_a_restart_of_karmada(plane: ControlPlane) -> No
 def test_a_change_over_the_quota_is_refused_and_the_components_stay(plane: ControlPlane) -> None:
     kind = kind_of("RayCluster")
     placed, up, down = kind.stages
-    plane.karmada.apply(_quota(_SCARCE))
-    with flowing(plane, kind, kind.workload("scarce"), ONE_CLUSTER) as flow:
+    with _scarce(plane), flowing(plane, kind, kind.workload("scarce"), ONE_CLUSTER) as flow:
         target = flow.scheduled_to_one()["spec"]["clusters"][0]["name"]
         _agreed(flow, placed)
         flow.members({target: placed.template})
@@ -101,11 +100,15 @@ def test_a_change_over_the_quota_is_refused_and_the_components_stay(plane: Contr
         flow.apply(kind.scaled(flow.template, down.template))
         flow.members({target: down.template})
         _agreed(flow, down)
-    plane.karmada.apply(_quota(_PLENTY))
 
 
 def test_estimators_count_sets_of_components(plane: ControlPlane) -> None:
-    build_some(["karmada-scheduler-estimator"], say, chosen())
+    versions = chosen()
+    if versions.source is None:
+        pytest.skip(
+            "needs KARMADA_SOURCE: until 1.18 estimators take messages that Kubernetes' libraries no longer have"
+        )
+    build_some(["karmada-scheduler-estimator"], say, versions)
     # A set has pods of 1, 2, 2, 2, 4 and 4 cores. Four of them have room on 64 cores, and none where those of 4 may not
     # run; on twelve nodes of 5 cores three find places, and not the four that their 60 cores promise.
     with _room(plane, member1=(1, 64), member2=(1, 32)):
@@ -159,6 +162,16 @@ def _quota(cpu: str) -> Object:
         "metadata": {"namespace": "default", "name": "components"},
         "spec": {"overall": {"cpu": cpu, "memory": "1Ti"}},
     }
+
+
+@contextmanager
+def _scarce(plane: ControlPlane) -> Iterator[None]:
+    """Have a quota that is soon used up until the end of the block."""
+    plane.karmada.apply(_quota(_SCARCE))
+    try:
+        yield
+    finally:
+        plane.karmada.apply(_quota(_PLENTY))
 
 
 def _charged(karmada: Api) -> dict[str, Quantity]:

@@ -45,8 +45,6 @@ class Kubelet:
         """Add the nodes, and begin; the threads end with the program."""
         for name in NODES:
             add_node(self.api, name, _ROOM)
-            # The member has no controller that would remove it from a node that is ready.
-            self.api.merge({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}, {"spec": {"taints": None}})
         for _ in range(_WORKERS):
             threading.Thread(target=self._work, name="kubelet", daemon=True).start()
 

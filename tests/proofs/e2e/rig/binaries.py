@@ -71,7 +71,8 @@ _PACKAGES = {
 _METRICS_SERVER = f"metrics-server-{METRICS_SERVER}"
 _CALLER = Path(__file__).with_name("caller.go")
 _KUBERNETES = "k8s.io/kubernetes/"
-_OPTIONAL = {"kube-controller-manager", "karmadactl", "karmada-agent", "karmada-scheduler-estimator"}
+_OPTIONAL = {"kube-controller-manager", "karmadactl", "karmada-agent"}
+_ON_DEMAND = {"karmada-scheduler-estimator"}
 _SOURCES = {".go", ".mod", ".sum", ".yaml"}
 _AS_IT_IS = {"GOFLAGS": "-trimpath -buildvcs=false"}
 """Leaves the go.mod of a module alone."""
@@ -122,7 +123,7 @@ def build(say: Callable[[str], None] = print, versions: Versions = NEWEST) -> Pa
 
     Raises BuildError where there is no Go, or when Go fails.
     """
-    folder = build_some(_PACKAGES, say, versions)
+    folder = build_some(_PACKAGES.keys() - _ON_DEMAND, say, versions)
     with locked(folder / "lock"):
         if not (folder / _METRICS_SERVER).exists():
             _make_metrics_server(folder, say)
@@ -132,7 +133,7 @@ def build(say: Callable[[str], None] = print, versions: Versions = NEWEST) -> Pa
 
 def build_core(say: Callable[[str], None], versions: Versions) -> Path:
     """Return the folder of the binaries as `build` does; it has the control plane and its API servers only."""
-    return build_some(_PACKAGES.keys() - _OPTIONAL, say, versions)
+    return build_some(_PACKAGES.keys() - _OPTIONAL - _ON_DEMAND, say, versions)
 
 
 def build_some(names: Iterable[str], say: Callable[[str], None], versions: Versions = NEWEST) -> Path:
