@@ -107,7 +107,7 @@ def _all(peer: Peer, bundle: list[Bundled], version: str, mutants: int) -> Itera
     yield from _shown(_generated(peer, bundle, mutants))
     yield from _shown(_catalogue(peer, bundle))
     yield from _shown(_customizations(peer, round(mutants * _MUTANTS_OF_WORKLOADS)))
-    yield from _shown(_components(peer, mutants))
+    yield from _shown(_components(peer, mutants // 2))
 
 
 def _suite(peer: Peer, bundle: list[Bundled], version: str) -> Iterator[str]:
