@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,35 @@ def test_recording_keeps_all_but_secrets_byte_for_byte() -> None:
     request = b'{"request": {"object": {"spec": {"image": "a", "env": [{"name": "A", "valueFrom": {}}]}}}}'
 
     assert Redaction(KEY).redacted(request, b"{}") == (request, b"{}")
+
+
+ENVIRONMENTS: list[Any] = [
+    [{"name": "A", "value": "hunter2-long"}, {"name": "B", "value": "hunter2-long"}, {"name": "C", "value": ""}],
+    [{"name": "A", "valueFrom": {"secretKeyRef": {"key": "k", "name": "s"}}}, {"name": "B", "value": "hunter2-é-long"}],
+    [{"name": "A", "valueFrom": {"secretKeyRef": {"password": "hunter2-long"}}}],
+    [{"name": "A", "value": 'hunter2-"quoted"-long'}, {"name": "B", "value": "back\\slash hunter2"}],
+    [{"name": "A", "value": "hunter2-long", "apiKey": "hunter2"}, {"password": "hunter2", "value": "hunter2"}],
+    [{"name": "A", "value": "x", "nested": {"env": [{"name": "B", "value": "hunter2-long"}]}}],
+    [],
+    [0],
+]
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_an_environment_is_redacted_alike_however_it_is_written(environment: Any) -> None:
+    text = json.dumps({"env": [{"name": "A", "value": "not one"}]})
+    containers = [{"env": environment}, {"env": [{"name": "D", "value": "hunter2-long"}]}, {"note": text}]
+    request = {"request": {"uid": "1", "object": {"containers": containers, "selector": [{"key": "a"}]}}}
+    answer = _answer(status={"message": f"found {environment}"})
+    redaction = Redaction(KEY)
+
+    compact, answered = redaction.redacted(orjson.dumps(request), answer)
+    spaced, likewise = redaction.redacted(json.dumps(request, indent=1).encode(), answer)
+
+    assert orjson.loads(compact) == orjson.loads(spaced)
+    assert answered == likewise
+    assert b"hunter2" not in compact
+    assert orjson.loads(compact)["request"]["object"]["containers"][2] == {"note": text}
 
 
 def test_equal_values_have_equal_marks_that_only_one_run_knows() -> None:

@@ -6,6 +6,7 @@ of them answers as before. The mark is a digest with a key, which only that run 
 
 import base64
 import re
+import secrets
 from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import blake2b
@@ -29,36 +30,70 @@ _SUSPECT: Final = (
 _LONG: Final = 8
 """Characters of a value that is found in other texts, too: shorter ones are part of innocent texts by chance."""
 
+_SOURCE: Final = (
+    rb'"(?:key|name|optional|apiVersion|fieldPath|containerName|divisor|resource)":(?:"[^"\\]*+"|true|false),?'
+)
+_VARIABLE: Final = (
+    rb'\{"name":"[^"\\]*+",(?:"value":"[^"\\]*+"|"valueFrom":\{"[A-Za-z]++":\{(?:%b)*+\}\})\},?' % _SOURCE
+)
+_VARIABLES: Final = re.compile(rb'"env":\[(?:%b)++\]' % _VARIABLE)
+"""Most environments as Go writes them. No text has these bytes: its quotes are escaped. Others are read as JSON."""
+_VALUE: Final = re.compile(rb'(?<="value":")[^"]+')
+
 _Place: TypeAlias = tuple[dict[str, JSON], str]
+_Found: TypeAlias = tuple[bytes, bytes]
+"""A long value as it is within texts of JSON, and its mark."""
 
 
 class Redaction:
     """Leaves values out of calls; marks are the same for calls of one instance."""
 
     def __init__(self, key: bytes) -> None:
-        # Most values come again and again.
+        # Most values come again and again, and so do environments.
         self._mark_of = lru_cache(maxsize=4096)(
             lambda value: f"redacted-{blake2b(value.encode(), key=key, digest_size=6).hexdigest()}"
         )
+        self._without_values = lru_cache(maxsize=512)(self._marked_variables)
+        self._name = secrets.token_hex(16).encode()
+        self._place = re.compile(rb'"%b([0-9]+)":0' % self._name)
 
     def redacted(self, request: bytes, answer: bytes) -> tuple[bytes, bytes]:
         """Return request and answer without the values; both are JSON."""
-        text = request.lower()
-        if not any(part in text for part in _SUSPECT):
+        taken: list[tuple[bytes, list[_Found]]] = []
+
+        def take(variables: re.Match[bytes]) -> bytes:
+            taken.append(self._without_values(variables[0]))
+            return b'"%b%d":0' % (self._name, len(taken) - 1)
+
+        text = _VARIABLES.sub(take, request)
+        found = [each for _, values in taken for each in values]
+        if _is_suspect(text):
+            asked = orjson.loads(text)
+            if marks := self._mark(asked):
+                found += _long(marks)
+                text = orjson.dumps(asked)
+        elif not taken:
             return request, answer
-        asked = orjson.loads(request)
-        marks = self._mark(asked)
-        if not marks:
-            return request, answer
+        text = self._place.sub(lambda place: taken[int(place[1])][0], text)
+        return (request, answer) if text == request else (text, self._answer(answer, found))
+
+    def _marked_variables(self, variables: bytes) -> tuple[bytes, list[_Found]]:
+        marks = {value: self._mark_of(value) for value in map(bytes.decode, _VALUE.findall(variables))}
+        return _VALUE.sub(lambda value: marks[value[0].decode()].encode(), variables), _long(marks)
+
+    def _answer(self, answer: bytes, found: list[_Found]) -> bytes:
+        # Without a backslash there is one way to write a text, so that values are found in the bytes.
+        if b"\\" not in answer and b'"patch"' not in answer and not _is_suspect(answer):
+            return _without(answer, found)
         answered = orjson.loads(answer)
         response = answered.get("response", {})
         if patch := response.get("patch"):
             steps = orjson.loads(base64.b64decode(patch))
             for step in steps:
                 self._mark_step(step)
-            response["patch"] = base64.b64encode(_without(orjson.dumps(steps), marks)).decode()
+            response["patch"] = base64.b64encode(_without(orjson.dumps(steps), found)).decode()
         self._mark(answered)
-        return orjson.dumps(asked), _without(orjson.dumps(answered), marks)
+        return _without(orjson.dumps(answered), found)
 
     def _mark(self, document: JSON) -> dict[str, str]:
         """Replace the values in a document; return the mark of each."""
@@ -121,9 +156,18 @@ def _of_environment(field: str) -> bool:
     return bool(_ENVIRONMENT.fullmatch(field))
 
 
-def _without(text: bytes, marks: dict[str, str]) -> bytes:
-    """Return JSON without the long ones of some values, also where they are part of another text."""
-    for value, mark in marks.items():
-        if len(value) >= _LONG:
-            text = text.replace(orjson.dumps(value)[1:-1], mark.encode())
+def _is_suspect(text: bytes) -> bool:
+    text = text.lower()
+    return any(part in text for part in _SUSPECT)
+
+
+def _long(marks: dict[str, str]) -> list[_Found]:
+    return [(orjson.dumps(value)[1:-1], mark.encode()) for value, mark in marks.items() if len(value) >= _LONG]
+
+
+def _without(text: bytes, found: list[_Found]) -> bytes:
+    """Return JSON without some values, also where they are part of another text."""
+    for value, mark in found:
+        if value in text:
+            text = text.replace(value, mark)
     return text
