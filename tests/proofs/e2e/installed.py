@@ -67,7 +67,8 @@ class Installed:
         return serve(self.plane.processes, name, address, authority, *common, *options)
 
     def stop(self, server: Interpreter) -> None:
-        """Stop a server in order, and enter what it answered."""
+        """Stop a server in order, and enter what it answered; no test has a controller that fights with Karmada."""
+        assert server.fights() == []
         server.terminate()
         code, metrics = server.ended()
         assert code == 0

@@ -14,6 +14,7 @@ from tests.proofs.reality.accepted import FILE, judge, read_accepted
 from tests.proofs.reality.case import read_cases
 from tests.proofs.reality.controller import Controller
 from tests.proofs.reality.controllers import CONTROLLERS, shares_module
+from tests.proofs.reality.fights import run_fights
 from tests.proofs.reality.findings import Outcome
 from tests.proofs.reality.report import PAGE, write
 from tests.proofs.reality.run import RunError, rounds, run_round, with_needed
@@ -28,6 +29,8 @@ def main() -> int:
     # Everything is on loopback.
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if options.fights:
+        return 0 if run_fights(_say) else 1
     chosen = _chosen(options)
     begun = time.monotonic()
     outcomes: list[Outcome] = []
@@ -68,6 +71,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--controllers", default="", help=f"some of {', '.join(one.name for one in CONTROLLERS)}")
     parser.add_argument("--case", default="", metavar="REGEX", help="only cases whose name matches")
     parser.add_argument("--shared", action="store_true", help="only what is built with the API server's module")
+    parser.add_argument("--fights", action="store_true", help="have controllers overwrite what Karmada writes instead")
     options = parser.parse_args()
     names = set(filter(None, options.controllers.split(",")))
     unknown = names - {controller.name for controller in CONTROLLERS}

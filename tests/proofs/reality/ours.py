@@ -2,7 +2,6 @@
 
 import base64
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -66,11 +65,6 @@ class Ours:
             for number, status in enumerate(statuses, 1)
         ]
         return _patched(thing, self._ask("AggregateStatus", thing, aggregatedStatus=items))
-
-    def fights(self) -> list[tuple[str, str]]:
-        """Kinds and fields that the server takes for overwritten in turns: no case has any."""
-        _, page = self.server.get("/metrics")
-        return re.findall(r'^karta_interpreter_contention\{field="(.*)",kind="(.*?)",', page, re.MULTILINE)
 
     def _ask(self, operation: str, thing: Object, **more: object) -> Object:
         answer = self.server.ask(operation, thing, **more)

@@ -25,7 +25,7 @@ from tests.proofs.reality.steps import run_step
 Say = Callable[[str], None]
 
 _AT_A_TIME = 12
-_API_SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager")
+API_SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager")
 
 
 class RunError(Exception):
@@ -57,17 +57,14 @@ def with_needed(controllers: Iterable[Controller], known: Sequence[Controller]) 
 
 def run_round(controllers: Sequence[Controller], cases: Sequence[Case], say: Say) -> list[Outcome]:
     """Run cases on a new cluster with these controllers; raises BuildError or RunError."""
-    folder = binaries.build_some(_API_SERVERS, say)
+    folder = binaries.build_some(API_SERVERS, say)
     programs = build([program for controller in controllers for program in controller.programs], say)
     with ports_taken(controllers, folder / "reality" / "ports"), TemporaryDirectory(prefix="reality-") as name:
         cluster = Cluster.create(Path(name), folder, programs)
-        with _running(cluster, say):
+        with running(cluster, say):
             ours = _start(cluster, controllers, say)
             outcomes = [*compare_schemas(cluster.crds, controllers), *_run(cluster, ours, cases, say)]
-            for fought, kind in ours.fights():
-                api_version, _, short = kind.rpartition("/")
-                found = [Finding("contention", f"{fought} is taken for a fight")]
-                outcomes.append(Outcome("contention", controllers[0].name, short, api_version, found))
+            outcomes += _taken_for_fights(ours, cases)
             for process in cluster.processes.running.values():
                 if not process.alive:
                     raise RunError(f"{process.name} has ended by itself")
@@ -90,7 +87,8 @@ def ports_taken(controllers: Sequence[Controller], lock: Path) -> Iterator[None]
 
 
 @contextmanager
-def _running(cluster: Cluster, say: Say) -> Iterator[None]:
+def running(cluster: Cluster, say: Say) -> Iterator[None]:
+    """Stop a cluster after a block, and show what its programs said last where it fails."""
     try:
         yield
     except Exception:
@@ -147,6 +145,15 @@ def _run_case(case: Case, cluster: Cluster, ours: Ours) -> Outcome:
         experiment.end()
     outcome.seconds = time.monotonic() - begun
     return outcome
+
+
+def _taken_for_fights(ours: Ours, cases: Sequence[Case]) -> Iterator[Outcome]:
+    """Yield an outcome for each fight that the server has named: no case has any."""
+    by_namespace = {case.namespace: case for case in cases}
+    for line in ours.server.fights():
+        case = by_namespace[line["object"].partition("/")[0]]
+        found = [Finding("contention", f"{line['field']} is taken for a fight")]
+        yield Outcome(case.name, case.controller.name, case.kind.name, case.kind.api_version, found)
 
 
 def _fits(controller: Controller, others: Sequence[Controller]) -> bool:

@@ -24,7 +24,11 @@ POD = {
 }
 GROUP = {"groupName": "gpu", "replicas": 2, "minReplicas": 0, "maxReplicas": 9, "rayStartParams": {}}
 KINDS: dict[str, tuple[str, str, Thing]] = {
-    "Deployment": ("apps/v1", ".spec.template", {"replicas": 2, "selector": {}, "template": POD}),
+    "Deployment": (
+        "apps/v1",
+        ".spec.template",
+        {"replicas": 2, "selector": {"matchLabels": {"app": "train"}}, "template": POD},
+    ),
     "RayCluster": (
         "ray.io/v1",
         ".spec.headGroupSpec.template",
@@ -43,6 +47,11 @@ KINDS: dict[str, tuple[str, str, Thing]] = {
         "kubeflow.org/v1",
         ".spec.pytorchReplicaSpecs.Worker.template",
         {"pytorchReplicaSpecs": {"Worker": {"replicas": 2, "template": POD}}},
+    ),
+    "LeaderWorkerSet": (
+        "leaderworkerset.x-k8s.io/v1",
+        ".spec.leaderWorkerTemplate.workerTemplate",
+        {"replicas": 2, "leaderWorkerTemplate": {"size": 2, "workerTemplate": POD}},
     ),
     "Notebook": ("kubeflow.org/v1", ".spec.template", {"template": POD}),
 }
@@ -104,7 +113,7 @@ def add_env(pod: Thing, _: int) -> None:
 MAIN = ".spec.containers[]"
 HABITS: dict[str, tuple[Habit, str]] = {
     "a default of pods": (
-        setter("spec", "terminationGracePeriodSeconds", value=lambda _: 30),
+        setter("spec", "terminationGracePeriodSeconds", value=lambda _: 45),
         ".spec.terminationGracePeriodSeconds",
     ),
     "a default of containers": (

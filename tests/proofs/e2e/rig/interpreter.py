@@ -84,6 +84,10 @@ class Interpreter:
         lines = self.process.log.read_text(encoding="utf-8").splitlines()
         return [json.loads(line) for line in lines if line.startswith("{")]
 
+    def fights(self) -> list[dict[str, Any]]:
+        """The lines of its log about fields that Karmada and a member overwrite in turns."""
+        return [line for line in self.logged() if line["message"].startswith("Karmada and a controller of a member")]
+
     def terminate(self) -> None:
         """Ask it to end, as Kubernetes does."""
         self.process.child.send_signal(signal.SIGTERM)

@@ -1,0 +1,334 @@
+"""Fights on real API servers: what overwrites Karmada's values is named by its field, and its line ends it.
+
+Each object of the member has a controller of its own that insists on a value, or Kubernetes' own autoscaler. Karmada's
+part is that of its objectwatcher: it writes the template through Retain when the generation of the member's object is
+not the one that it has written. Legitimate series run next to the fights, and must not be taken for one.
+"""
+
+import copy
+import random
+import re
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from http.client import HTTPException
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import yaml
+
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.loading import catalogue_kinds
+from tests.proofs.e2e.rig import binaries
+from tests.proofs.e2e.rig.api import ApiError, Object
+from tests.proofs.reality.client import Watch
+from tests.proofs.reality.cluster import Cluster
+from tests.proofs.reality.ours import Ours, RejectedError
+from tests.proofs.reality.podstatus import RUNNING
+from tests.proofs.reality.run import API_SERVERS, Say, running
+from tests.proofs.reality.template import prepared, template_of
+from tests.webhook.server import habits
+from tests.webhook.server.habits import HABITS, KINDS, pods, setter
+
+_CRDS = Path(__file__).parents[1] / "e2e" / "crds"
+_NAMESPACE = "ml"
+_RETAIN = "karta-interpreter.io/retain"
+_KARTA = "run.ai/v1alpha1"
+_BETWEEN = 4.0, 8.0
+"""Seconds between two looks of a controller, and of a user between two edits."""
+_LATENCY = 0.5, 1.5
+"""Seconds after which Karmada sees a change."""
+_LEAST, _MOST = 150.0, 300.0
+"""Seconds for which the legitimate series run, and within which fights are to be named."""
+_SETTLE, _WATCHED = 15.0, 35.0
+"""Seconds after new definitions until their effect is judged, and for which it is: the autoscaler looks every 15."""
+_LINES = 5
+_NAMED, _ENDED = 0.95, 0.80
+_CONFLICT = 409
+
+Edit = Callable[[Object, int], None]
+"""Changes an object; also gets the number of the turn."""
+
+
+@dataclass(eq=False)
+class Series:
+    """One object, and who writes it.
+
+    ``habit`` is the member's, ``edit`` the user's; ``fought`` is the field of a fight, empty for a legitimate series.
+    """
+
+    object: Object
+    habit: Edit | None = None
+    edit: Edit | None = None
+    fought: str = ""
+    more: tuple[Object, ...] = ()
+    """Objects of the member that belong to it."""
+    template: Object = field(default_factory=dict)
+    moved: int = 0
+    """How often Karmada's update has changed the object."""
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        name: str = self.object["metadata"]["name"]
+        return name
+
+    @cached_property
+    def kind(self) -> GVK:
+        return GVK.of(self.object)
+
+    def begin(self, cluster: Cluster) -> None:
+        """Store the object, and create its template in the member."""
+        stored = cluster.karmada.request("POST", cluster.karmada.collection(self.object), self.object)
+        self.template = template_of(stored)
+        cluster.member.request("POST", cluster.member.collection(self.object), self.template)
+        for thing in self.more:
+            cluster.member.apply(thing)
+
+    def write_as_member(self, cluster: Cluster, live: Object, turn: int) -> None:
+        """Let the controller do what it does."""
+        if self.habit:
+            changed = copy.deepcopy(live)
+            self.habit(changed, turn)
+            part = "" if changed["spec"] != live["spec"] else "/status"
+            if changed != live:
+                cluster.member.request("PUT", cluster.member.path(changed) + part, changed)
+
+    def write_as_karmada(self, cluster: Cluster, ours: Ours, observed: Object) -> int:
+        """Write the template through Retain; return the generation of the outcome."""
+        desired = prepared(self.template, observed)
+        update = cluster.member.request("PUT", cluster.member.path(desired), ours.retain(desired, observed))
+        self.moved += update["metadata"]["resourceVersion"] != observed["metadata"]["resourceVersion"]
+        generation: int = update["metadata"]["generation"]
+        return generation
+
+
+@dataclass
+class Ring:
+    """Runs series on a cluster, each of its two sides in a thread of its own."""
+
+    cluster: Cluster
+    ours: Ours
+    series: list[Series]
+    stopped: threading.Event = field(default_factory=threading.Event)
+    live: dict[str, Object] = field(default_factory=dict)
+    """The objects of the member by their names."""
+    named: dict[str, dict[str, tuple[float, str]]] = field(default_factory=lambda: defaultdict(dict))
+    """By object and field: the time in seconds after which a fight was named, and its line."""
+
+    def start(self) -> None:
+        """Create the objects, and let both sides begin."""
+        for one in self.series:
+            one.begin(self.cluster)
+        path = self.cluster.member.collection
+        for collection in {path(one.object) for one in self.series}:
+            self.cluster.watches[collection] = Watch(self.cluster.member, collection, self._saw).start()
+        for one in self.series:
+            threading.Thread(target=self._member, args=(one,), daemon=True).start()
+            threading.Thread(target=self._karmada, args=(one,), daemon=True).start()
+
+    def read(self, seconds: float) -> None:
+        """Take note of the fights that the server has logged."""
+        for line in self.ours.server.fights():
+            name = line["object"].removeprefix(f"{_NAMESPACE}/")
+            self.named[name].setdefault(line["field"], (seconds, line["retain"]))
+
+    def _saw(self, thing: Object, _: bool) -> None:
+        self.live[thing["metadata"]["name"]] = thing
+
+    def _member(self, one: Series) -> None:
+        turn = 0
+        while not self.stopped.wait(random.uniform(*_BETWEEN)):  # noqa: S311
+            if live := self.live.get(one.name):
+                self._attempt(one, partial(one.write_as_member, self.cluster, live, turn))
+                turn += 1
+
+    def _karmada(self, one: Series) -> None:
+        written, turn, edit_at = 1, 0, time.monotonic() + _BETWEEN[0]
+        while not self.stopped.wait(random.uniform(*_LATENCY)):  # noqa: S311
+            if one.edit and time.monotonic() >= edit_at:
+                one.edit(one.template, turn)
+                turn, written, edit_at = turn + 1, 0, time.monotonic() + random.uniform(*_BETWEEN)  # noqa: S311
+            live = self.live.get(one.name)
+            if live and live["metadata"]["generation"] != written:
+                found = self._attempt(one, partial(one.write_as_karmada, self.cluster, self.ours, live))
+                written = written if found is None else found
+
+    def _attempt(self, one: Series, write: Callable[[], int | None]) -> int | None:
+        try:
+            return write()
+        except (ApiError, RejectedError, OSError, HTTPException) as error:
+            if not self.stopped.is_set() and not (isinstance(error, ApiError) and error.status == _CONFLICT):
+                one.errors.append(str(error)[:300])
+            return None
+
+
+def run_fights(say: Say) -> bool:
+    """Run all series on a new cluster; return whether enough fights were named and ended, and no legitimate series."""
+    folder = binaries.build_some(API_SERVERS, say)
+    with TemporaryDirectory(prefix="reality-") as name:
+        cluster = Cluster.create(Path(name), folder, {})
+        with running(cluster, say):
+            cluster.start()
+            cluster.install_crds(sorted(_CRDS.glob("*.yaml")))
+            cluster.add_namespace(_NAMESPACE)
+            cluster.kubelet.want(_NAMESPACE, lambda _: RUNNING)
+            ring = Ring(cluster, cluster.serve(), [*_fights(), *_legitimate()])
+            try:
+                return _judged(ring, say)
+            finally:
+                ring.stopped.set()
+
+
+def _judged(ring: Ring, say: Say) -> bool:
+    fights = [one for one in ring.series if one.fought]
+    ring.start()
+    begun = time.monotonic()
+    while (seconds := time.monotonic() - begun) < _MOST:
+        ring.read(seconds)
+        if seconds >= _LEAST and all(one.fought in ring.named[one.name] for one in fights):
+            break
+        time.sleep(1)
+    named = [one for one in fights if one.fought in ring.named[one.name]]
+    others = [f"{one.name}: {found}" for one in fights for found in ring.named[one.name] if found != one.fought]
+    alarms = [
+        f"{one.name}: {[*ring.named[one.name]]}" for one in ring.series if not one.fought and ring.named[one.name]
+    ]
+    for one in fights:
+        at, line = ring.named[one.name].get(one.fought, (0.0, ""))
+        say(f"{one.name:<45} {f'{at:4.0f} s' if at else 'unnamed'}  {line or 'no line'}")
+    ended = [one for part in _parts(named) for one in _ended(ring, part)]
+    for one in ring.series:
+        for error in one.errors[:1]:
+            say(f"{one.name}: {len(one.errors)} errors, the first: {error}")
+    for what, found in (
+        ("not ended", [one.name for one in named if one not in ended]),
+        ("other fields", others),
+        ("legitimate series that are taken for a fight", alarms),
+    ):
+        for each in found:
+            say(f"{what}: {each}")
+    say(
+        f"{len(fights)} fights: {len(named)} named, {len(ended)} ended by their lines; "
+        f"{len(ring.series) - len(fights)} legitimate series: {len(alarms)} named"
+    )
+    return not alarms and len(named) >= _NAMED * len(fights) and len(ended) >= _ENDED * len(fights)
+
+
+def _parts(named: list[Series]) -> Iterator[list[Series]]:
+    """Yield some fights of each kind at a time: a definition gets no more lines than a user would add."""
+    by_kind: dict[GVK, list[Series]] = defaultdict(list)
+    for one in named:
+        by_kind[one.kind].append(one)
+    for at in range(0, max(map(len, by_kind.values())), _LINES):
+        yield [one for fights in by_kind.values() for one in fights[at : at + _LINES]]
+
+
+def _ended(ring: Ring, fights: list[Series]) -> list[Series]:
+    """Add the suggested lines; return the fights in which Karmada's updates succeed, and change nothing any more."""
+    lines: dict[GVK, dict[str, None]] = {one.kind: {} for one in fights}
+    for one in fights:
+        lines[one.kind][ring.named[one.name][one.fought][1]] = None
+    for kind, added in lines.items():
+        karta = yaml.safe_load(catalogue_kinds()[kind].read_text(encoding="utf-8"))
+        annotations = karta["metadata"].setdefault("annotations", {})
+        annotations[_RETAIN] = "".join([annotations.get(_RETAIN, ""), *(f"{line}\n" for line in added if line)])
+        ring.cluster.karmada.apply(karta)
+    time.sleep(_SETTLE)
+    before = {one.name: (one.moved, len(one.errors)) for one in fights}
+    time.sleep(_WATCHED)
+    return [one for one in fights if (one.moved, len(one.errors)) == before[one.name]]
+
+
+def _fights() -> Iterator[Series]:
+    for kind, (_, path, _) in KINDS.items():
+        if kind == "Notebook":  # there is no CRD of it here
+            continue
+        for name, (habit, found) in HABITS.items():
+            if kind == "Deployment" and name in _NORMAL:
+                continue
+            yield Series(_thing(kind, name), _of_pods(kind, habit), fought=path + found)
+    scaled = _thing("Deployment", "an autoscaler", replicas=2)
+    yield Series(scaled, fought=".spec.replicas", more=(_autoscaler(scaled),))
+    for kind in ("RayCluster", "JobSet", "LeaderWorkerSet", "Deployment"):
+        yield Series(_thing(kind, "a replica"), _COUNTS[kind][1], fought=_COUNTS[kind][0])
+
+
+def _legitimate() -> Iterator[Series]:
+    """Edits, roll-outs, scales, autoscalers that Retain serves, and statuses."""
+    for kind, (_, count) in _COUNTS.items():
+        yield Series(_thing(kind, "is scaled"), edit=count)
+        once = _thing(kind, "is changed thrice")
+        yield Series(once, lambda thing, turn, count=count: _thrice(thing, turn, count))
+        both = _thing(kind, "back and forth")
+        yield Series(both, edit=lambda thing, turn, count=count: count(thing, turn % 2))
+        image = setter("spec", "containers[]", "image", value=lambda turn: f"train:{turn % 3}")
+        rolled = _thing(kind, "rolls")
+        yield Series(rolled, _status, edit=_of_pods(kind, image))
+    labelled = _thing("Deployment", "an autoscaler with its label", replicas=2)
+    labelled["metadata"]["labels"]["resourcetemplate.karmada.io/retain-replicas"] = "true"
+    yield Series(labelled, more=(_autoscaler(labelled),))
+    ray = _thing("RayCluster", "its autoscaler", enableInTreeAutoscaling=True)
+    yield Series(ray, _COUNTS["RayCluster"][1])
+    queued = _thing("JobSet", "a queue")
+    queued["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "q"
+    yield Series(queued, lambda thing, turn: thing["spec"].update(suspend=turn % 2 == 0))
+
+
+def _thing(kind: str, name: str, **spec: object) -> Object:
+    made = habits.template(kind, **spec)
+    made["metadata"] |= {"name": _slug(f"{kind} {name}"), "namespace": _NAMESPACE}
+    if kind == "Deployment" and "replicas" not in spec:
+        made["spec"] |= {"replicas": 0}
+    return made
+
+
+def _of_pods(kind: str, habit: habits.Habit) -> Edit:
+    return lambda thing, turn: habit(pods(kind, thing), turn)
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower())
+
+
+def _autoscaler(thing: Object) -> Object:
+    target = {"apiVersion": thing["apiVersion"], "kind": thing["kind"], "name": thing["metadata"]["name"]}
+    cpu = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}
+    spec = {"scaleTargetRef": target, "minReplicas": 4, "maxReplicas": 5, "metrics": [cpu]}
+    metadata = {"name": target["name"], "namespace": _NAMESPACE}
+    return {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": metadata, "spec": spec}
+
+
+def _status(thing: Object, turn: int) -> None:
+    if turn % 2:
+        thing["status"] = {**thing.get("status", {}), "observedGeneration": thing["metadata"]["generation"]}
+
+
+def _thrice(thing: Object, turn: int, count: Edit) -> None:
+    if turn in {1, 4, 6}:
+        count(thing, 5)
+
+
+def _replicas(thing: Object, turn: int) -> None:
+    thing["spec"]["replicas"] = turn % 4 + 1
+
+
+def _workers(thing: Object, turn: int) -> None:
+    thing["spec"]["workerGroupSpecs"][0]["replicas"] = turn % 4 + 3
+
+
+def _jobs(thing: Object, turn: int) -> None:
+    thing["spec"]["replicatedJobs"][0]["replicas"] = turn % 4 + 3
+
+
+_COUNTS: dict[str, tuple[str, Edit]] = {
+    "Deployment": (".spec.replicas", _replicas),
+    "LeaderWorkerSet": (".spec.replicas", _replicas),
+    "RayCluster": (".spec.workerGroupSpecs[].replicas", _workers),
+    "JobSet": (".spec.replicatedJobs[].replicas", _jobs),
+}
+_NORMAL = {"a default of pods", "a normalised quantity"}
+"""Of a Deployment both API servers make the same."""
