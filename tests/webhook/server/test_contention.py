@@ -304,6 +304,27 @@ def test_notes_take_a_hundredth_of_the_time(monkeypatch: pytest.MonkeyPatch) -> 
     assert 90 <= len(seen) <= 110
 
 
+def test_a_busy_server_searches_only_calls_about_objects_in_which_a_difference_has_come_back(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    habit, _ = HABITS["a pinned image"]
+    member = Member(store, template("Deployment"))
+
+    def searched() -> int:
+        seen: list[int] = []
+        with monkeypatch.context() as watched:
+            watched.setattr(member.contention, "_free_at", member.now + 1000)
+            watched.setattr(room, "_hash_of_desired", lambda _: seen.append(1) or hash(None))
+            member.turn(no_habit, 0)
+        return len(seen)
+
+    counts = []
+    for number in range(4):
+        member.turn(lambda thing, turn: habit(pods("Deployment", thing), turn), number)
+        counts.append(searched())
+    assert counts == [0, 0, 1, 0], "the hash that differs stands for an edit"
+
+
 @pytest.mark.parametrize("body", [b"", b'"observedObject":"resourceVersion":"1","uid":"u"', b"[" * 2000])
 def test_contention_ignores_calls_of_others_than_karmada(body: bytes) -> None:
     contention = Contention(lambda: 0.0, lambda: 0.0)

@@ -43,6 +43,7 @@ _SHARE: Final = 0.01
 _SAVED: Final = 100.0
 """Seconds of which the share is saved."""
 _MOST_FIGHTS, _MOST_SERIES = 1000, 100
+_MOST_MOVING: Final = 10_000
 _OTHERS: Final = "others"
 
 _SHOWN: Final = 64
@@ -101,23 +102,28 @@ class Contention(Collector):
         self.limited: Callable[[], AbstractContextManager[None]] = nullcontext
         """Interrupts the block when it takes long (`InterruptedWork`)."""
         self._objects = OrderedDict[bytes, _RetainedObject]()
+        self._moving = set[tuple[str, str]]()
+        """Namespace and name of objects in which a difference has come back."""
         self._bytes = 0
         self._free_at = -inf
         self._fights: dict[tuple[bytes, str], Fight] = {}
 
     def note(self, body: bytes, request: Request, answer: bytes, definition: Definition | None) -> None:
         """Take note of a call of Retain; with a ``definition`` a line that ends the fight is looked for."""
-        at, observed = self._clock(), body.find(_OBSERVED)
-        found = _VERSION.search(body, max(observed, 0))
+        at, name = self._clock(), (request.namespace, request.name)
+        # Where a fight may begin, each call is searched: only so does an edit show between two that are looked at.
+        if at < self._free_at and name not in self._moving:
+            return
+        found = _VERSION.search(body, max(body.find(_OBSERVED), 0))
         if found is None:
             return
         version, key = found.groups()
         asked = self._objects.get(key)
-        # Also of a call that is not looked at: only so does an edit in between show.
         if asked is not None and asked.streaks and asked.desired != _hash_of_desired(body):
             self._forget(key)
             asked.streaks = {}
             self._keep(key, asked)
+            self._moving.discard(name)
         if at < self._free_at:
             return
         self._seen(body, at, key, _RetainedObject(version, at), request, answer, definition)
@@ -163,9 +169,15 @@ class Contention(Collector):
     ) -> None:
         desired, observed = pair["object"], pair["observedObject"]
         found = differences(_retained(desired, answer), observed)
+        if len(self._moving) >= _MOST_MOVING:  # of deleted objects
+            self._moving.clear()
+            self._objects.clear()
+            self._bytes = 0
         self._forget(key)
         asked.streaks = advanced(asked.streaks, Turn(at, asked.number, generation(observed), found))
         self._keep(key, asked)
+        come_back = any(streak.turns > 1 for streak in asked.streaks.values())
+        (self._moving.add if come_back else self._moving.discard)((request.namespace, request.name))
         for difference in found:
             streak = asked.streaks[difference.field]
             if streak.is_fight and streak.last == at:
