@@ -189,6 +189,17 @@ export interface ServerPage {
     per_minute: number;
     retain: string;
   }[];
+  /** The last answers of a shadow that differ, with at most a few places of each; null without a shadow. */
+  differences:
+    | null
+    | {
+        kind: string;
+        namespace: string;
+        name: string;
+        operation: string;
+        at: number;
+        places: [field: string, live: string, shadow: string][];
+      }[];
   lastHour: null | {
     seconds: number;
     calls: { operation: string; kind: string; calls: number; errors: number; meanMilliseconds: number; slow: number }[];

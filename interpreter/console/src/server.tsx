@@ -75,6 +75,12 @@ export function ServerPage({ hasServer }: { hasServer: boolean }) {
             <Fights fights={page.fights} />
           </section>
         ) : null}
+        {page.differences ? (
+          <section class="card wide" aria-labelledby="shadow-title">
+            <h2 id="shadow-title">Other answers of the shadow: the last {page.differences.length}</h2>
+            {page.differences.length ? <Differences differences={page.differences} /> : <p class="quiet">No answer of the sample has differed.</p>}
+          </section>
+        ) : null}
         <section class="card wide" aria-labelledby="calls-title">
           <h2 id="calls-title">Calls of the last hour</h2>
           {page.lastHour ? <Calls hour={page.lastHour} /> : <p class="quiet">There is no server next to this console: `serve --console-port` shows its calls.</p>}
@@ -132,6 +138,41 @@ function Fights({ fights }: { fights: Page["fights"] }) {
               <td>{each.retain ? <code>{each.retain}</code> : "none"}</td>
             </tr>
           ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Differences({ differences }: { differences: NonNullable<Page["differences"]> }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Answers of the shadow that differ">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">object</th>
+            <th scope="col">operation</th>
+            <th scope="col">field</th>
+            <th scope="col">answered</th>
+            <th scope="col">shadow</th>
+            <th scope="col">at</th>
+          </tr>
+        </thead>
+        <tbody>
+          {differences.flatMap((each) =>
+            each.places.map(([field, live, shadow]) => (
+              <tr>
+                <th scope="row">
+                  {each.kind} {each.namespace}/{each.name}
+                </th>
+                <td>{each.operation}</td>
+                <td>{field}</td>
+                <td>{live}</td>
+                <td>{shadow}</td>
+                <td>{new Date(each.at * 1000).toLocaleTimeString()}</td>
+              </tr>
+            )),
+          )}
         </tbody>
       </table>
     </div>

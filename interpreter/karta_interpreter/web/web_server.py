@@ -84,8 +84,13 @@ async def _open(settings: Settings, webhook: Webhook, opened: AsyncExitStack) ->
     if settings.console_port is not None:
         hour = LastHour(webhook.totals)
         _keep(opened, hour.run())
-        fights = partial(webhook.ask, "fights")
-        served = ConsoleSources(lambda: store.snapshot, hour.document, lambda: webhook.state.in_step, fights=fights)
+        served = ConsoleSources(
+            lambda: store.snapshot,
+            hour.document,
+            lambda: webhook.state.in_step,
+            fights=partial(webhook.ask, "fights"),
+            differences=partial(webhook.ask, "differences"),
+        )
         url = urls["console"] = await opened.enter_async_context(listening(served, settings.console_port))
         ports["console_port"] = urlsplit(url).port
     if settings.types_api:

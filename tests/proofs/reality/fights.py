@@ -262,9 +262,9 @@ def _legitimate() -> Iterator[Series]:
     for kind, (_, count) in _COUNTS.items():
         yield Series(_thing(kind, "is scaled"), edit=count)
         once = _thing(kind, "is changed thrice")
-        yield Series(once, lambda thing, turn, count=count: _thrice(thing, turn, count))
+        yield Series(once, partial(_thrice, count))
         both = _thing(kind, "back and forth")
-        yield Series(both, edit=lambda thing, turn, count=count: count(thing, turn % 2))
+        yield Series(both, edit=partial(_back_and_forth, count))
         image = setter("spec", "containers[]", "image", value=lambda turn: f"train:{turn % 3}")
         rolled = _thing(kind, "rolls")
         yield Series(rolled, _status, edit=_of_pods(kind, image))
@@ -286,7 +286,7 @@ def _thing(kind: str, name: str, **spec: object) -> Object:
     return made
 
 
-def _of_pods(kind: str, habit: habits.Habit) -> Edit:
+def _of_pods(kind: str, habit: Edit) -> Edit:
     return lambda thing, turn: habit(pods(kind, thing), turn)
 
 
@@ -307,7 +307,11 @@ def _status(thing: Object, turn: int) -> None:
         thing["status"] = {**thing.get("status", {}), "observedGeneration": thing["metadata"]["generation"]}
 
 
-def _thrice(thing: Object, turn: int, count: Edit) -> None:
+def _back_and_forth(count: Edit, thing: Object, turn: int) -> None:
+    count(thing, turn % 2)
+
+
+def _thrice(count: Edit, thing: Object, turn: int) -> None:
     if turn in {1, 4, 6}:
         count(thing, 5)
 

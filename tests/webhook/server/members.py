@@ -32,7 +32,7 @@ class Member:
         self.live["metadata"] |= {"uid": UID, "resourceVersion": "1", "generation": 1}
         self.now, self._seconds = 1_700_000_000.0, seconds
         metrics = Metrics()
-        self.contention = metrics.contention = Contention(lambda: self.now, lambda: self.now)
+        self.contention = metrics.contention = Contention(lambda: self.now, lambda: self.now, lambda: 0.0)
         self.calls = Calls(store, metrics, Options())
         self.asked = 0
 

@@ -288,7 +288,7 @@ def test_the_memory_of_objects_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
     assert compared == ["u51", "u99"]
 
 
-def test_notes_take_a_hundredth_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notes_take_a_hundredth_of_a_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = [0.0]
 
     def clock() -> float:
@@ -297,7 +297,7 @@ def test_notes_take_a_hundredth_of_the_time(monkeypatch: pytest.MonkeyPatch) -> 
 
     seen: list[object] = []
     monkeypatch.setattr(Contention, "_seen", lambda *about: seen.append(about))
-    contention = Contention(clock, lambda: 0.0)
+    contention = Contention(clock, lambda: 0.0, clock)
     request = decode(question(template("Deployment"), template("Deployment")))
     for _ in range(10_000):
         contention.note(b'"observedObject":"resourceVersion":"1","uid":"u"', request, b"", None)
@@ -314,7 +314,7 @@ def test_a_busy_server_searches_only_calls_about_objects_in_which_a_difference_h
         seen: list[int] = []
         with monkeypatch.context() as watched:
             watched.setattr(member.contention, "_free_at", member.now + 1000)
-            watched.setattr(room, "_hash_of_desired", lambda _: seen.append(1) or hash(None))
+            watched.setattr(room, "_hash_of_desired", lambda body: seen.append(len(body)))
             member.turn(no_habit, 0)
         return len(seen)
 

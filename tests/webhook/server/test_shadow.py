@@ -1,8 +1,9 @@
 """Other definitions answer a sample of calls, and differences are counted."""
 
 import shutil
-from collections import Counter
+from collections import Counter, deque
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,15 +54,16 @@ async def test_answers_are_compared_by_meaning(other: Path) -> None:
     ]
 
     assert outcomes == [
-        (KIND, "InterpretReplica", "different"),
-        (KIND, "InterpretStatus", "same"),
-        ("", "", "left out"),
+        (KIND, "InterpretReplica", "different", [("replica", "3", "6")]),
+        (KIND, "InterpretStatus", "same", []),
+        ("", "", "left out", []),
     ]
 
 
 async def test_a_process_compares_a_sample_of_the_calls(other: Path) -> None:
     counts = Counter[tuple[str, str, str]]()
-    made = Shadow(other, 0.5, DEFAULT_OPTIONS, lambda *labels: counts.update([labels]))
+    shown = deque[Any](maxlen=1)
+    made = Shadow(other, 0.5, DEFAULT_OPTIONS, lambda *labels: counts.update([labels]), shown)
     made.start()
     pair = await _pair()
     for _ in range(4):
@@ -70,6 +72,9 @@ async def test_a_process_compares_a_sample_of_the_calls(other: Path) -> None:
     made.close()
 
     assert counts == {(KIND, "InterpretReplica", "different"): 2}
+    (last,) = shown
+    assert (last["kind"], last["name"], last["operation"]) == (KIND, "rye", "InterpretReplica")
+    assert last["places"] == [["replica", "3", "6"]]
 
 
 async def test_a_call_does_not_wait_for_a_shadow_that_is_late(other: Path) -> None:

@@ -61,6 +61,7 @@ class ConsoleSources:
     in_step: Callable[[], bool | None] = lambda: None
     texts: Texts = field(default_factory=Texts)
     fights: Callable[[], Awaitable[JSON]] | None = None
+    differences: Callable[[], Awaitable[JSON]] | None = None
 
 
 class Console:
@@ -148,7 +149,9 @@ class Console:
         served = self._served
         calls = await served.last_hour() if served.last_hour else None
         fights = await served.fights() if served.fights else []
-        return _json({**state(served.snapshot()), "lastHour": calls, "inStep": served.in_step(), "fights": fights})
+        differences = await served.differences() if served.differences else None
+        found = {"lastHour": calls, "inStep": served.in_step(), "fights": fights, "differences": differences}
+        return _json({**state(served.snapshot()), **found})
 
     async def _answers(self, request: web.Request) -> web.Response:
         """The answers to a `Question`; the page ends a request that a newer one replaces, and so its process."""

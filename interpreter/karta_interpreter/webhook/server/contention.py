@@ -16,16 +16,16 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s.fields import generation
 from karta_interpreter.base.k8s.patch import patched
-from karta_interpreter.base.k8s.values import JSON, NOTHING, Object
+from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.contention import FieldDifference, Streak, Turn, advanced, differences, suggested_line
 from karta_interpreter.engine.contention.fights import WINDOW
 from karta_interpreter.webhook.server.interruption import InterruptedWork
 from karta_interpreter.webhook.server.lanes import is_large_body
 from karta_interpreter.webhook.server.log import log
+from karta_interpreter.webhook.server.redacted import redacted
 from karta_interpreter.webhook.wire import Request
 
 _DESIRED, _SPEC, _OBSERVED = b'"object":', b'"spec":', b'"observedObject":'
@@ -39,17 +39,12 @@ _PAUSE: Final = 1.0
 """Seconds between two looks at one object: several tries of one update fit in."""
 _KNOWN_PAUSE: Final = 60.0
 _SHARE: Final = 0.01
-"""Of the time, which is all that this may take; where calls need more, a part of them is looked at."""
+"""Of a processor, which is all that this may take; where calls need more, a part of them is looked at."""
 _SAVED: Final = 100.0
 """Seconds of which the share is saved."""
 _MOST_FIGHTS, _MOST_SERIES = 1000, 100
 _MOST_MOVING: Final = 10_000
 _OTHERS: Final = "others"
-
-_SHOWN: Final = 64
-_SECRET: Final = re.compile(
-    r"\.(?:env|args|command|data|stringData|annotations)\b|secret|token|password|credential|key", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +88,17 @@ class Contention(Collector):
     """The fights of the last ten minutes.
 
     The first question about an object is remembered by its uid. Where another version of it is asked about, what it has
-    is compared with the answer, once a second at most. All of it takes a hundredth of the time. ``clock`` and ``now``
-    return seconds.
+    is compared with the answer, once a second at most. All of it takes a hundredth of a processor: time in which other
+    programs have it does not count. ``clock``, ``now`` and ``spent`` return seconds, the last one of the processor.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, now: Callable[[], float] = time.time) -> None:
-        self._clock, self._now = clock, now
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+        spent: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self._clock, self._now, self._spent = clock, now, spent
         self.limited: Callable[[], AbstractContextManager[None]] = nullcontext
         """Interrupts the block when it takes long (`InterruptedWork`)."""
         self._objects = OrderedDict[bytes, _RetainedObject]()
@@ -126,9 +126,10 @@ class Contention(Collector):
             self._moving.discard(name)
         if at < self._free_at:
             return
+        before = self._spent()
         self._seen(body, at, key, _RetainedObject(version, at), request, answer, definition)
         # What is left of the share since the last call is saved for bursts.
-        self._free_at = max(self._free_at, at - _SAVED) + (self._clock() - at) / _SHARE
+        self._free_at = max(self._free_at, at - _SAVED) + (self._spent() - before) / _SHARE
 
     def _seen(
         self,
@@ -268,23 +269,6 @@ def _hash_of_desired(body: bytes) -> int:
     """The hash of the spec that Karmada wants; its metadata has the version of the member's object."""
     observed = body.find(_OBSERVED)
     return hash(body[body.find(_SPEC, body.find(_DESIRED), observed) : observed])
-
-
-def redacted(field: str, value: JSON) -> str:
-    """Return a value for people: numbers and short texts as they are, unless their field may hold a secret.
-
-    >>> redacted(".spec.replicas", 3), redacted(".spec.template.spec.containers[].env[].value", "s3cr3t")
-    ('3', 'a text of 6 characters')
-    """
-    if value is NOTHING:
-        return "no value"
-    if isinstance(value, dict):
-        return f"an object of {count(len(value), 'field')}"
-    if isinstance(value, list):
-        return f"a list of {count(len(value), 'element')}"
-    if isinstance(value, str) and (_SECRET.search(field) or len(value) > _SHOWN):
-        return f"a text of {count(len(value), 'character')}"
-    return orjson.dumps(value).decode()
 
 
 def _retained(desired: Object, answer: bytes) -> Object:

@@ -1,7 +1,7 @@
 """A server: its parts put together, from the definitions to the listener."""
 
 import asyncio
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from karta_interpreter.base.findings import in_one_line
 from karta_interpreter.base.k8s.requirements import Counting
+from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Selection, Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from karta_interpreter.webhook.server.shadow import Shadow
 
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
+_MOST_SHOWN = 20
+"""Answers of a shadow that are kept for the console."""
 _MOST_LOGGED = 20
 """Broken definitions of one source, and findings of each, that the log has: a folder may be mounted wrongly."""
 
@@ -64,7 +67,10 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The parts of a running server; ``tls`` is None for plain HTTP, ``control_plane`` where there is none."""
+    """The parts of a running server; ``tls`` is None for plain HTTP, ``control_plane`` where there is none.
+
+    ``differences`` are the last answers of a shadow that differ, None without one, or where no console shows them.
+    """
 
     settings: Settings
     store: Store
@@ -72,6 +78,7 @@ class Shared:
     metrics: Metrics
     tls: Tls | None
     control_plane: "ControlPlane | None"
+    differences: deque[JSON] | None = None
 
 
 Extension: TypeAlias = Callable[[Shared], AbstractAsyncContextManager[object]]
@@ -108,7 +115,8 @@ class Server:
             lambda: plane is None or plane.is_settled,
         )
         options, load = options_of(settings), Load(settings.calls_in_work)
-        self._watchers = tuple(_watchers(settings, self._metrics))
+        differences = deque[JSON](maxlen=_MOST_SHOWN) if settings.shadow and settings.console_port is not None else None
+        self._watchers = tuple(_watchers(settings, self._metrics, differences))
         self._calls: Calls
         if self._watchers:
             self._calls = ObservedCalls(self._store, self._metrics, options, load)
@@ -126,7 +134,7 @@ class Server:
         self._registration: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._quarantined: tuple[Quarantined, ...] = ()
-        self._shared = Shared(settings, self._store, self._readiness, self._metrics, self._tls, plane)
+        self._shared = Shared(settings, self._store, self._readiness, self._metrics, self._tls, plane, differences)
         self._extensions, self._open = tuple(extensions), AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -253,7 +261,7 @@ def options_of(settings: Settings) -> Options:
     return Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
 
 
-def _watchers(settings: Settings, metrics: Metrics) -> Iterator["Recorder | Shadow"]:
+def _watchers(settings: Settings, metrics: Metrics, differences: deque[JSON] | None) -> Iterator["Recorder | Shadow"]:
     # Imported only with their settings, as below.
     if settings.record:
         from karta_interpreter.webhook.server.recorder import Recorder  # noqa: PLC0415
@@ -263,7 +271,8 @@ def _watchers(settings: Settings, metrics: Metrics) -> Iterator["Recorder | Shad
     if settings.shadow:
         from karta_interpreter.webhook.server.shadow import Shadow  # noqa: PLC0415
 
-        yield Shadow(settings.shadow, settings.shadow_sample, options_of(settings), metrics.shadowed)
+        options = options_of(settings)
+        yield Shadow(settings.shadow, settings.shadow_sample, options, metrics.shadowed, differences)
 
 
 def _control_plane(settings: Settings) -> "ControlPlane | None":

@@ -1,5 +1,7 @@
 """Asks other definitions a sample of the calls, in a child process, and counts the answers that would differ."""
 
+import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
@@ -10,11 +12,13 @@ from typing import Final, TypeAlias
 
 import orjson
 
+from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.base.sandbox import Process, Program
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.server import shadow_child as child
 from karta_interpreter.webhook.server.log import log
 from karta_interpreter.webhook.wire.recording import line
+from karta_interpreter.webhook.wire.request import request_of
 
 MOST_WAITING: Final = 64
 _LARGEST: Final = 2**20
@@ -29,12 +33,17 @@ Count: TypeAlias = Callable[[str, str, str], None]
 
 
 class Shadow:
-    """Takes a ``sample`` of calls, a number from 0 to 1, without delaying any; those that cannot wait are left out."""
+    """Takes a ``sample`` of calls, a number from 0 to 1, without delaying any; those that cannot wait are left out.
 
-    def __init__(self, path: Path, sample: float, options: Options, count: Count) -> None:
+    The last answers that differ are put in front of ``shown``, as documents for the console.
+    """
+
+    def __init__(
+        self, path: Path, sample: float, options: Options, count: Count, shown: deque[JSON] | None = None
+    ) -> None:
         arguments = str(path.resolve()), orjson.dumps(asdict(options)).decode()
         self._program = Program(child.__file__, child.MEMORY, arguments, niceness=child.NICENESS)
-        self._path, self._sample, self._count = path, sample, count
+        self._path, self._sample, self._count, self._shown = path, sample, count, shown
         self._due = 0.0
         self._queue = Queue[tuple[bytes, bytes] | None](MOST_WAITING)
         self._process: Process | None = None
@@ -85,5 +94,9 @@ class Shadow:
         process.send(child.COMPARE, line(0.0, request, answer), _SECONDS)
         _, found = process.receive()
         process.settle()
-        kind, operation, outcome = orjson.loads(found)
+        kind, operation, outcome, places = orjson.loads(found)
+        if places and self._shown is not None:
+            about = request_of(orjson.loads(request))
+            named = {"kind": kind, "namespace": about.namespace, "name": about.name, "operation": operation}
+            self._shown.appendleft({**named, "at": time.time(), "places": places})
         return kind, operation, outcome

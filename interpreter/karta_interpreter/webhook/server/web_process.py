@@ -148,7 +148,7 @@ class WebProcess:
             await asyncio.sleep(_INFORM_SECONDS)
 
     async def _answer(self, what: str, *about: Any) -> JSON:  # noqa: ANN401 - JSON
-        """Answer a question: read a file of the types folder, labels of Kartas, a part of the counters, fights.
+        """Answer a question: read a file of the types folder, labels of Kartas, counters, fights, a shadow's answers.
 
         Only the first may take more than a part of a millisecond: a thread reads the file, and what has changed is
         published like every change of definitions.
@@ -164,6 +164,8 @@ class WebProcess:
             return {"series": [[*labels, *counts] for labels, counts in totals.series.items()], "within": totals.within}
         if what == "fights":
             return shared.metrics.contention.fights()
+        if what == "differences" and shared.differences is not None:
+            return [*shared.differences]
         return None
 
 
