@@ -216,6 +216,17 @@ def test_a_failure_to_look_for_fights_does_not_cost_an_answer(store: Store, monk
     ]
 
 
+def test_a_look_for_fights_does_not_make_a_call_slow(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    member, spent = Member(store, template("Deployment")), [0.0]
+    for clock in ("_clock", "_processor_time"):
+        monkeypatch.setattr(member.calls, clock, lambda: spent[0])
+    monkeypatch.setattr(member.contention, "note", lambda *_: spent.append(spent.pop() + 1))
+    with capture_logs() as said:
+        for number in range(3):
+            member.turn(no_habit, number)
+    assert (spent, said) == ([3.0], [])
+
+
 def test_a_version_that_was_asked_about_is_not_compared_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[str] = []
     monkeypatch.setattr(room, "differences", partial(no_differences, compared))

@@ -149,7 +149,7 @@ class Calls:
 
     def _inline(self, call: PendingCall) -> bytes | None:
         """Return the answer; None for one that is interrupted, and that a child process gives."""
-        answer = None
+        answer, succeeded = None, False
         try:
             answer = self._remembered_or_new(call)
         except InterruptedWork:
@@ -157,13 +157,16 @@ class Calls:
         except Exception as error:  # noqa: BLE001 - the edge of the process
             answer = self._failure(call, error)
         else:
+            succeeded = True
             self._record(call)
-            self._note(call, answer, call.definition)
         spent = self._clock() - call.started
         self.load.spend(spent)
         # Processor time: a busy machine makes any call wait.
         if spent >= LONG and (seconds := self._processor_time() - call.spent) >= LONG:
             self._note_slow(call, seconds)
+        # Last: a look for fights does not make a call slow.
+        if answer and succeeded:
+            self._note(call, answer, call.definition)
         return answer
 
     def _remembered_or_new(self, call: PendingCall) -> bytes:
