@@ -23,8 +23,8 @@ KARTA = (Path(__file__).parents[2] / "proofs/benchmarks/definitions/workload.yam
 
 
 class Blind(FastDecoder):
-    def read(self, body: bytes) -> None:
-        del body
+    def read(self, body: bytes, answered: object = None) -> None:
+        del body, answered
 
 
 class PlainCalls(Calls):
@@ -71,10 +71,12 @@ async def test_remembered_answer_is_the_same_bytes(store: Store, entry: Entry) -
             first, other = remembering.answer_soon(asked), asked.replace(UID.encode(), OTHER.encode(), 1)
             if isinstance(first, bytes):
                 assert first == plain.answer_soon(asked), operation
-                assert remembering.answer_soon(other) == plain.answer_soon(other), operation
+                expected = plain.answer_soon(other)
+                for _ in range(3):  # as the same parts, about an object whose spec is known, and remembered as that
+                    assert remembering.answer_soon(other) == expected, operation
 
 
-async def test_computes_once_while_the_status_changes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_computes_no_more_while_the_status_changes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     obj: dict[str, Any] = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x", "namespace": "y"}}
     obj["spec"] = {"replicas": 2, "template": {"spec": {"containers": [{"name": "x"}]}}}
     asked = calls(store)
@@ -85,10 +87,10 @@ async def test_computes_once_while_the_status_changes(store: Store, monkeypatch:
         return own_answer(definition, call, options)
 
     monkeypatch.setattr(calls_module, "own_answer", counted)
-    for ready in range(3):
+    for ready in range(5):
         answer = asked.answer_soon(body_about("InterpretReplica", {**obj, "status": {"readyReplicas": ready}}))
         assert response(answer)["replicas"] == 2
-    assert len(computed) == 1
+    assert len(computed) == 2  # the second one when the spec is known
 
 
 async def test_values_of_other_types_are_other_questions(tmp_path: Path) -> None:
@@ -117,13 +119,13 @@ async def test_another_definition_answers_anew(tmp_path: Path) -> None:
 
 
 def test_keeps_what_was_asked_for_recently_in_bounded_memory() -> None:
-    answers, wanted = RememberedAnswers(100_000), ("InterpretReplica", b"wanted")
+    answers, wanted = RememberedAnswers(100_000), ("InterpretReplica", b"wanted", 0)
     answers.add(wanted, b"answer")
     for number in range(1000):
-        answers.add(("InterpretReplica", b"%d" % number), b"x" * 1000)
+        answers.add(("InterpretReplica", b"%d" % number, 0), b"x" * 1000)
         assert answers.find(wanted) == b"answer"
-    kept = [number for number in range(1000) if answers.find(("InterpretReplica", b"%d" % number))]
+    kept = [number for number in range(1000) if answers.find(("InterpretReplica", b"%d" % number, 0))]
     assert kept
     assert 1000 * len(kept) < 100_000
     answers.add(wanted, b"x" * 100_000)  # larger than all may be
-    assert answers.find(("InterpretReplica", b"999"))
+    assert answers.find(("InterpretReplica", b"999", 0))

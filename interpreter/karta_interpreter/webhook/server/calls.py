@@ -124,24 +124,22 @@ class Calls:
 
     def _read(self, body: bytes) -> tuple[PendingCall | None, Lane]:
         """Read a request and decide its lane; there is no call where the body is too large to be read here."""
-        started, spent, snapshot = self._clock(), self._processor_time(), self._store.snapshot
+        started, snapshot = self._clock(), self._store.snapshot
         if snapshot is not self._snapshot:
             self._begin_snapshot(snapshot)
         definition: Definition | None
-        parts, remembered = b"", None
-        decoded = self._decoder.read(body)
+        asked = remembered = None
+        decoded = self._decoder.read(body, self._answers.find)
         if decoded is not None:
-            request, definition, by_script, parts = decoded
+            request, definition, by_script, asked, remembered = decoded
             is_projected = not by_script
-            if parts:
-                remembered = self._answers.find((request.operation_name, parts))
         # Only now: the fast decoder skips what it does not need, so most large bodies are cheap to it.
         elif is_large_body(body):
             return None, lane_of(None, None, len(body), is_slow=False)
         else:
             request, is_projected = decode(body), False
             definition = definition_of(request, snapshot)
-        call = PendingCall(started, spent, body, request, snapshot, definition, is_projected, parts, remembered)
+        call = PendingCall(started, body, request, snapshot, definition, is_projected, asked, remembered)
         if remembered is not None:
             return call, Lane.INLINE
         size = len(body)
@@ -149,9 +147,13 @@ class Calls:
 
     def _inline(self, call: PendingCall) -> bytes | None:
         """Return the answer; None for one that is interrupted, and that a child process gives."""
-        answer, succeeded = None, False
+        answer = begun = None
         try:
-            answer = self._remembered_or_new(call)
+            if call.remembered is not None:
+                answer = with_uid(call.remembered, call.request.uid)
+            else:
+                begun = self._processor_time()
+                answer = self._new_answer(call, begun)
         except InterruptedWork:
             pass
         except Exception as error:  # noqa: BLE001 - the edge of the process
@@ -162,25 +164,23 @@ class Calls:
         spent = self._clock() - call.started
         self.load.spend(spent)
         # Processor time: a busy machine makes any call wait.
-        if spent >= LONG and (seconds := self._processor_time() - call.spent) >= LONG:
+        if spent >= LONG and begun is not None and (seconds := self._processor_time() - begun) >= LONG:
             self._note_slow(call, seconds)
         # Last: a look for fights does not make a call slow.
         if answer and succeeded:
             self._note(call, answer, call.definition)
         return answer
 
-    def _remembered_or_new(self, call: PendingCall) -> bytes:
+    def _new_answer(self, call: PendingCall, begun: float) -> bytes:
         request = call.request
-        if call.remembered is not None:
-            return with_uid(call.remembered, request.uid)
-        answer = encode_results(request, self._own_results(call))
-        if call.parts:
-            self._answers.add((request.operation_name, call.parts), without_uid(answer, request.uid))
+        answer = encode_results(request, self._own_results(call, begun))
+        if call.asked:
+            self._answers.add(call.asked, without_uid(answer, request.uid))
         return answer
 
-    def _own_results(self, call: PendingCall) -> Results:
+    def _own_results(self, call: PendingCall, begun: float) -> Results:
         # Not since the call came: to find out what a new question reads takes as long, once, in any process.
-        self.interruption.at = self._processor_time() + LONG
+        self.interruption.at = begun + LONG
         try:
             definition, asked = call.definition_and_call()
             if call.is_projected:
@@ -231,7 +231,7 @@ class Calls:
         def prepare(request: Request) -> Prepared:
             nonlocal call
             snapshot = self._store.snapshot
-            call = call or PendingCall(started, 0.0, body, request, snapshot, definition_of(request, snapshot))
+            call = call or PendingCall(started, body, request, snapshot, definition_of(request, snapshot))
             definition = call.definition_or_raise()
             return Prepared(definition, self._pack(definition), self._store.reader, call.too_slow(seconds))
 

@@ -8,26 +8,26 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Call
 from karta_interpreter.webhook.server.slow_calls import Key
-from karta_interpreter.webhook.wire import Request
+from karta_interpreter.webhook.wire import Asked, Request
 
 _MOST_NAMED: Final = 20
 
 
 class PendingCall(NamedTuple):
-    """A request, and what there was to answer it with when it came."""
+    """A request, and what there was to answer it with when it came.
+
+    ``started`` is the time of the clock when it came. ``is_projected``: of the object only what the definition's own
+    answer reads was decoded; ``asked`` is that, unless there is a status in it, and ``remembered`` the answer to the
+    same, without its uid.
+    """
 
     started: float
-    """The time of the clock when it came."""
-    spent: float
-    """The processor time of the thread at that moment."""
     body: bytes
     request: Request
     snapshot: Snapshot
     definition: Definition | None
     is_projected: bool = False
-    """Whether only what the definition's own answer reads of the object was decoded."""
-    parts: bytes = b""
-    """The text of that, or empty."""
+    asked: Asked | None = None
     remembered: bytes | None = None
     """The answer to the same text, without its uid."""
 

@@ -4,14 +4,13 @@ Karmada asks about one object again and again, mostly because its status has cha
 then reads the same parts, and has the same answer.
 """
 
-from typing import Final, TypeAlias
+from typing import Final
+
+from karta_interpreter.webhook.wire import Asked
 
 _MOST_BYTES: Final = 16 * 2**20
 _OVERHEAD: Final = 400
 """Bytes that an entry takes next to its texts."""
-
-Asked: TypeAlias = tuple[str, bytes]
-"""An operation, and as text all that it reads; API version and kind of the object are among it."""
 
 
 class RememberedAnswers:
@@ -20,8 +19,8 @@ class RememberedAnswers:
     The texts are compared, not only their hashes. Not more than ``most`` bytes are kept.
 
     >>> answers = RememberedAnswers()
-    >>> answers.add(("InterpretReplica", b"[1]"), b"one")
-    >>> answers.find(("InterpretReplica", b"[1]")), answers.find(("InterpretReplica", b"[1.0]"))
+    >>> answers.add(("InterpretReplica", b"[1]", 0), b"one")
+    >>> answers.find(("InterpretReplica", b"[1]", 0)), answers.find(("InterpretReplica", b"[1.0]", 0))
     (b'one', None)
     """
 

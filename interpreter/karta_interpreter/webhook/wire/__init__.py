@@ -8,7 +8,7 @@ answered with its uid, if need be with ``successful: false`` and the reason (`en
 shows to users.
 """
 
-from karta_interpreter.webhook.wire.fast_decoder import FastDecoded, FastDecoder
+from karta_interpreter.webhook.wire.fast_decoder import Asked, FastDecoded, FastDecoder
 from karta_interpreter.webhook.wire.request import Request, decode
 from karta_interpreter.webhook.wire.response import (
     encode_failure,
@@ -19,6 +19,7 @@ from karta_interpreter.webhook.wire.response import (
 )
 
 __all__ = [
+    "Asked",
     "FastDecoded",
     "FastDecoder",
     "Request",

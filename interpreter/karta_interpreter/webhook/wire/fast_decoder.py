@@ -5,7 +5,8 @@ So what it asks is known before its object is read, and of that only what the an
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Self
+from functools import cache
+from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 import msgspec
 import orjson
@@ -18,6 +19,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import SLOTS, Call, Operation
 from karta_interpreter.engine.operations.dispatch import projection_of
 from karta_interpreter.engine.operations.interpretation import has_scripts_alone
+from karta_interpreter.webhook.wire.known_specs import MARK, KnownSpecs
 from karta_interpreter.webhook.wire.request import OPERATIONS, Request, call_of
 
 # Go writes the fields in the order of Karmada's types, and the values here have nothing that it would escape.
@@ -39,6 +41,8 @@ _FIELDS: Final = {
 _OBJECTS: Final = frozenset(("object", "observedObject"))
 # Skipping takes less than a nanosecond for each byte, and what is read of a hostile body of this size 30 ms.
 _LONGEST: Final = 2**20
+_WHOLE: Final = Projection()
+_WHOLE.take_all()
 _UNCLEAR: Final = (*UNREAD, InterpretationError)
 
 
@@ -46,22 +50,33 @@ _UNCLEAR: Final = (*UNREAD, InterpretationError)
 _LONGEST_FOR_SCRIPT: Final = 2**17
 
 
+Asked: TypeAlias = tuple[str, bytes, int]
+"""An operation, and all that it reads: as text, but for a known spec, whose number it is, 0 for none.
+
+API version and kind of the object are in the text.
+"""
+
+
 class FastDecoded(NamedTuple):
     """A request, and the definition that answers it.
 
     It answers with its own expressions, all of which run in this process, or ``by_script``: then the object of the call
-    is its text, as a fragment. ``parts`` is the text of all that the answer depends on, but for operation and
-    definition; it is empty where a status is among it, which is another one each time.
+    is its text, as a fragment. ``asked`` is all that the answer depends on, but for the definition; it is None where a
+    status is among it, which is another one each time. Where the answer is ``remembered``, the request has no call.
     """
 
     request: Request
     definition: Definition
     by_script: bool = False
-    parts: bytes = b""
+    asked: Asked | None = None
+    remembered: bytes | None = None
 
 
 class _Question(NamedTuple):
-    """The operation and kind that a head names, the identity of its object, and how the rest is read."""
+    """The operation and kind that a head names, the identity of its object, and how the rest is read.
+
+    ``read_marked`` returns what reads a text with a mark in the place of the spec; a script has none.
+    """
 
     definition: Definition
     kind: str
@@ -70,19 +85,34 @@ class _Question(NamedTuple):
     operation_name: str
     fields: tuple[str, ...]
     read: ReadWithText
-    by_script: bool
+    read_marked: Callable[[], ReadWithText] | None
     reads_status: bool
 
     @classmethod
     def of(cls, definition: Definition, operation: Operation, projection: Projection | None) -> Self:
         """Return the question about a projection of objects, without one about their text."""
         gvk, fields = definition.gvk, _FIELDS.get(operation, ("object", "replicas"))
+        about = definition, gvk.kind, gvk.api_version, operation, operation.value, fields
+        if projection is None:
+            return cls(*about, _text_reader, None, reads_status=True)
         projections = {field: projection if field in _OBJECTS else None for field in fields}
-        read = reader_with_text(projections) if projection else _text_reader
-        by_script = projection is None
-        reads_status = projection is None or "status" in projection.fields
-        name = operation.value
-        return cls(definition, gvk.kind, gvk.api_version, operation, name, fields, read, by_script, reads_status)
+        read, reads_status = reader_with_text(projections), "status" in projection.fields
+
+        @cache
+        def read_marked() -> ReadWithText:
+            # When an object comes again: a large decoder takes 20 ms to make.
+            marked = Projection()
+            marked.fields = {**projection.fields, "spec": _WHOLE}
+            return reader_with_text({**projections, "object": marked})
+
+        return cls(*about, read, read_marked, reads_status)
+
+    def call(self, values: tuple[JSON, ...]) -> Call:
+        """Return what is asked about the values of the fields; raises InterpretationError."""
+        if SLOTS[self.operation].more:
+            request = dict(zip(self.fields, values, strict=True), operation=self.operation_name)
+            return call_of(request, self.definition.gvk)
+        return Call(self.operation, values[0] if self.read_marked else values[1])
 
 
 class _Text(msgspec.Struct, forbid_unknown_fields=True):
@@ -116,9 +146,13 @@ class FastDecoder:
     def __init__(self, find: Callable[[GVK], Definition | None]) -> None:
         self._find = find
         self._questions: dict[tuple[bytes, bytes], _Question | None] = {}
+        self._specs = KnownSpecs()
 
-    def read(self, body: bytes) -> FastDecoded | None:
-        """Return what `decode` would, but that unread parts of objects are missing; None where that has to look."""
+    def read(self, body: bytes, answered: Callable[[Asked], bytes | None] = lambda _: None) -> FastDecoded | None:
+        """Return what `decode` would, but that unread parts of objects are missing; None where that has to look.
+
+        ``answered`` returns the answer that is remembered.
+        """
         head = _HEAD.match(body)
         if head is None or not body.endswith(b"}\n") or len(body) > _LONGEST:
             return None
@@ -127,16 +161,19 @@ class FastDecoder:
         question = self._questions.get((asked, asks)) or self._learn(head)
         if question is None:
             return None
-        definition, kind, api_version, operation, operation_name, fields, read, by_script, changes = question
+        definition, call = question.definition, None
+        text = b"{" + body[head.end() - _BEFORE : -_AFTER]
+        about = body[head.start(_KIND) : head.start(_OPERATION)]
         try:
-            values, text = read(b"{" + body[head.end() - _BEFORE : -_AFTER])
+            values, asked, spec = self._values(question, about, text)
             obj = values[0]
-            if obj.get("kind") != kind or obj.get("apiVersion") != api_version:
+            if obj.get("kind") != question.kind or obj.get("apiVersion") != question.api_version:
                 return None
-            if SLOTS[operation].more:
-                call = call_of(dict(zip(fields, values, strict=True), operation=operation_name), definition.gvk)
-            else:
-                call = Call(operation, values[1] if by_script else obj)
+            remembered = answered(asked) if asked else None
+            if remembered is None:
+                if spec:
+                    obj["spec"] = orjson.loads(spec)
+                call = question.call(values)
         except _UNCLEAR:
             return None  # `decode` finds the same and words it
         request = Request(
@@ -144,10 +181,31 @@ class FastDecoder:
             definition.gvk,
             namespace.decode() if namespace else "",
             name.decode(),
-            operation_name,
+            question.operation_name,
             call,
         )
-        return FastDecoded(request, definition, by_script, b"" if changes else text)
+        return FastDecoded(request, definition, question.read_marked is None, asked, remembered)
+
+    def _values(
+        self, question: _Question, about: bytes, text: bytes
+    ) -> tuple[tuple[JSON, ...], Asked | None, bytes | None]:
+        """Return what is read of a text, what that asks, and the text of the spec where a mark is in its place."""
+        if question.read_marked is None:
+            return question.read(text)[0], None, None
+        name, known = question.operation_name, self._specs.find(about)
+        spec = known.parts.get(name) if known else None
+        if known and spec is not None and (marked := known.marked(text)):
+            values, parts = question.read_marked()(marked)
+            obj = values[0]
+            if obj.get("spec") == MARK:
+                if not spec:
+                    del obj["spec"]
+                return values, None if question.reads_status else (name, parts, known.number), spec
+        values, parts = question.read(text)
+        if known:
+            obj = values[0]
+            self._specs.learn(about, text, name, orjson.dumps(obj["spec"]) if "spec" in obj else b"")
+        return values, None if question.reads_status else (name, parts, 0), None
 
     def _learn(self, head: re.Match[bytes]) -> _Question | None:
         """Find out what a head asks, once; None when that is nothing to be read in parts."""

@@ -1,0 +1,67 @@
+"""An object whose spec is known is read as one that was never seen, wherever the same text stands."""
+
+from typing import Any
+
+import pytest
+
+from karta_interpreter.webhook.wire import FastDecoded, FastDecoder
+from karta_interpreter.webhook.wire.known_specs import MARK
+from tests.webhook.wire.test_fast_decoder import OPERATIONS, find, spelled
+
+SPEC = '"spec":{"replicas":3,"template":{"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]}}}'
+OTHER = '"spec":{"replicas":4}'
+HEAD = '"apiVersion":"apps/v1","kind":"Deployment"'
+OBJECT = {"apiVersion": "apps/v1", "kind": "Deployment"}
+
+
+def body(text: str, operation: str = "InterpretReplica", beside: Any = None) -> bytes:
+    return spelled(operation, OBJECT, f"{{{HEAD},{text}}}".encode(), beside)
+
+
+def call(found: FastDecoded | None) -> tuple[Any, ...] | None:
+    return tuple(found.request.call or ()) if found else None
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_the_rest_of_an_object_is_read_anew(operation: str) -> None:
+    decoder = FastDecoder(find)
+    for number in range(4):
+        status = f'"status":{{"replicas":{number},"conditions":[]}}'
+        asked = body(f'"metadata":{{"generation":{number}}},{SPEC},{status}', operation)
+        found = decoder.read(asked)
+        assert call(found) == call(FastDecoder(find).read(asked))
+    if found and found.asked:
+        assert found.asked[2], "the spec is known"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f'"metadata":{{"x":1,{SPEC}}},{OTHER}', id="in its metadata, and another spec"),
+        pytest.param(f'"metadata":{{"x":1,{SPEC}}}', id="in its metadata, and no spec"),
+        pytest.param(f'"metadata":{{"labels":{{"x":"1",{SPEC}}}}},{SPEC}', id="in what is read of its metadata"),
+        pytest.param(f'"metadata":{{}},{SPEC},{OTHER}', id="with a second spec after it"),
+        pytest.param(f'"metadata":{{}},{OTHER},{SPEC}', id="with another spec before it"),
+        pytest.param(f'{SPEC[:-1]},"more":1}}', id="with one more field"),
+        pytest.param(f'"metadata":{{}},{SPEC}]', id="before what is no JSON"),
+        pytest.param(f'"metadata":"\\",{SPEC}', id="after a backslash"),
+        pytest.param('"metadata":{},"spec":null', id="as null"),
+        pytest.param(f'"metadata":{{}},"spec":"{MARK}"', id="as the mark itself"),
+    ],
+)
+@pytest.mark.parametrize("operation", ["InterpretReplica", "InterpretHealth", "InterpretDependency", "ReviseReplica"])
+def test_the_text_of_a_known_spec_elsewhere(operation: str, text: str) -> None:
+    decoder = FastDecoder(find)
+    for _ in range(3):
+        assert decoder.read(body(SPEC, operation))
+    asked = body(text, operation)
+    for _ in range(3):
+        assert call(decoder.read(asked)) == call(FastDecoder(find).read(asked))
+
+
+def test_the_spec_of_the_observed_object_is_not_that_of_the_object() -> None:
+    decoder = FastDecoder(find)
+    for _ in range(3):
+        assert decoder.read(body(SPEC, "Retain", OBJECT))
+    asked = body('"metadata":{}', "Retain", {**OBJECT, "spec": {"replicas": 3}})
+    assert call(decoder.read(asked)) == call(FastDecoder(find).read(asked))
