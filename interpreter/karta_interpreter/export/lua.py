@@ -303,8 +303,8 @@ def calls_any(tree: object, functions: frozenset[str]) -> bool:
 def flattened(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     """Return the statements of a function without ``do`` blocks, which only keep its variables below Lua's limit.
 
-    >>> flattened((Do((Local(("a",)), Break())),))
-    (Local(names=('a',), values=()), Break())
+    >>> flattened((Do((Local(("a",)), BreakStatement())),))
+    (Local(names=('a',), values=()), BreakStatement())
     """
     if sum(isinstance(part, Local | LocalFunction) for part in parts_of(body)) > _MOST_VARIABLES:
         return body

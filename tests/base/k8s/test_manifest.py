@@ -115,7 +115,7 @@ def test_yaml(text: str, expected: JSON) -> None:
     [
         pytest.param("a:\n\t- b", (2, 1), "a tab cannot indent", id="tab"),
         pytest.param("a: b: c", (1, 5), "quote a value that has `: ` in it", id="two colons"),
-        pytest.param("a: [1, 2\nb: 1", (1, 4), "list is never closed", id="an open bracket"),
+        pytest.param("a: [1, 2", (2, 1), "or ends with ] here", id="an open bracket"),
         pytest.param("a: 'x", (1, 4), "this quote is never closed", id="an open quote"),
         pytest.param("a: 1\n b: 2", (2, 3), "indent it like the keys above it", id="a key that is deeper"),
         pytest.param(
@@ -127,7 +127,7 @@ def test_yaml(text: str, expected: JSON) -> None:
         pytest.param("a: '\"b\"' // 1", (1, 10), "quote a whole value", id="text behind a quote"),
         pytest.param("a: 1\nb:\xa0c\nd: 2", (2, 3), r"U\+00A0, a no-break space", id="a no-break space"),
         pytest.param("a:\n  b: 1\n\xa0 c: 2\n  d: 3", (3, 1), "no-break space", id="a no-break space that indents"),
-        pytest.param("a: {b: 1\nc: 1", (1, 4), "mapping is never closed", id="an open brace"),
+        pytest.param("a: {b: 1\nc: 1", (2, 2), "or ends with } here", id="an open brace"),
         pytest.param("a: @b", (1, 4), "cannot begin with this character", id="a character that YAML reserves"),
         pytest.param("a: - b", (1, 4), "no entry of a list may begin here", id="an entry next to its key"),
         pytest.param("a: {{ .Values.a }}\nb: 1", (1, 5), "render the template first", id="a value of a Helm template"),

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
@@ -73,6 +74,25 @@ def test_a_process_is_used_again(pool: Pool) -> None:
     with pool.process("a", 1) as (second, _):
         assert second is first
     assert pool.processes == {first.pid}
+
+
+def test_owner_whose_request_was_stopped_starts_a_process_and_leaves_the_idle_one_to_others(pool: Pool) -> None:
+    def answered(owner: str) -> Process:
+        with pool.process(owner, 1) as (process, _):
+            return process
+
+    kept = answered("innocent")
+    for _ in range(3):
+        with suppress(ZeroDivisionError), pool.process("hostile", 1):
+            raise ZeroDivisionError
+        kept = answered("innocent")
+    with pool.process("innocent", 1) as (used, _), pool.process("hostile", 1) as (own, _):
+        assert used is kept
+        assert own is not kept
+    with pool.process("hostile", 1) as (again, _):
+        assert again in (kept, own), "after an answer it takes what is idle"
+    with pool.process("innocent", 1), pool.process("other", 1), suppress(SandboxError), pool.process("hostile", 0.01):
+        raise AssertionError("there are never more processes than places")
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ class AsyncPool:
         starting: Future[Process] | None = None
         try:
             left = max(end - time.monotonic(), 0.001)
-            if not (process := self.pool.idle()):
-                starting = self._threads.submit(self.pool.take)
+            if not (process := self.pool.idle(owner)):
+                starting = self._threads.submit(self.pool.take, owner)
                 process = await asyncio.wrap_future(starting)
         except BaseException:
             self._leave(place, starting)
@@ -70,7 +70,7 @@ class AsyncPool:
             is_fit = await exchange.settled()
         finally:
             if is_fit:
-                self.pool.put_back(process)
+                self.pool.put_back(process, place.owner)
                 self.pool.places.release(place)
             else:
                 self._end(process, place)
@@ -79,9 +79,9 @@ class AsyncPool:
         process.kill()
         # The place is free only when the process is gone: there are never more processes than places.
         try:
-            dropped = self._threads.submit(self.pool.drop, process)
+            dropped = self._threads.submit(self.pool.drop, process, place.owner)
         except RuntimeError:  # no thread can be started; a process that was killed takes a moment to end
-            self.pool.drop(process)
+            self.pool.drop(process, place.owner)
             self.pool.places.release(place)
         else:
             dropped.add_done_callback(lambda _: self.pool.places.release(place))

@@ -85,7 +85,9 @@ class Slots:
 class Pool:
     """At most ``size`` processes, which ``start`` starts, for any number of threads.
 
-    A process that no request has used for ``idle_seconds`` ends; with None each is kept.
+    A process that no request has used for ``idle_seconds`` ends; with None each is kept. An owner whose last request
+    had to be stopped starts a process of its own, while there are fewer than ``size``: those that are idle are for the
+    others, which would wait for a start each time.
     """
 
     def __init__(self, start: Callable[[], Process], size: int, *, idle_seconds: float | None = None) -> None:
@@ -98,6 +100,9 @@ class Pool:
         self._idle: dict[Process, float] = {}
         self._timer: threading.Timer | None = None
         self._all: set[Process] = set()
+        self._starting = 0
+        self._stopped: set[str] = set()
+        """The owners whose last request was stopped with its process."""
         _pools.add(self)
 
     @contextmanager
@@ -115,14 +120,14 @@ class Pool:
             if not waiting.acquire(timeout=seconds):
                 raise every_process_is_busy()
             left = max(end - time.monotonic(), 0.001)
-            process = self.take()
+            process = self.take(owner)
             try:
                 yield process, left
             except BaseException:
                 # Also Ctrl-C: the process is in the midst of an answer that is not read any more.
-                self.drop(process)
+                self.drop(process, owner)
                 raise
-            self.put_back(process)
+            self.put_back(process, owner)
         finally:
             self.places.release(place)
 
@@ -149,31 +154,40 @@ class Pool:
         for process in working:
             process.wait()
 
-    def take(self) -> Process:
+    def take(self, owner: str) -> Process:
         """A process that is ready, for an owner that has a place; it is then put back or dropped.
 
         To wait for one that is about to be idle takes less than to start another one.
         """
         with self._lock:
             self._settled.wait_for(lambda: self._idle or not any(process.is_settling for process in self._all))
-        process = self.idle() or self._start()
+        if process := self.idle(owner):
+            return process
         with self._lock:
-            self._all.add(process)
+            self._starting += 1
+        started: set[Process] = set()
+        try:
+            started.add(process := self._start())
+        finally:
+            with self._lock:
+                self._starting -= 1
+                self._all |= started
         return process
 
-    def idle(self) -> Process | None:
+    def idle(self, owner: str) -> Process | None:
         """The process that was used last of those that are idle and alive, so that the others can expire."""
         while True:
             with self._lock:
-                if not self._idle:
+                is_to_start = owner in self._stopped and len(self._all) + self._starting < self.size
+                if is_to_start or not self._idle:
                     return None
                 process, _ = self._idle.popitem()
             if process.is_alive:
                 return process
             self.drop(process)
 
-    def put_back(self, process: Process) -> None:
-        """Let others use the process as soon as it is ready."""
+    def put_back(self, process: Process, owner: str | None = None) -> None:
+        """Let others use the process as soon as it is ready; the ``owner`` has had its answer from it."""
         process.is_settling = True
         is_fit = process.settle()
         with self._lock:
@@ -181,11 +195,12 @@ class Pool:
             # `close` may have killed it meanwhile.
             is_fit = is_fit and process in self._all
             if is_fit:
+                self._stopped.discard(owner or "")
                 self._idle[process] = time.monotonic()
                 self._watch_idle()
             self._settled.notify_all()
         if not is_fit:
-            self.drop(process)
+            self.drop(process, owner)
 
     def _watch_idle(self) -> None:
         """Look again when the process that is idle for longest expires."""
@@ -206,9 +221,11 @@ class Pool:
         for process in expired:
             self.drop(process)
 
-    def drop(self, process: Process) -> None:
-        """End a process."""
+    def drop(self, process: Process, owner: str | None = None) -> None:
+        """End a process, as a request of the ``owner`` made necessary."""
         with self._lock:
+            if owner is not None:
+                self._stopped.add(owner)
             self._all.discard(process)
             self._settled.notify_all()
         process.stop()
