@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.webhook.wire import FastDecoder
+from karta_interpreter.webhook.wire import Asked, FastDecoder
 from tests.proofs.benchmarks.capacity import Replica, capacity_table
 from tests.proofs.benchmarks.workload import (
     OPERATIONS,
@@ -116,12 +116,12 @@ def test_first_calls_ask_about_other_parts_and_later_ones_about_the_same(make: M
     body = request_body(operation, 5 * 1024, variant(0, make))
     read = FastDecoder(CATALOGUE.find).read
 
-    def parts(*marks: str) -> set[bytes]:
+    def parts(*marks: str) -> set[Asked]:
         bodies = [renumbered(body, marks, number) for number in range(4)]
         for each in bodies:
-            read(each)  # what is read is known after the first one
-        found = [read(each) for each in bodies]
-        return {each.parts for each in found if each and each.parts}
+            read(each, lambda _: None)  # what is read is known after the first one
+        found = [read(each, lambda _: None) for each in bodies]
+        return {each.asked for each in found if each and each.asked}
 
     assert len(parts(STATE_MARK, TEMPLATE_MARK, REPLICAS_MARK)) == 4
     assert len(parts(STATE_MARK)) == 1

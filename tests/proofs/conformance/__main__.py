@@ -14,7 +14,7 @@ from pathlib import Path
 from docs.tools.write_known import read_reasons
 from karta_interpreter.languages.lua.machine import worker
 from tests.export.forms import pairs
-from tests.proofs.conformance import components, customizations, ours
+from tests.proofs.conformance import components, customizations, ours, thirdparty
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complaints, describe
@@ -153,6 +153,13 @@ def _catalogue(peer: Peer, bundle: list[Bundled]) -> Iterator[str]:
 def _customizations(peer: Peer, copies: int) -> Iterator[str]:
     _title("Exported customizations: Karta, our Lua engine, Karmada's Lua VM")
     tally = customizations.compare(peer, copies, pairs())
+    _say(str(tally))
+    yield from tally.failures()
+
+
+def _thirdparty(test: Path) -> Iterator[str]:
+    _title("To Karmada's folder: exported folders of third-party interpreters in Karmada's own test")
+    tally = thirdparty.compare(test)
     _say(str(tally))
     yield from tally.failures()
 

@@ -147,7 +147,7 @@ class Calls:
 
     def _inline(self, call: PendingCall) -> bytes | None:
         """Return the answer; None for one that is interrupted, and that a child process gives."""
-        answer = begun = None
+        answer, begun, succeeded = None, None, False
         try:
             if call.remembered is not None:
                 answer = with_uid(call.remembered, call.request.uid)

@@ -29,11 +29,7 @@ _SERVER_USAGES = {ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.ANY_EXTEN
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A certificate chain with its private key, as PEM; ``authority`` is the CA that clients need, where it is known.
-
-    ``not_after`` is in seconds since 1970. ``is_placeholder`` marks a certificate that no client trusts: it is shown to
-    probes until there is one that can be registered.
-    """
+    """A certificate chain with its private key, as PEM."""
 
     chain: bytes
     key: bytes = field(repr=False)
@@ -41,7 +37,9 @@ class Certificate:
     not_after: float
     """In seconds since 1970."""
     authority: bytes = b""
+    """The CA that clients need, where it is known."""
     is_placeholder: bool = False
+    """Marks a certificate that no client trusts: it is shown to probes until there is one that can be registered."""
 
 
 class CertificateSource(ABC):

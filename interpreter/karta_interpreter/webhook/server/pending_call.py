@@ -14,22 +14,20 @@ _MOST_NAMED: Final = 20
 
 
 class PendingCall(NamedTuple):
-    """A request, and what there was to answer it with when it came.
-
-    ``started`` is the time of the clock when it came. ``is_projected``: of the object only what the definition's own
-    answer reads was decoded; ``asked`` is that, unless there is a status in it, and ``remembered`` the answer to the
-    same, without its uid.
-    """
+    """A request, and what there was to answer it with when it came."""
 
     started: float
+    """The time of the clock when it came."""
     body: bytes
     request: Request
     snapshot: Snapshot
     definition: Definition | None
     is_projected: bool = False
+    """Whether only what the definition's own answer reads of the object was decoded."""
     asked: Asked | None = None
+    """What that answer reads, unless there is a status in it."""
     remembered: bytes | None = None
-    """The answer to the same text, without its uid."""
+    """The answer to the same question, without its uid."""
 
     @property
     def key(self) -> Key:

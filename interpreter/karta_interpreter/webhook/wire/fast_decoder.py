@@ -158,9 +158,9 @@ class FastDecoder:
         head = _HEAD.match(body)
         if head is None or not body.endswith(b"}\n") or len(body) > _LONGEST:
             return None
-        uid, asked, name, namespace, asks = head.group(_UID, _KIND, _NAME, _NAMESPACE, _OPERATION)
+        uid, kind, name, namespace, operation = head.group(_UID, _KIND, _NAME, _NAMESPACE, _OPERATION)
         # By the bytes of kind and operation, which Karmada writes alike each time; `_learn` keeps them few.
-        question = self._questions.get((asked, asks)) or self._learn(head)
+        question = self._questions.get((kind, operation)) or self._learn(head)
         if question is None:
             return None
         definition, call = question.definition, None
