@@ -39,7 +39,7 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
     ),
     "admission-left": (Bound("busy afterwards", 0.5, "a review ends at its deadline, although its client has left"),),
     "connections-idle": (
-        Bound("memory", 3, "the number of connections is bounded"),
+        Bound("MiB taken", 110, "the number of connections is bounded"),
         Bound("memory growth", 1.1, "connections that have ended give their memory back"),
     ),
     "connections-slow": (Bound("kept", 0, "a client has until the header timeout to send its head"),),

@@ -105,7 +105,7 @@ class Stage:
             with Prober(self._probes(attack, attacked, control)) as prober:
                 before = server.memory()
                 found = asyncio.run(_run(attack, target))
-            figures = _figures(prober.waits, target)
+            figures = _figures(prober.waits, target) | {"MiB taken": target.peak - before}
             if attack.contained:
                 figures["killed"] = float(cgroup.kills() if cgroup else target.peak > MEMORY)
             found, until = found.with_figures(figures), time.monotonic() + _SETTLING

@@ -19,7 +19,7 @@ from karta_interpreter.webhook.server.listener import Connections
 from karta_interpreter.webhook.server.server import Server
 from karta_interpreter.webhook.server.settings import Settings
 from tests.support.waiting import HANG, Clock, until
-from tests.webhook.server.client import Answer, Client, get, post, question, trusting
+from tests.webhook.server.client import Answer, Client, as_karmada, get, post, question, trusting
 from tests.webhook.server.logs import capture_logs
 from tests.webhook.server.process import KARTAS
 from tests.webhook.server.test_load import WAITING, Held, begins
@@ -69,6 +69,20 @@ async def test_clients_without_a_handshake_make_room_for_others() -> None:
         client = await connected(server)
         assert (await client.ask(post(question()))).response["successful"]
         assert await rejected(client) >= 50 - 8
+        for each in silent:
+            each.close()
+        await client.close()
+
+
+async def test_handshake_goes_on_while_a_flood_arrives() -> None:
+    async with serving(400, plain_http=False) as server:
+        port, certificate = server.started.port, server.started.certificate
+        assert certificate is not None
+        first, *silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
+        trust = trusting(certificate.authority)
+        streams = await asyncio.open_connection(sock=first, ssl=trust, server_hostname="localhost")
+        client = Client(*streams, as_karmada)
+        assert (await client.ask(get("/healthz"))).status == 200
         for each in silent:
             each.close()
         await client.close()

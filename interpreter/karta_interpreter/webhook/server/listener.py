@@ -149,7 +149,8 @@ class Listener:
     A quarter of them may be in the midst of the handshake, which proves nothing about a client. A connection beyond
     that takes the place of the oldest handshake or, where all are done, of the connection that is idle for longest:
     clients that are silent keep no other client out. ``rejected`` is called for every connection that is closed for
-    that.
+    that. One turn of the event loop accepts a hundredth: calls do not wait for a flood, and a handshake has 25 turns
+    before it is the oldest.
     """
 
     def __init__(self, connections: Connections, tls: Tls | None, *, most: int, rejected: Callable[[], None]) -> None:
@@ -202,7 +203,7 @@ class Listener:
     def _stop(self) -> None:
         for each in self._sockets:
             # The kernel resets connections that nobody has accepted when their socket is closed.
-            self._accept(each)
+            self._accept(each, _BACKLOG)
             asyncio.get_running_loop().remove_reader(each)
             each.close()
         self._sockets = []
@@ -212,11 +213,11 @@ class Listener:
     def _resume(self, listener: socket.socket) -> None:
         # The server may have closed it during the pause after an error.
         if listener in self._sockets:
-            asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+            asyncio.get_running_loop().add_reader(listener, self._accept, listener, self._most // 100 + 1)
 
-    def _accept(self, listener: socket.socket) -> None:
-        """Accept what waits: several connections in each turn of the event loop, which may be long under load."""
-        for _ in range(_BACKLOG):
+    def _accept(self, listener: socket.socket, most: int) -> None:
+        """Accept so many of the connections that wait; a turn of the event loop may be long under load."""
+        for _ in range(most):
             try:
                 connection, _ = listener.accept()
             except OSError as error:
