@@ -12,7 +12,7 @@ from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.webhook.server.calls import Calls
 from karta_interpreter.webhook.server.metrics import Metrics
-from karta_interpreter.webhook.server.remembered_answers import RememberedAnswers
+from karta_interpreter.webhook.server.pending_call import RememberedAnswers
 from karta_interpreter.webhook.wire import FastDecoder, encode_results
 from tests.proofs.benchmarks.field import DEFINITIONS, Field
 from tests.proofs.benchmarks.report import Part, number, table

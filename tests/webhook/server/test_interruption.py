@@ -11,7 +11,7 @@ from math import inf
 
 import pytest
 
-from karta_interpreter.webhook.server.interruption import InterruptedWork, Interruption
+from karta_interpreter.webhook.server.load import InterruptedWork, Interruption
 from karta_interpreter.webhook.server.process import _on_signals
 from tests.support.waiting import turns
 

@@ -90,7 +90,7 @@ async def test_a_second_signal_ends_the_server_at_once() -> None:
 # SIGTERM comes while the event loop takes notice of a signal of the timer.
 COINCIDENCE = """
 import os, signal
-from karta_interpreter.webhook.server.interruption import Interruption
+from karta_interpreter.webhook.server.load import Interruption
 
 signal.setitimer = lambda *_: None
 Interruption._look = lambda *_: os.kill(os.getpid(), signal.SIGTERM)

@@ -12,9 +12,9 @@ import pytest
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.webhook.server import recorder
+from karta_interpreter.webhook.server.calls import ObservedCalls
 from karta_interpreter.webhook.server.log import log
 from karta_interpreter.webhook.server.metrics import Metrics
-from karta_interpreter.webhook.server.observed_calls import ObservedCalls
 from karta_interpreter.webhook.server.recorder import Recorder
 from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, read
 from tests.support.waiting import HANG

@@ -13,7 +13,7 @@ from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.webhook.server import calls as calls_module
 from karta_interpreter.webhook.server.calls import Calls
 from karta_interpreter.webhook.server.metrics import Metrics
-from karta_interpreter.webhook.server.remembered_answers import RememberedAnswers
+from karta_interpreter.webhook.server.pending_call import RememberedAnswers
 from karta_interpreter.webhook.wire import FastDecoder
 from tests.catalogue.entries import Entry, entries
 from tests.proofs.benchmarks.workload import OPERATIONS, UID, body_about

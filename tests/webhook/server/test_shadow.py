@@ -12,8 +12,7 @@ from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.webhook.server import shadow
 from karta_interpreter.webhook.server.calls import Calls
 from karta_interpreter.webhook.server.metrics import Metrics
-from karta_interpreter.webhook.server.shadow import Shadow
-from karta_interpreter.webhook.server.shadow_child import compared
+from karta_interpreter.webhook.server.shadow import Shadow, compared
 from karta_interpreter.webhook.wire.recording import line
 from tests.support.waiting import HANG, until
 from tests.webhook.server.client import question

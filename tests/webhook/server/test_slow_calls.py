@@ -12,10 +12,10 @@ import pytest
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options, Results, interpret
-from karta_interpreter.webhook.server import calls, slow_calls
+from karta_interpreter.webhook.server import calls, pending_call
 from karta_interpreter.webhook.server.calls import Calls
-from karta_interpreter.webhook.server.interruption import InterruptedWork
 from karta_interpreter.webhook.server.isolated_calls import IsolatedCalls
+from karta_interpreter.webhook.server.load import InterruptedWork
 from karta_interpreter.webhook.server.metrics import Metrics
 from karta_interpreter.webhook.wire import Request, decode
 from tests.proofs.audit.definitions import GROUP, with_children
@@ -233,7 +233,7 @@ async def test_the_time_for_reading_a_call_is_not_that_for_its_answer(
     monkeypatch.setattr(calls, "decode", decoded)
     monkeypatch.setattr(calls, "interpret", answered)
     await _ask(server, _body())
-    assert ends == [LONG + slow_calls.LONG]
+    assert ends == [LONG + pending_call.LONG]
 
 
 async def test_an_answer_in_time_and_an_error_are_not_interrupted_later(server: Calls) -> None:

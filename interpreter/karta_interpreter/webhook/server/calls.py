@@ -17,7 +17,6 @@ from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Operation, Options, Results, interpret
 from karta_interpreter.engine.operations.dispatch import own_answer
-from karta_interpreter.webhook.server.interruption import InterruptedWork, Interruption
 from karta_interpreter.webhook.server.isolated_calls import (
     IsolatedCalls,
     LargeResultError,
@@ -27,12 +26,10 @@ from karta_interpreter.webhook.server.isolated_calls import (
 )
 from karta_interpreter.webhook.server.isolated_child import TOO_DEEP
 from karta_interpreter.webhook.server.lanes import Lane, is_large_body, lane_of
-from karta_interpreter.webhook.server.load import Load
+from karta_interpreter.webhook.server.load import InterruptedWork, Interruption, Load
 from karta_interpreter.webhook.server.log import log
 from karta_interpreter.webhook.server.metrics import Metrics
-from karta_interpreter.webhook.server.pending_call import PendingCall
-from karta_interpreter.webhook.server.remembered_answers import RememberedAnswers
-from karta_interpreter.webhook.server.slow_calls import LONG, SlowCalls
+from karta_interpreter.webhook.server.pending_call import LONG, PendingCall, RememberedAnswers, SlowCalls
 from karta_interpreter.webhook.wire import (
     FastDecoder,
     Request,
@@ -311,3 +308,33 @@ class Calls:
 def definition_of(request: Request, snapshot: Snapshot) -> Definition | None:
     """Return the definition of the kind that a request names."""
     return snapshot.find(request.gvk) if request.gvk else None
+
+
+Observer: TypeAlias = Callable[[bytes, bytes], None]
+"""Sees a request and its answer; returns at once and raises nothing."""
+
+
+class ObservedCalls(Calls):
+    """Calls of all lanes, of which each observer sees every request that gets an answer of Karmada's form."""
+
+    observers: tuple[Observer, ...] = ()
+
+    def answer_soon(self, body: bytes) -> bytes | Awaited | None:
+        """Return what `Calls` returns."""
+        answer = super().answer_soon(body)
+        if isinstance(answer, bytes):
+            return self._observed(body, answer)
+        return answer and partial(self._observe, body, answer)
+
+    async def _observe(self, body: bytes, answer: Awaited, seconds: float) -> bytes:
+        return self._observed(body, await answer(seconds))
+
+    async def _in_child(self, body: bytes, seconds: float, call: PendingCall | None = None) -> bytes:
+        answer = await super()._in_child(body, seconds, call)
+        # With a call it is one that `answer_soon` has begun; without one its body is too large for that.
+        return answer if call else self._observed(body, answer)
+
+    def _observed(self, body: bytes, answer: bytes) -> bytes:
+        for observer in self.observers:
+            observer(body, answer)
+        return answer

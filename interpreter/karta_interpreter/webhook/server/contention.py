@@ -22,10 +22,9 @@ from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.contention import FieldDifference, Streak, Turn, advanced, differences, suggested_line
 from karta_interpreter.engine.contention.fights import WINDOW
-from karta_interpreter.webhook.server.interruption import InterruptedWork
 from karta_interpreter.webhook.server.lanes import is_large_body
-from karta_interpreter.webhook.server.log import log
-from karta_interpreter.webhook.server.redacted import redacted
+from karta_interpreter.webhook.server.load import InterruptedWork
+from karta_interpreter.webhook.server.log import log, redacted
 from karta_interpreter.webhook.wire import Request
 
 _DESIRED, _SPEC, _OBSERVED = b'"object":', b'"spec":', b'"observedObject":'

@@ -1,14 +1,56 @@
-"""A call without an answer yet: its request, with the definition and the snapshot that answer it."""
+"""A call without an answer yet: its request, the snapshot that answers it, and what is known of calls like it.
 
-from typing import Final, NamedTuple
+Karmada asks about one object again and again, mostly because its status has changed. An operation that reads no status
+then reads the same parts, and has the same answer.
+"""
+
+from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Call
-from karta_interpreter.webhook.server.slow_calls import Key
 from karta_interpreter.webhook.wire import Asked, Request
+
+LONG: Final = 0.1
+"""Seconds of processor time in which the event loop answers no other call."""
+
+Key: TypeAlias = tuple[str, str]
+"""The names of a definition and of an operation."""
+
+
+class SlowCalls:
+    """Which calls child processes answer, because calls like them have taken long in the server's own process.
+
+    This is known of one snapshot: a later one may have other definitions of the same names.
+
+    >>> calls, key = SlowCalls(), ("train", "Retain")
+    >>> calls.add(key, 9000), calls.add(key, 9000), calls.matches(key, 4500), calls.matches(key, 4499)
+    (False, True, True, False)
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[Key] = set()
+        self._shortest: dict[Key, int] = {}
+
+    def add(self, key: Key, size: int) -> bool:
+        """Add a call that took long with a body of that size; return whether calls like it match from now on.
+
+        The first one does not count: it may have compiled the expressions.
+        """
+        if key not in self._seen:
+            self._seen.add(key)
+            return False
+        # Not shorter ones, so that one huge object does not delay the calls about all others of its kind.
+        self._shortest[key] = min(size // 2, self._shortest.get(key, size))
+        return True
+
+    def matches(self, key: Key, size: int) -> bool:
+        """Return whether a child process is to answer a call with a body of that size."""
+        shortest = self._shortest.get(key)
+        return shortest is not None and size >= shortest
+
 
 _MOST_NAMED: Final = 20
 
@@ -60,3 +102,42 @@ def _unknown(gvk: GVK, kinds: list[GVK]) -> str:
     named = "; ".join(map(str, kinds[:_MOST_NAMED])) or "none"
     more = f" and {len(kinds) - _MOST_NAMED} more" if len(kinds) > _MOST_NAMED else ""
     return f"no definition for {gvk}. Known kinds: {named}{more}"
+
+
+_MOST_BYTES: Final = 16 * 2**20
+_OVERHEAD: Final = 400
+"""Bytes that an entry takes next to its texts."""
+
+
+class RememberedAnswers:
+    """The answers of one snapshot without their uid; the ones that were not asked for recently are forgotten.
+
+    The texts are compared, not only their hashes. Not more than ``most`` bytes are kept.
+
+    >>> answers = RememberedAnswers()
+    >>> answers.add(("InterpretReplica", b"[1]", 0), b"one")
+    >>> answers.find(("InterpretReplica", b"[1]", 0)), answers.find(("InterpretReplica", b"[1.0]", 0))
+    (b'one', None)
+    """
+
+    def __init__(self, most: int = _MOST_BYTES) -> None:
+        self._most = most // 2
+        self._recent, self._older = dict[Asked, bytes](), dict[Asked, bytes]()
+        self._size = 0
+
+    def find(self, asked: Asked) -> bytes | None:
+        """Return the answer, None where there is none."""
+        answer = self._recent.get(asked)
+        if answer is None and (answer := self._older.pop(asked, None)) is not None:
+            self.add(asked, answer)
+        return answer
+
+    def add(self, asked: Asked, answer: bytes) -> None:
+        """Remember an answer; when the recent ones take half of the memory, they become the older ones."""
+        size = len(asked[1]) + len(answer) + _OVERHEAD
+        if size > self._most:
+            return
+        self._size += size
+        if self._size > self._most:
+            self._older, self._recent, self._size = self._recent, {}, size
+        self._recent[asked] = answer

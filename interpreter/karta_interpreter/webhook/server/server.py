@@ -15,14 +15,13 @@ from karta_interpreter.definitions.sources.snapshot import Quarantined, Selectio
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.server.application import Application
-from karta_interpreter.webhook.server.calls import Calls
+from karta_interpreter.webhook.server.calls import Calls, ObservedCalls
 from karta_interpreter.webhook.server.certificate import Certificate
 from karta_interpreter.webhook.server.health import HealthListener, Readiness
 from karta_interpreter.webhook.server.listener import Connections, Listener, cannot_listen, release_memory
 from karta_interpreter.webhook.server.load import Load
 from karta_interpreter.webhook.server.log import log
 from karta_interpreter.webhook.server.metrics import Metrics
-from karta_interpreter.webhook.server.observed_calls import ObservedCalls
 from karta_interpreter.webhook.server.settings import Settings
 from karta_interpreter.webhook.server.tls import Tls, certificate_source
 

@@ -1,24 +1,37 @@
-"""Asks other definitions a sample of the calls, in a child process, and counts the answers that would differ."""
+"""Asks other definitions a sample of the calls, in a child process, and counts the answers that would differ.
+
+The child runs this file, too (`start`).
+"""
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from queue import Full, Queue
 from threading import Event, Thread
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import orjson
 
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.values import JSON, field_path
 from karta_interpreter.base.sandbox import Process, Program
-from karta_interpreter.engine.operations import Options
-from karta_interpreter.webhook.server import shadow_child as child
-from karta_interpreter.webhook.server.log import log
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import Call, Options, interpret
+from karta_interpreter.engine.suites.comparison import compare
+from karta_interpreter.webhook.server.log import log, redacted
+from karta_interpreter.webhook.wire import encode_results
 from karta_interpreter.webhook.wire.recording import line
 from karta_interpreter.webhook.wire.request import request_of
+from karta_interpreter.webhook.wire.results import results_of
+
+if TYPE_CHECKING:
+    from karta_interpreter.base.sandbox.child import Answer, Channel
 
 MOST_WAITING: Final = 64
 _LARGEST: Final = 2**20
@@ -28,8 +41,19 @@ _SECONDS: Final = 60.0
 _PAUSE_SECONDS: Final = 10.0
 _END_SECONDS: Final = 5.0
 
+_COMPARE: Final = b"C"
+_COMPARED: Final = b"A"
+_MEMORY: Final = 2**30
+_NICENESS: Final = 10
+"""Nothing waits for the process."""
+_MOST_PLACES: Final = 4
+"""Places that are told of an answer."""
+
 Count: TypeAlias = Callable[[str, str, str], None]
 """Counts a comparison by kind, operation and outcome: same, different, and without the two left out or failed."""
+
+Shown: TypeAlias = tuple[str, str, str]
+"""A field, the answer of the server there, and that of the shadow, as people may see them."""
 
 
 class Shadow:
@@ -42,7 +66,7 @@ class Shadow:
         self, path: Path, sample: float, options: Options, count: Count, shown: deque[JSON] | None = None
     ) -> None:
         arguments = str(path.resolve()), orjson.dumps(asdict(options)).decode()
-        self._program = Program(child.__file__, child.MEMORY, arguments, niceness=child.NICENESS)
+        self._program = Program(__file__, _MEMORY, arguments, niceness=_NICENESS)
         self._path, self._sample, self._count, self._shown = path, sample, count, shown
         self._due = 0.0
         self._queue = Queue[tuple[bytes, bytes] | None](MOST_WAITING)
@@ -91,7 +115,7 @@ class Shadow:
 
     def _compared(self, request: bytes, answer: bytes) -> tuple[str, str, str]:
         self._process = process = self._process or Process(self._program)
-        process.send(child.COMPARE, line(0.0, request, answer), _SECONDS)
+        process.send(_COMPARE, line(0.0, request, answer), _SECONDS)
         _, found = process.receive()
         process.settle()
         kind, operation, outcome, places = orjson.loads(found)
@@ -100,3 +124,48 @@ class Shadow:
             named = {"kind": kind, "namespace": about.namespace, "name": about.name, "operation": operation}
             self._shown.appendleft({**named, "at": time.time(), "places": places})
         return kind, operation, outcome
+
+
+def start(path: str, options: str) -> "Answer":
+    """Return the function that compares a call with what the definitions of a folder or file answer."""
+    asked_with = Options.of(orjson.loads(options))
+    # At the first call: a process has to be ready soon.
+    snapshot = cache(lambda: Store([Path(path)], catalogue=False).load())
+
+    def answer(channel: "Channel", _: bytes, payload: bytes) -> None:
+        channel.send(_COMPARED, orjson.dumps(compared(snapshot(), payload, asked_with)))
+        channel.flush()
+
+    return answer
+
+
+def compared(snapshot: Snapshot, recorded: bytes, options: Options) -> tuple[str, str, str, list[Shown]]:
+    """Return kind, operation, outcome and places for the line of a recording; what cannot be compared is left out."""
+    found = orjson.loads(recorded)
+    request = request_of(found["request"])
+    definition = snapshot.find(request.gvk) if request.gvk else None
+    if definition is None or request.call is None or definition.references:
+        return "", "", "left out", []
+    try:
+        mine = orjson.loads(encode_results(request, interpret(definition, request.call, options)))["response"]
+    except InterpretationError:
+        mine = None
+    different = [*islice(_differences(request.call, found["answer"]["response"], mine), _MOST_PLACES)]
+    kind = f"{definition.gvk.api_version}/{definition.gvk.kind}"
+    return kind, request.operation_name, "different" if different else "same", different
+
+
+def _differences(call: Call, live: dict[str, Any], mine: dict[str, Any] | None) -> Iterator[Shown]:
+    """Yield the places in which two responses differ; ``mine`` is None for an error, and two errors are equal."""
+    if mine is None or not live.get("successful"):
+        sides = ["an answer" if side and side.get("successful") else "an error" for side in (live, mine)]
+        if sides[0] != sides[1]:
+            yield "", sides[0], sides[1]
+        return
+    if live == mine:
+        return
+    before, after = results_of(call, live), results_of(call, mine)
+    for name in before:
+        for path, there, here in compare(name, before.get(name), after.get(name)):
+            field = field_path(path)
+            yield field, redacted(field, there), redacted(field, here)
