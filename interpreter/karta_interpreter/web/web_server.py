@@ -26,9 +26,8 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.web.console.application import ConsoleSources, listening
-from karta_interpreter.web.last_hour import LastHour
 from karta_interpreter.web.types_api.api import Parts, serve_types
-from karta_interpreter.web.webhook import Webhook
+from karta_interpreter.web.webhook import LastHour, Webhook
 from karta_interpreter.webhook.server.listener import release_memory
 from karta_interpreter.webhook.server.log import configure_log, flush_log, open_standard_files
 from karta_interpreter.webhook.server.metrics import Metrics

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karta_interpreter.base.k8s.assembly import resolve
+from karta_interpreter.base.k8s.manifest import resolve
 from karta_interpreter.base.k8s.values import JSON
 
 

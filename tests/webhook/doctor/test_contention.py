@@ -5,7 +5,7 @@ from math import inf
 import pytest
 
 from karta_interpreter.webhook.doctor.connection import Reply
-from karta_interpreter.webhook.doctor.contention import judge_contention
+from karta_interpreter.webhook.doctor.endpoint import judge_contention
 from karta_interpreter.webhook.doctor.result import Level
 from karta_interpreter.webhook.server.contention import Fight
 from karta_interpreter.webhook.server.metrics import Metrics

@@ -7,9 +7,9 @@ from functools import partial
 from math import isfinite
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
-from karta_interpreter.base.k8s.assembly import MAX_DEPTH
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.manifest import MAX_DEPTH
 from karta_interpreter.base.k8s.values import JSON, Object, Path, field_path, parts_of
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -23,12 +23,14 @@ from karta_interpreter.engine.suites.output import case_of
 from karta_interpreter.engine.workload import Karta, Workload, WorkloadTree
 from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode
 from karta_interpreter.languages.lua.source_map import SourcePosition as Lines
-from karta_interpreter.web.console import crds
 from karta_interpreter.web.console.texts import (
     Marker,
     Position,
     TextError,
+    contradicted,
+    field_paths,
     path_of,
+    read_crds,
     read_items,
     read_object,
     read_objects,
@@ -117,8 +119,8 @@ def answer(question: Question) -> dict[str, JSON]:
     page: dict[str, JSON] = {"findings": findings, "problems": inputs.problems, "answers": []}
     if inputs.crds:
         kinds = tuple(loaded.gvk for loaded, _ in kartas if loaded.gvk)
-        page["findings"] += [finding.to_json() for finding in crds.contradicted(question.karta, question.crd)]
-        page["paths"] = crds.paths(question.crd, kinds)
+        page["findings"] += [finding.to_json() for finding in contradicted(question.karta, question.crd)]
+        page["paths"] = field_paths(question.crd, kinds)
     if inputs.object is None:
         return page
     gvk = GVK.of(inputs.object.value)
@@ -157,7 +159,7 @@ def inputs_of(question: Question) -> Inputs:
         read("observed", lambda text: read_object(text, kinds), None),
         tuple(read("items", read_items, [])),
         tuple(read("references", read_objects, [])),
-        read("crd", crds.read_crds, ()),
+        read("crd", read_crds, ()),
         problems,
     )
 

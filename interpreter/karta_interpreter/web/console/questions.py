@@ -1,11 +1,85 @@
-"""Asks child processes for answers: the event loop awaits them, and a request that is given up ends its process."""
+"""Asks child processes for answers: the event loop awaits them, and a request that is given up ends its process.
+
+The children run this file, too (`start`). Definitions and objects come from a user, and may be hostile: a process has a
+deadline, little memory and no environment.
+"""
 
 import asyncio
-from typing import Final
+import gc
+import os
+from collections.abc import Callable
+from itertools import count
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from karta_interpreter.base.errors import InterpreterError, SandboxError, StopCause
+import orjson
+
+from karta_interpreter.base.errors import InterpretationError, InterpreterError, SandboxError, StopCause
+from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
-from karta_interpreter.web.console import child
+from karta_interpreter.base.sandbox.deadline import deadline
+from karta_interpreter.web.console.answers import Question, answer
+from karta_interpreter.web.console.differences import differences
+
+if TYPE_CHECKING:
+    from karta_interpreter.base.sandbox.child import Channel
+
+
+_PAGE: Final = b"Q"
+"""A `Question` of the page."""
+FAILURE: Final = b"F"
+ANSWER: Final = b"A"
+
+_MEMORY: Final = 2**30
+_NICENESS: Final = 5
+"""A server in the parent process has calls to answer, perhaps on the same processor."""
+_MOST_REQUESTS: Final = 1000
+_TOO_DEEP: Final = b"it is nested too deeply"
+
+Find: TypeAlias = "Callable[[Channel, bytes, bytes], tuple[bytes, bytes]]"
+"""Returns letter and payload of the answer to a letter and its payload."""
+
+
+def processes(program: str, size: int, idle_seconds: float) -> Pool:
+    """A pool of processes of the program in a file."""
+    limited = Program(program, _MEMORY, niceness=_NICENESS)
+    return Pool(lambda: Process(limited), size, idle_seconds=idle_seconds)
+
+
+def responding(find: Find) -> "Callable[[Channel, bytes, bytes], None]":
+    """Return the function that answers requests, which are a letter and a payload.
+
+    Values are trees without cycles, so garbage is collected between requests only.
+    """
+    gc.disable()
+    numbers = count(1)
+
+    def respond(channel: "Channel", letter: bytes, payload: bytes) -> None:
+        try:
+            with deadline(channel.seconds):
+                found = find(channel, letter, payload)
+            channel.send(*found)
+        except InterpretationError as error:
+            channel.send(FAILURE, str(error).encode(errors="replace"))
+        except (RecursionError, orjson.JSONEncodeError):
+            channel.send(FAILURE, _TOO_DEEP)
+        channel.flush()
+        gc.collect()
+        # Bounds what a process keeps: its caches, and memory that Python does not give back while it runs.
+        if next(numbers) == _MOST_REQUESTS:
+            os._exit(0)
+
+    return respond
+
+
+def start() -> "Callable[[Channel, bytes, bytes], None]":
+    """Return the function that answers questions of the page with JSON."""
+
+    def find(_channel: "Channel", _letter: bytes, asked: bytes) -> tuple[bytes, bytes]:
+        question = Question.of(orjson.loads(asked))
+        return ANSWER, orjson.dumps(differences(question) if question.before else answer(question))
+
+    return responding(find)
+
 
 SECONDS: Final = 3.0
 """The longest that one answer may take; Karmada itself waits three seconds for an operation."""
@@ -29,7 +103,7 @@ class Questions:
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
-        self.pool: Final = child.processes(child.__file__, _PROCESSES, _IDLE_SECONDS)
+        self.pool: Final = processes(__file__, _PROCESSES, _IDLE_SECONDS)
         self._awaited = AsyncPool(self.pool)
 
     async def ask(self, body: bytes) -> bytes:
@@ -39,14 +113,14 @@ class Questions:
         """
         try:
             async with self._awaited.process("console", _WAIT_SECONDS) as (process, _):
-                await process.send(child.PAGE, body, self._seconds, grace=_GRACE_SECONDS)
+                await process.send(_PAGE, body, self._seconds, grace=_GRACE_SECONDS)
                 letter, answer = await process.receive()
         except SandboxError as error:
             # A fault of this program is not the user's: it becomes HTTP 500, with a traceback in the log.
             if error.cause is StopCause.DEFECT:
                 raise
             raise QuestionError(f"there is no answer: {error}") from error
-        if letter == child.FAILURE:
+        if letter == FAILURE:
             raise QuestionError(f"there is no answer: {answer.decode()}")
         return answer
 

@@ -1,16 +1,23 @@
-"""The texts of the page: Kubernetes objects, and where each of their values stands."""
+"""The texts of the page: Kubernetes objects with the place of each value, and CustomResourceDefinitions with fields."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError, ManifestError
+from karta_interpreter.base.findings import DefinitionError, Finding
 from karta_interpreter.base.k8s import manifest
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.manifest import Document
 from karta_interpreter.base.k8s.values import JSON, Object, Path
 from karta_interpreter.definitions.karta.loading import KINDS
+from karta_interpreter.definitions.openapi.check import contradictions
+from karta_interpreter.definitions.openapi.draft import CustomKind
+from karta_interpreter.definitions.openapi.draft.openapi import entries, fields, is_pod_spec, is_pod_template
+from karta_interpreter.definitions.openapi.draft.place import Entries, SchemaPath
 from karta_interpreter.engine.operations import StatusItem
 
 Position: TypeAlias = list[int]
@@ -115,3 +122,55 @@ def _documents(text: str) -> Iterator[Marker]:
     except ManifestError as error:
         raise TextError(str(error), error.line, error.column) from error
     return (Marker(document, at, value) for document, at, value in found)
+
+
+_CRD: Final = "CustomResourceDefinition"
+_TEXTS: Final = 2
+"""How many texts are kept, read: they stay the same while their user edits the Karta."""
+_MOST_PATHS: Final = 2000
+
+
+@lru_cache(_TEXTS)
+def read_crds(text: str) -> tuple[Object, ...]:
+    """The CustomResourceDefinitions of a text; raises TextError for one with other objects alone."""
+    found = read_objects(text)
+    crds = tuple(each for each in found if each["kind"] == _CRD)
+    if found and not crds:
+        raise TextError(f"there is no {_CRD} in it")
+    return crds
+
+
+@lru_cache(_TEXTS)
+def contradicted(karta: str, crd: str) -> Sequence[Finding]:
+    """What the CustomResourceDefinitions of a text contradict in the Kartas of another one."""
+    return tuple(contradictions(karta, "", read_crds(crd)))
+
+
+@lru_cache(_TEXTS)
+def field_paths(crd: str, kinds: Sequence[GVK]) -> list[tuple[str, str]]:
+    """Return jq paths and types of the fields that the first of these kinds has, or else the first one of the text."""
+    found = [kind for each in read_crds(crd) for kind in _kinds(each, kinds)]
+    fitting = [kind for kind in found if kind.gvk in kinds] or found
+    return list(islice(_paths(SchemaPath(), fitting[0].schema), _MOST_PATHS)) if fitting else []
+
+
+def _kinds(crd: Object, kinds: Sequence[GVK]) -> Iterator[CustomKind]:
+    for version in (None, *(gvk.version for gvk in kinds)):
+        try:
+            yield CustomKind.of(crd, version)
+        except DefinitionError:  # a finding about the Karta
+            continue
+
+
+def _paths(place: SchemaPath, schema: Object) -> Iterator[tuple[str, str]]:
+    """Yield the fields below a place; none of those in pods, which no definition has to name."""
+    if is_pod_template(schema) or is_pod_spec(schema):
+        return
+    for name, field in fields(schema):
+        yield (place / name).jq, str(field.get("type", ""))
+        yield from _paths(place / name, field)
+    for container, step in (("items", Entries()), ("additionalProperties", Entries(is_map=True))):
+        inner = entries(schema, container)
+        if inner is not None:
+            yield (place / step).jq, str(inner.get("type", ""))
+            yield from _paths(place / step, inner)

@@ -1,21 +1,206 @@
-"""Judges Kartas and explains answers in child processes, which the event loop awaits."""
+"""Judges Kartas and explains answers in child processes, which the event loop awaits: a client may send any body.
+
+The children run this file, too (`start`).
+"""
 
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import orjson
+from pydantic import BaseModel, ValidationError
 
-from karta_interpreter.base.errors import SandboxError, StopCause
+from karta_interpreter.base.errors import InterpretationError, SandboxError, StopCause
+from karta_interpreter.base.findings import Finding, Severity, error
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object, json_pointer
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.loading import pack, pack_known
+from karta_interpreter.definitions.karta.loading import load_object, pack, pack_known, unpack, unpack_known
 from karta_interpreter.definitions.karta.reference_resolver import Known
-from karta_interpreter.engine.operations import Options
-from karta_interpreter.web.console.child import FAILURE, processes
-from karta_interpreter.web.types_api import child
-from karta_interpreter.web.types_api.models import ApiError, Judged, ProblemDetails, unavailable
+from karta_interpreter.definitions.karta.schema import gvk_of, message_of
+from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
+from karta_interpreter.engine.explain import explain
+from karta_interpreter.engine.operations import Call, Operation, Options, StatusItem
+from karta_interpreter.web.console.answers import present_replicas
+from karta_interpreter.web.console.questions import ANSWER, FAILURE, processes, responding
+from karta_interpreter.web.types_api.models import (
+    MOST_ERRORS,
+    ApiError,
+    FindingOutput,
+    Interpretation,
+    Judged,
+    ProblemDetails,
+    ProblemError,
+    WorkloadTypeInput,
+    other_object,
+    unavailable,
+)
+from karta_interpreter.web.types_api.records import StoredType, names_of
+
+if TYPE_CHECKING:
+    from karta_interpreter.base.sandbox.child import Channel
+
+
+_M = TypeVar("_M", bound=BaseModel)
+
+
+def read(body: bytes, model: type[_M]) -> _M:
+    """Read a body; raises ApiError: 400 where it is not JSON, 422 where it is another object."""
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError as err:
+        raise ApiError(400, f"the body is not JSON: {err}") from err
+    try:
+        return model.model_validate(value)
+    except ValidationError as err:
+        found = err.errors(include_url=False, include_context=False)
+        errors = [
+            ProblemError(
+                pointer=json_pointer(each["loc"]), detail=message_of(each), rule=each["type"], severity="error"
+            )
+            for each in found[:MOST_ERRORS]
+        ]
+        detail = "the body is not as openapi.json describes it"
+        raise ApiError(422, detail, errors=errors, total=len(found)) from err
+
+
+def judge(body: bytes) -> bytes:
+    """Judge a `WorkloadTypeInput`: a `Judged` as JSON, a line break, and the Kartas of each version to be stored."""
+    asked = read(body, WorkloadTypeInput)
+    kartas = [_with_name(karta) for karta in asked.resource_interfaces]
+    kinds = [gvk_of(karta) for karta in kartas]
+    found = [
+        (index, each)
+        for index, (karta, gvk) in enumerate(zip(kartas, kinds, strict=True))
+        for each in (*load_object(karta, "").findings, *_other_kind(gvk, GVK(asked.group, "", asked.name)))
+    ]
+    found.sort(key=lambda each: each[1].severity)  # errors first
+    errors = sum(each.severity is Severity.ERROR for _, each in found)
+    judged = Judged(
+        **asked.model_dump(exclude={"resource_interfaces"}),
+        kinds=kinds,
+        findings=[finding_output(*each) for each in found[:MOST_ERRORS]],
+        findings_total=len(found),
+        errors_total=errors,
+    )
+    named = () if errors else kartas
+    stored = StoredType.new(asked.group, asked.name, asked.category_id, asked.priority_id, named)
+    return judged.model_dump_json().encode() + b"\n" + orjson.dumps(stored.kartas)
+
+
+def read_interpretation(body: bytes, group: str, kind: str) -> tuple[Interpretation, str]:
+    """An object of a type, and its version; raises ApiError."""
+    asked = read(body, Interpretation)
+    try:
+        gvk = GVK.of(asked.object)
+    except InterpretationError as err:
+        raise other_object("", "no-kind", str(err)) from err
+    if (gvk.group, gvk.kind) != (group, kind):
+        message = f"the object is {gvk}, the workload type is {kind} of {group or 'the core group'}"
+        raise other_object("/kind", "other-kind", message)
+    return asked, gvk.version
+
+
+def finding_output(index: int, finding: Finding) -> FindingOutput:
+    """A finding about the Karta at an index of a type."""
+    return FindingOutput(
+        severity=finding.severity.value,
+        rule=finding.rule,
+        pointer=json_pointer(("resourceInterfaces", index, *finding.path)),
+        detail=finding.message,
+        hint=finding.hint,
+    )
+
+
+def _other_kind(found: GVK | None, wanted: GVK) -> list[Finding]:
+    return (
+        [
+            error(
+                "other-kind",
+                (*ROOT_KIND, field),
+                f'the Karta defines the {field} "{has}", but the workload type is for "{given}"',
+            )
+            for field, given, has in (("group", wanted.group, found.group), ("kind", wanted.kind, found.kind))
+            if given != has
+        ]
+        if found
+        else []
+    )
+
+
+def _with_name(karta: Object) -> Object:
+    """A Karta with the name that it is stored with; one without a kind keeps its own, if any."""
+    gvk, metadata = gvk_of(karta), karta.get("metadata", {})
+    if gvk is None or not isinstance(metadata, dict):
+        return karta
+    return {**karta, "metadata": {**metadata, "name": names_of(gvk)[0]}}
+
+
+_JUDGE: Final = b"J"
+"""A `WorkloadTypeInput` as it came; the answer is that of `judge`."""
+_INTERPRET: Final = b"I"
+"""Group and kind of a type as JSON, a line break, and an `Interpretation` as it came."""
+_VERSION: Final = b"V"
+"""The version of an object, whose definition is needed: the arguments of `interpret_all`, or nothing."""
+_PROBLEM: Final = b"P"
+"""A `ProblemDetails`: the body is wrong."""
+
+_MOST_BYTES: Final = 16 * 2**20
+_CLUSTER: Final = "member1"
+
+
+def start() -> "Callable[[Channel, bytes, bytes], None]":
+    """Return the function that answers requests with JSON."""
+    return responding(_find)
+
+
+def _find(channel: "Channel", letter: bytes, payload: bytes) -> tuple[bytes, bytes]:
+    try:
+        return ANSWER, judge(payload) if letter == _JUDGE else _explanations(channel, payload)
+    except ApiError as error:
+        return _PROBLEM, error.problem.model_dump_json().encode()
+
+
+def _explanations(channel: "Channel", payload: bytes) -> bytes:
+    """Return the explanations as JSON, nothing where there is no definition for the version of the object."""
+    kind, _, body = payload.partition(b"\n")
+    asked, version = read_interpretation(body, *orjson.loads(kind))
+    channel.send(_VERSION, version.encode())
+    _, about = channel.receive()
+    found = orjson.dumps({"explanations": interpret_all(asked, **orjson.loads(about))}) if about else b""
+    if len(found) > _MOST_BYTES:
+        raise InterpretationError(f"the explanations would have {len(found)} bytes, the most is {_MOST_BYTES}")
+    return found
+
+
+def interpret_all(
+    asked: Interpretation, definition: str, known: JSON, options: dict[str, Any], origin: str
+) -> list[Object]:
+    """The explanation of each operation about an object."""
+    compiled, reader, chosen = unpack(definition), unpack_known(known), Options.of(options)
+    return [
+        explain(compiled, call, chosen, origin=origin, reader=reader).to_json()
+        for call in _calls(compiled, asked, chosen, reader)
+        if compiled.answers(call.operation)
+    ]
+
+
+def _calls(definition: Definition, asked: Interpretation, options: Options, reader: Known) -> list[Call]:
+    """Return a call of each operation: about the template without its status, and about what members report."""
+    obj = asked.object
+    template = {field: value for field, value in obj.items() if field != "status"}
+    observed = asked.observed or obj
+    items = asked.items
+    if items is None:
+        items = [{"clusterName": _CLUSTER, "applied": True, "status": obj["status"]}] if "status" in obj else []
+    replicas = asked.replicas
+    if replicas is None:
+        replicas = present_replicas(definition, template, options, reader) + 1
+    read = tuple(StatusItem.of(item, f"items[{index}]") for index, item in enumerate(items))
+    return [Call.of(operation, template, observed, replicas, read) for operation in Operation]
+
 
 _PROCESSES: Final = 2
 _IDLE_SECONDS: Final = 30.0
@@ -31,12 +216,12 @@ class Judge:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.pool: Final = processes(child.__file__, _PROCESSES, _IDLE_SECONDS)
+        self.pool: Final = processes(__file__, _PROCESSES, _IDLE_SECONDS)
         self._awaited = AsyncPool(self.pool)
 
     async def judged(self, body: bytes, user: str) -> tuple[Judged, bytes]:
         """What is in the body of a user about a type, and the Kartas to store as JSON."""
-        answer = await self._ask(child.JUDGE, body, user)
+        answer = await self._ask(_JUDGE, body, user)
         head, _, kartas = answer.partition(b"\n")
         return Judged.model_validate_json(head), kartas
 
@@ -48,7 +233,7 @@ class Judge:
         ``about`` returns what the process needs for a version of the kind (`packed`), nothing for an unknown one; then
         the answer is empty.
         """
-        return await self._ask(child.INTERPRET, orjson.dumps([group, kind]) + b"\n" + body, user, about)
+        return await self._ask(_INTERPRET, orjson.dumps([group, kind]) + b"\n" + body, user, about)
 
     def close(self) -> None:
         """End the processes."""
@@ -65,14 +250,14 @@ class Judge:
                 left = max(end - time.monotonic(), 0.001)
                 await process.send(letter, request, left, grace=_GRACE_SECONDS)
                 found, answer = await process.receive()
-                if found == child.VERSION and about:
-                    await process.send(child.VERSION, await about(answer.decode()))
+                if found == _VERSION and about:
+                    await process.send(_VERSION, await about(answer.decode()))
                     found, answer = await process.receive()
         except SandboxError as error:
             if error.cause in _CAUSED_BY_REQUEST:
                 raise ApiError(422, f"the body cannot be judged: {error}") from error
             raise unavailable(f"no process can judge the body: {error}", seconds=1) from error
-        if found == child.PROBLEM:
+        if found == _PROBLEM:
             raise ApiError.of(ProblemDetails.model_validate_json(answer))
         if found == FAILURE:
             raise ApiError(422, f"the body cannot be judged: {answer.decode()}")

@@ -14,7 +14,7 @@ from karta_interpreter.base.k8s.fields import label
 from karta_interpreter.definitions.sources import cluster, files
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.web.types_api.bodies import finding_output
+from karta_interpreter.web.types_api.judge import finding_output
 from karta_interpreter.web.types_api.models import MOST_ERRORS, Choices
 from karta_interpreter.web.types_api.records import (
     CATEGORY,

@@ -8,18 +8,20 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
+from itertools import islice
 from time import monotonic
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import orjson
+from prometheus_client.parser import text_string_to_metric_families
 
+from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.certificate import judge_certificate, read_bundle
 from karta_interpreter.webhook.doctor.connection import SECONDS, Address, Reply, ask, connect, shake_hands, verify
-from karta_interpreter.webhook.doctor.contention import METRICS, judge_contention
 from karta_interpreter.webhook.doctor.result import CheckResult, Level, listed, ok, problem, warning
 from karta_interpreter.webhook.wire.request import API_VERSION, KIND, context_of
 
@@ -249,3 +251,32 @@ def _json(reply: Reply) -> JSON:
         return orjson.loads(reply.body)
     except orjson.JSONDecodeError:
         return None
+
+
+METRICS: Final = "/metrics"
+_METRIC: Final = "karta_interpreter_contention"
+_MOST, _LONGEST = 20, 600
+_NO_LINE: Final = (
+    "no line of the annotation karta-interpreter.io/retain ends it: let the controller leave the field alone, or the "
+    "template leave it out"
+)
+
+
+def judge_contention(reply: Reply) -> Iterator[CheckResult]:
+    """List the fights in an answer of `METRICS`, with the line that ends each; nothing for any other answer."""
+    if reply.status != HTTPStatus.OK:
+        return
+    lines = reply.body.decode(errors="replace").splitlines()
+    series = islice((line for line in lines if line.startswith(f"{_METRIC}{{")), _MOST)
+    try:
+        samples = [each for family in text_string_to_metric_families("\n".join(series)) for each in family.samples]
+    except (ValueError, LookupError):
+        return
+    for labels, value in ((each.labels, each.value) for each in samples):
+        place = f"{labels.get('kind')}: {labels.get('field')}"[:_LONGEST]
+        found = (
+            f"{place} is overwritten in turns by Karmada and a controller of a member, in {count(int(value), 'object')}"
+        )
+        line = labels.get("retain", "")[:_LONGEST]
+        advice = f"the log names them; this line of the annotation karta-interpreter.io/retain ends it: {line}"
+        yield warning("contention", found, advice if line else _NO_LINE)
