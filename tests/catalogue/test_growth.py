@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import edit, remembered
+from karta_interpreter.base.k8s import edit, values
 from karta_interpreter.base.k8s.values import JSON, Path
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known
@@ -23,7 +23,7 @@ _SMALL = 100
 @pytest.fixture(autouse=True)
 def nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is remembered of one size would be no work for another one."""
-    monkeypatch.setattr(remembered, "_LONGEST", 0)
+    monkeypatch.setattr(values, "_LONGEST", 0)
 
 
 def test_more_elements_are_as_much_more_work(definition: Definition, cases: Sequence[Case]) -> None:

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from karta_interpreter.base.k8s.remembered import remembered
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import Object, remembered
 
 BIG = "x" * 1500
 

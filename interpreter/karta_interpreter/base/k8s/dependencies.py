@@ -7,8 +7,7 @@ That does not know the claims of Dynamic Resource Allocation.
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.k8s.fields import object_field, objects_field, text_field
-from karta_interpreter.base.k8s.remembered import remembered
-from karta_interpreter.base.k8s.values import Object, Path
+from karta_interpreter.base.k8s.values import Object, Path, remembered
 
 _SPEC: Path = ("spec",)
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")

@@ -78,10 +78,7 @@ def patched(document: JSON, operations: Iterable[Operation]) -> JSON:
     {'a': [1, 2, 3]}
     """
     for operation in operations:
-        path: Path = ()
-        for step in operation["path"].split("/")[1:]:
-            key = step.replace("~1", "/").replace("~0", "~")
-            path = (*path, int(key) if isinstance(get(document, path), list) else key)
+        path = path_of_pointer(operation["path"], document)
         elements = get(document, path[:-1])
         if operation["op"] == "remove":
             document = remove(document, path)
@@ -92,6 +89,15 @@ def patched(document: JSON, operations: Iterable[Operation]) -> JSON:
         else:
             document = set_value(document, path, operation["value"])
     return document
+
+
+def path_of_pointer(pointer: str, document: JSON) -> Path:
+    """The path of a JSON Pointer into a document; a number is an index of a list, and a key of an object."""
+    path: Path = ()
+    for step in pointer.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        path = (*path, int(key) if isinstance(get(document, path), list) and key.isdecimal() else key)
+    return path
 
 
 def _is_opaque(place: str) -> bool:

@@ -16,11 +16,11 @@ from karta_interpreter.base.k8s.values import JSON
 MOST_VALUES: Final = 12_000
 """Keys and values that one call may have in the server's own process: a hostile call of as many takes some 30 ms."""
 
-Read: TypeAlias = Callable[[bytes], tuple[JSON, ...]]
-"""Decodes a text; raises one of `UNREAD` for a text that has to be decoded as a whole, and is perhaps invalid."""
-
 ReadWithText: TypeAlias = Callable[[bytes], tuple[tuple[JSON, ...], bytes]]
-"""The same, and the text of what was decoded: values of equal texts are equal, in their types and order as well."""
+"""Decodes a text; returns the values and their text: values of equal texts are equal, in their types and order as well.
+
+Raises one of `UNREAD` for a text that has to be decoded as a whole, and is perhaps invalid.
+"""
 
 UNREAD: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, orjson.JSONEncodeError)
 
@@ -126,24 +126,18 @@ def values_in(text: bytes) -> int:
     return 1 + sum(map(text.count, (b",", b":", b"[", b"{")))
 
 
-def projection_reader(projections: Mapping[str, Projection | None]) -> Read:
+def reader_with_text(projections: Mapping[str, Projection | None]) -> ReadWithText:
     """Return the decoder of an object that has these fields and no others, and returns their values in the same order.
 
     A value with a projection is an object, and objects in it have only the fields that the projection names. Any other
-    value is read in full, and is None if it is missing.
+    value is read in full, and is None if it is missing. The text is that of what was decoded.
 
     >>> projection = Projection()
     >>> projection.take("spec.replicas")
-    >>> read = projection_reader({"object": projection, "replicas": None})
+    >>> read = reader_with_text({"object": projection, "replicas": None})
     >>> read(b'{"object": {"kind": "Job", "spec": {"replicas": 1, "template": {}}}}')
-    ({'spec': {'replicas': 1}}, None)
+    (({'spec': {'replicas': 1}}, None), b'[{"spec":{"replicas":1}},null]')
     """
-    read = reader_with_text(projections)
-    return lambda text: read(text)[0]
-
-
-def reader_with_text(projections: Mapping[str, Projection | None]) -> ReadWithText:
-    """Return the decoder of `projection_reader`, which also returns the text of what it has decoded."""
     fields = [(name, _object_type(part, Any)) if part else (name, Any, None) for name, part in projections.items()]
     decoder = msgspec.json.Decoder(msgspec.defstruct("_Fields", fields, forbid_unknown_fields=True))
     too_long = distrust = 0

@@ -16,8 +16,7 @@ from typing import Final, NamedTuple
 from karta_interpreter.base.errors import InterpretationError, QuantityError
 from karta_interpreter.base.k8s.fields import object_field, objects_field, refuse, text_field
 from karta_interpreter.base.k8s.quantity import Quantity
-from karta_interpreter.base.k8s.remembered import remembered
-from karta_interpreter.base.k8s.values import JSON, Object, Path, field_path
+from karta_interpreter.base.k8s.values import JSON, Object, Path, field_path, remembered
 
 _NATIVE = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 _IN_BINARY = frozenset({"memory", "ephemeral-storage"})

@@ -1,9 +1,11 @@
-"""JSON values as Python has them."""
+"""JSON values as Python has them, and what was computed of small ones."""
 
 import json
+import marshal
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any, Final, TypeAlias, TypeVar, TypeVarTuple
 
 JSON: TypeAlias = Any
 """None, bool, int, float, str, list of JSON, or dict from str to JSON. Never mutated once it is shared."""
@@ -72,3 +74,35 @@ def _step(step: str | int) -> str:
     if _PLAIN_KEY.fullmatch(step):
         return f".{step}"
     return f"[{json.dumps(step, ensure_ascii=False)}]"
+
+
+_Rest = TypeVarTuple("_Rest")
+_T = TypeVar("_T")
+
+_MOST, _LONGEST = 1024, 2048
+"""Values of a function, and bytes of each: with what is computed, a few MiB."""
+
+
+def remembered(function: Callable[[Object, *_Rest], _T]) -> Callable[[Object, *_Rest], _T]:
+    """Return a function that remembers what it returned for equal values; it must not be changed.
+
+    Values are compared in their written form, so that 1, 1.0 and true stay apart. Errors are not remembered.
+
+    >>> names = remembered(lambda value: list(value))
+    >>> names({"a": 1}) is names({"a": 1}), names({"a": 1}) is names({"a": True})
+    (True, False)
+    """
+
+    @lru_cache(_MOST)
+    def known(text: bytes, *rest: *_Rest) -> _T:
+        return function(marshal.loads(text), *rest)  # noqa: S302 - written below
+
+    def found(value: Object, *rest: *_Rest) -> _T:
+        try:
+            # Not JSON, which repeats a part for each place that refers to it: an expression can make gigabytes of it.
+            text = marshal.dumps(value)  # type: ignore[arg-type]  # a dict, as all JSON objects here
+        except ValueError:
+            return function(value, *rest)
+        return known(text, *rest) if len(text) <= _LONGEST else function(value, *rest)
+
+    return found

@@ -170,8 +170,7 @@ class _Answers:
     def __init__(self, definition: Definition, place: Lines, obj: Marker, inputs: Inputs, question: Question) -> None:
         self._definition, self._place, self._object, self._inputs = definition, place, obj, inputs
         self._options, self._known = options_of(question), Known.of(inputs.references)
-        present = present_replicas(definition, obj.value, self._options, self._known)
-        self._replicas = 1 + present if question.replicas is None else question.replicas
+        self._replicas = replicas_or_more(question.replicas, definition, obj.value, self._options, self._known)
 
     def document(self, case: str) -> dict[str, JSON]:
         """The answers to all operations, the tree, and the answer to one operation as a case of a suite."""
@@ -227,7 +226,9 @@ class _Answers:
             if position:
                 place["at"] = position
         if fact.writes:
-            written["writesAt"] = [self._object.position(_path(pointer, self._object.value)) for pointer in fact.writes]
+            written["writesAt"] = [
+                self._object.position(patch.path_of_pointer(pointer, self._object.value)) for pointer in fact.writes
+            ]
         return written
 
     def _located(self, source: str, cluster: str, path: Path, operation: Operation) -> tuple[str, Position | None]:
@@ -256,16 +257,25 @@ def outcome(definition: Definition, call: Call, options: Options, reader: Reader
         return f"{ERROR}{error}"
 
 
-def present_replicas(definition: Definition, obj: Object, options: Options, reader: Reader) -> int:
-    """The replicas of an object, 0 where InterpretReplica has no answer."""
+def replicas_or_more(chosen: int | None, definition: Definition, obj: Object, options: Options, reader: Reader) -> int:
+    """The replicas to revise an object to: those that were chosen, else one more than it has now.
+
+    An object for which InterpretReplica has no answer counts as having none.
+    """
+    if chosen is not None:
+        return chosen
     with suppress(InterpretationError):
-        return int(interpret(definition, Call(Operation.INTERPRET_REPLICA, obj), options, reader=reader)["replica"])
-    return 0
+        return 1 + int(interpret(definition, Call(Operation.INTERPRET_REPLICA, obj), options, reader=reader)["replica"])
+    return 1
 
 
 def _with_old(change: Object, before: JSON) -> Object:
     """A change with the value that it replaces or removes."""
-    return dict(change) if change["op"] == "add" else {**change, "old": edit.get(before, _path(change["path"], before))}
+    return (
+        dict(change)
+        if change["op"] == "add"
+        else {**change, "old": edit.get(before, patch.path_of_pointer(change["path"], before))}
+    )
 
 
 def _without_change(found: Explanation, operation: Operation) -> Object:
@@ -278,16 +288,6 @@ def _without_change(found: Explanation, operation: Operation) -> Object:
         status = results["aggregatedStatus"].get("status")
         return {**document, "results": {"aggregatedStatus": {"status": status}}}
     return document if SLOTS[operation].results[0] in CHANGED else {**document, "results": dict(results)}
-
-
-def _path(pointer: str, document: JSON) -> Path:
-    """The path of a JSON Pointer into a document; a number is an index of a list, and a key of an object."""
-    path: list[str | int] = []
-    for text in pointer.split("/")[1:]:
-        key = text.replace("~1", "/").replace("~0", "~")
-        path.append(int(key) if isinstance(document, list) and key.isdecimal() else key)
-        document = edit.get(document, (path[-1],))
-    return tuple(path)
 
 
 def _tree(definition: Definition, obj: Object, references: Sequence[Object] = ()) -> Object:

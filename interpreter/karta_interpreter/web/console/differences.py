@@ -17,7 +17,7 @@ from karta_interpreter.web.console.answers import (
     kartas_of,
     options_of,
     outcome,
-    present_replicas,
+    replicas_or_more,
 )
 from karta_interpreter.web.console.catalogue import cases
 
@@ -58,8 +58,8 @@ def _calls(question: Question, definition: Definition) -> Iterator[tuple[str, Ca
     inputs = inputs_of(question)
     if inputs.object is None or GVK.of(inputs.object.value) != definition.gvk:
         return
-    present = present_replicas(definition, inputs.object.value, options_of(question), Known.of(inputs.references))
-    replicas = 1 + present if question.replicas is None else question.replicas
+    options, known = options_of(question), Known.of(inputs.references)
+    replicas = replicas_or_more(question.replicas, definition, inputs.object.value, options, known)
     for operation in ORDER:
         if not inputs.missing(operation):
             yield "the object of the workbench", inputs.call(operation, inputs.object, replicas), inputs.references

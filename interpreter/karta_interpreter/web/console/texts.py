@@ -1,7 +1,7 @@
 """The texts of the page: Kubernetes objects with the place of each value, and CustomResourceDefinitions with fields."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -53,8 +53,7 @@ class Marker:
 
 def read_object(text: str, kinds: Collection[GVK] = ()) -> Marker | None:
     """The object of a text, None of an empty one; among several that of these ``kinds``. Raises TextError."""
-    places = list(_objects(text))
-    _check_kinds(places)
+    places = _objects(text)
     if len(places) > 1:
         fitting = [place for place in places if GVK.of(place.value) in kinds]
         if len(fitting) != 1:
@@ -67,9 +66,7 @@ def read_object(text: str, kinds: Collection[GVK] = ()) -> Marker | None:
 
 def read_objects(text: str) -> list[Object]:
     """The objects of a text; raises TextError."""
-    places = list(_objects(text))
-    _check_kinds(places)
-    return [place.value for place in places]
+    return [place.value for place in _objects(text)]
 
 
 def read_items(text: str) -> list[tuple[Marker, StatusItem]]:
@@ -93,19 +90,17 @@ def path_of(field: str) -> Path:
     return tuple(int(index) if index else (quoted or plain) for quoted, index, plain in steps)
 
 
-def _check_kinds(places: Iterable[Marker]) -> None:
+def _objects(text: str) -> list[Marker]:
+    """The Kubernetes objects of a text; raises TextError."""
+    places = list(_documents(text))
     for place in places:
+        if not isinstance(place.value, dict):
+            raise TextError("this is not an object", *place.position(()))
         try:
             GVK.of(place.value)
         except InterpretationError as error:
             raise TextError(str(error), *place.position(())) from error
-
-
-def _objects(text: str) -> Iterator[Marker]:
-    for place in _documents(text):
-        if not isinstance(place.value, dict):
-            raise TextError("this is not an object", *place.position(()))
-        yield place
+    return places
 
 
 def _values(text: str) -> Iterator[Marker]:
