@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.web.types_api.models import STATUSES
+from karta_interpreter.web.types_api.models import PROBLEMS
 from tests.support.waiting import HANG
 from tests.web.types_api.types_server import TOKEN, running
 
@@ -42,7 +42,7 @@ def test_the_session_prints_what_the_page_shows(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_status() -> None:
-    assert [status for status in STATUSES if f"| {status} |" not in PAGE] == []
+    assert [status for status in PROBLEMS if f"| {status} |" not in PAGE] == []
 
 
 def test_the_page_names_every_option() -> None:

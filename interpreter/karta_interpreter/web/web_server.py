@@ -26,7 +26,7 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.web.console.application import ConsoleSources, listening
-from karta_interpreter.web.types_api.api import Parts, serve_types
+from karta_interpreter.web.types_api.api import serve_types
 from karta_interpreter.web.webhook import LastHour, Webhook
 from karta_interpreter.webhook.server.listener import release_memory
 from karta_interpreter.webhook.server.log import configure_log, flush_log, open_standard_files
@@ -93,8 +93,8 @@ async def _open(settings: Settings, webhook: Webhook, opened: AsyncExitStack) ->
         url = urls["console"] = await opened.enter_async_context(listening(served, settings.console_port))
         ports["console_port"] = urlsplit(url).port
     if settings.types_api:
-        parts = Parts(settings, store, api, cluster, tls, webhook)
-        url = urls["workload types API"] = await opened.enter_async_context(serve_types(parts))
+        serving = serve_types(settings, store, api, cluster, tls, webhook)
+        url = urls["workload types API"] = await opened.enter_async_context(serving)
         ports["types_api"] = settings.types_api[0], urlsplit(url).port
     return store, {"urls": urls, "ports": ports}
 
@@ -106,7 +106,7 @@ def _keep(opened: AsyncExitStack, work: Coroutine[None, None, None]) -> None:
 
 def main() -> None:
     """Run as a process of its own."""
-    # Whoever stops all processes of the server at once, such as systemd, leaves the end of this one to the webhook.
+    # What stops all processes of the server at once, such as systemd, leaves the end of this one to the webhook.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     open_standard_files()

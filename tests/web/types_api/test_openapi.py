@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from openapi_spec_validator import validate
 
-from karta_interpreter.web.types_api.models import STATUSES, Choices
+from karta_interpreter.web.types_api.models import PROBLEMS, Choices
 from karta_interpreter.web.types_api.openapi import document
 from karta_interpreter.webhook.server import Settings
 from tests.web.types_api.types_server import TOKEN, TYPES, TypesServer
@@ -29,7 +29,7 @@ def test_every_problem_is_described() -> None:
     described = json.loads(document(Choices.of(["a"], ["b=1"])))["paths"]
     statuses = {int(status) for path in described.values() for each in path.values() for status in each["responses"]}
     # A method that a path does not have is in no description, and a defect is none of the answers to expect.
-    assert set(STATUSES) - statuses == {405, 500}
+    assert set(PROBLEMS) - statuses == {405, 500}
 
 
 def test_its_example_can_be_registered_and_interpreted(server: TypesServer) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import ClusterError, ServeError
 from karta_interpreter.base.k8s import edit
@@ -20,21 +20,10 @@ _LEAST: Final = 16
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="karta-interpreter"'}
 _USER_REVIEWS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 _ACCESS_REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+_USER_FIELDS: Final = ("uid", "groups", "extra")
 _KEPT_SECONDS: Final = 10.0
 """How long an answer is used again, as in aggregated API servers (``CacheTTL`` in ``k8s.io/apiserver``)."""
 _MOST_KEPT: Final = 10_000
-
-
-class Access(Protocol):
-    """Decides about requests."""
-
-    async def user(self, token: str) -> str:
-        """The name of the user of a token; raises ApiError: 401, or 503 where nothing can be decided."""
-        ...
-
-    async def authorize(self, token: str, verb: str) -> None:
-        """Raise ApiError, 403, unless the user of a token may do this with Kartas; ``verb`` is that of RBAC."""
-        ...
 
 
 def bearer_token(authorization: str | None) -> str:
@@ -75,7 +64,7 @@ class TokenFile:
             raise ServeError(f"the token file {path} cannot be used: {error}") from error
 
     async def user(self, token: str) -> str:
-        """The name next to the token."""
+        """The name next to the token; raises ApiError: 401, or 503 where the file cannot be used."""
         try:
             known = self._read()
         except (OSError, ValueError) as error:
@@ -115,11 +104,11 @@ class ClusterAccess:
         """The answer to each question, behind the moment until which it is used."""
 
     async def user(self, token: str) -> str:
-        """The name of the user, as RBAC knows it."""
+        """The name of the user, as RBAC knows it; raises ApiError: 401, or 503 where the API server cannot be asked."""
         return str((await self._user(token)).get("username"))
 
     async def authorize(self, token: str, verb: str) -> None:
-        """Ask whether the user may."""
+        """Raise ApiError, 403, unless the user may do this with Kartas; ``verb`` is that of RBAC."""
         user = await self._user(token)
         resource = {"group": api_group(), "version": "v1alpha1", "resource": "kartas", "verb": verb}
         fields = {"user": user.get("username"), **{field: user[field] for field in _USER_FIELDS if field in user}}
@@ -159,4 +148,5 @@ class ClusterAccess:
         return answer
 
 
-_USER_FIELDS: Final = ("uid", "groups", "extra")
+Access: TypeAlias = TokenFile | ClusterAccess
+"""Decides about requests."""

@@ -3,7 +3,7 @@
 import ipaddress
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.definitions.sources.api_server import ApiServer
@@ -33,37 +33,29 @@ _CALLS = 2
 """How many times the limit of a call a request may take: it judges several Kartas, or answers all operations."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What the API works with.
+@asynccontextmanager
+async def serve_types(
+    settings: Settings, store: Store, api: ApiServer | None, cluster: Cluster | None, tls: Tls | None, webhook: Webhook
+) -> AsyncIterator[str]:
+    """Serve in a block, at the URL that it gets; raises ServeError where the settings do not allow it.
 
     ``api`` and ``cluster`` are None where settings ask for neither, ``tls`` where the webhook has none.
     """
-
-    settings: Settings
-    store: Store
-    api: ApiServer | None
-    cluster: Cluster | None
-    tls: Tls | None
-    webhook: Webhook
-
-
-@asynccontextmanager
-async def serve_types(parts: Parts) -> AsyncIterator[str]:
-    """Serve in a block, at the URL that it gets; raises ServeError where the settings do not allow it."""
-    settings = parts.settings
     if settings.types_api is None:
         raise ServeError("the workload types API needs an address: give --types-api")
     host, port = settings.types_api
-    tls = _tls(parts, host)
+    if _is_loopback(host):
+        tls = None  # no packet leaves it
+    elif tls is None:
+        raise ServeError("the workload types API on an address other than loopback needs TLS: leave out --plain-http")
     seconds = _CALLS * settings.call_limit
-    storage, access = _storage(parts, seconds), _access(parts)
+    storage, access = _storage(settings, store, api, cluster, webhook, seconds), _access(settings, api)
     choices = Choices.of(settings.types_categories, settings.types_priorities)
     judge = Judge(seconds)
-    readiness = Readiness(parts.store)
-    parts.webhook.on_drain = lambda: setattr(readiness, "draining", True)
-    view, limit = View(parts.store, storage), settings.types_body_limit
-    routes = Routes(parts.store, storage, view, judge, choices, options_of(settings), limit)
+    readiness = Readiness(store)
+    webhook.on_drain = lambda: setattr(readiness, "draining", True)
+    view, limit = View(store, storage), settings.types_body_limit
+    routes = Routes(store, storage, view, judge, choices, options_of(settings), limit)
     edge = HttpApi(routes.table(), access, ClientLimits(settings.types_rate), readiness)
     connections = Connections(edge, replace(settings, body_limit=limit))
     listener = Listener(connections, tls, most=_CONNECTIONS, rejected=Metrics().connection_rejected)
@@ -78,15 +70,6 @@ async def serve_types(parts: Parts) -> AsyncIterator[str]:
         judge.close()
 
 
-def _tls(parts: Parts, host: str) -> Tls | None:
-    """The certificate of the server; none on loopback, which no packet leaves."""
-    if _is_loopback(host):
-        return None
-    if parts.tls is None:
-        raise ServeError("the workload types API on an address other than loopback needs TLS: leave out --plain-http")
-    return parts.tls
-
-
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -94,25 +77,27 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _storage(parts: Parts, seconds: float) -> Storage:
-    folder = parts.settings.types_folder
-    if folder and parts.cluster:
+def _storage(
+    settings: Settings, store: Store, api: ApiServer | None, cluster: Cluster | None, webhook: Webhook, seconds: float
+) -> Storage:
+    folder = settings.types_folder
+    if folder and cluster:
         raise ServeError(
             "workload types are stored on the cluster or in a folder: leave out --cluster or --types-folder"
         )
     if folder:
-        return FolderStorage(folder, parts.store, parts.webhook.ask)
-    if parts.api and parts.cluster:
-        return ClusterStorage(parts.api, parts.cluster, parts.webhook.ask, seconds)
+        return FolderStorage(folder, store, webhook.ask)
+    if api and cluster:
+        return ClusterStorage(api, cluster, webhook.ask, seconds)
     raise ServeError("--types-api needs a place to store workload types: give --cluster or --types-folder")
 
 
-def _access(parts: Parts) -> Access:
-    file, asks = parts.settings.types_token_file, parts.settings.types_token_review
+def _access(settings: Settings, api: ApiServer | None) -> Access:
+    file, asks = settings.types_token_file, settings.types_token_review
     if file and asks:
         raise ServeError("tokens come from --types-token-file or from --types-token-review: leave one out")
     if file:
         return TokenFile(file)
-    if asks and parts.api:
-        return ClusterAccess(parts.api)
+    if asks and api:
+        return ClusterAccess(api)
     raise ServeError("--types-api needs to know who may use it: give --types-token-file or --types-token-review")

@@ -23,7 +23,7 @@ from karta_interpreter.definitions.karta.schema import gvk_of, message_of
 from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 from karta_interpreter.engine.explain import explain
 from karta_interpreter.engine.operations import Call, Operation, Options, StatusItem
-from karta_interpreter.web.console.answers import present_replicas
+from karta_interpreter.web.console.answers import replicas_or_more
 from karta_interpreter.web.console.questions import ANSWER, FAILURE, processes, responding
 from karta_interpreter.web.types_api.models import (
     MOST_ERRORS,
@@ -81,7 +81,7 @@ def judge(body: bytes) -> bytes:
     judged = Judged(
         **asked.model_dump(exclude={"resource_interfaces"}),
         kinds=kinds,
-        findings=[finding_output(*each) for each in found[:MOST_ERRORS]],
+        findings=[FindingOutput.of(*each) for each in found[:MOST_ERRORS]],
         findings_total=len(found),
         errors_total=errors,
     )
@@ -101,17 +101,6 @@ def read_interpretation(body: bytes, group: str, kind: str) -> tuple[Interpretat
         message = f"the object is {gvk}, the workload type is {kind} of {group or 'the core group'}"
         raise other_object("/kind", "other-kind", message)
     return asked, gvk.version
-
-
-def finding_output(index: int, finding: Finding) -> FindingOutput:
-    """A finding about the Karta at an index of a type."""
-    return FindingOutput(
-        severity=finding.severity.value,
-        rule=finding.rule,
-        pointer=json_pointer(("resourceInterfaces", index, *finding.path)),
-        detail=finding.message,
-        hint=finding.hint,
-    )
 
 
 def _other_kind(found: GVK | None, wanted: GVK) -> list[Finding]:
@@ -195,9 +184,7 @@ def _calls(definition: Definition, asked: Interpretation, options: Options, read
     items = asked.items
     if items is None:
         items = [{"clusterName": _CLUSTER, "applied": True, "status": obj["status"]}] if "status" in obj else []
-    replicas = asked.replicas
-    if replicas is None:
-        replicas = present_replicas(definition, template, options, reader) + 1
+    replicas = replicas_or_more(asked.replicas, definition, template, options, reader)
     read = tuple(StatusItem.of(item, f"items[{index}]") for index, item in enumerate(items))
     return [Call.of(operation, template, observed, replicas, read) for operation in Operation]
 

@@ -10,9 +10,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from pydantic.alias_generators import to_camel
 
 from karta_interpreter.base.errors import InterpreterError, ServeError
-from karta_interpreter.base.findings import count
+from karta_interpreter.base.findings import Finding, count
 from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import MOST_REPLICAS
+from karta_interpreter.base.k8s.values import MOST_REPLICAS, json_pointer
 
 MOST_ERRORS: Final = 50  # and findings, of an answer, which has the count of all
 _LONGEST: Final = 1000
@@ -72,6 +72,17 @@ class FindingOutput(Model):
     pointer: Pointer = Field(description="Where: a JSON Pointer (RFC 6901) into the body of the request.")
     detail: Text
     hint: Text = ""
+
+    @classmethod
+    def of(cls, index: int, finding: Finding) -> Self:
+        """The output about a finding in the Karta at an index of a type."""
+        return cls(
+            severity=finding.severity.value,
+            rule=finding.rule,
+            pointer=json_pointer(("resourceInterfaces", index, *finding.path)),
+            detail=finding.message,
+            hint=finding.hint,
+        )
 
 
 class WorkloadType(Model):
@@ -188,22 +199,22 @@ class ProblemDetails(Model):
 
 
 CONTENT_TYPE: Final = "application/problem+json"
-_PROBLEMS: Final = {
-    400: "invalid-request",
-    401: "unauthenticated",
-    403: "forbidden",
-    404: "not-found",
-    405: "method-not-allowed",
-    409: "conflict",
-    412: "changed-meanwhile",
-    413: "too-large",
-    415: "unsupported-media-type",
-    422: "invalid-workload-type",
-    429: "too-many-requests",
-    500: "internal-error",
-    503: "unavailable",
+PROBLEMS: Final = {
+    400: ("invalid-request", "The body is not JSON, or the query or a header cannot be read."),
+    401: ("unauthenticated", "There is no bearer token, or it is not known."),
+    403: ("forbidden", "The user of the token may not do this."),
+    404: ("not-found", "There is no workload type with this id."),
+    405: ("method-not-allowed", ""),
+    409: ("conflict", "The type has another owner, or is registered with another content."),
+    412: ("changed-meanwhile", "The type has changed since the client read it."),
+    413: ("too-large", "The body is too large."),
+    415: ("unsupported-media-type", "The body is not application/json, or is compressed."),
+    422: ("invalid-workload-type", "The body is JSON, but something in it is wrong; `errors` has all of it."),
+    429: ("too-many-requests", "There were too many requests."),
+    500: ("internal-error", ""),
+    503: ("unavailable", "The place where types are stored, or the API server, cannot be used."),
 }
-STATUSES: Final = tuple(_PROBLEMS)
+"""The type of each error by its HTTP status, and what the description says of it, "" where it does not name it."""
 
 
 class ApiError(InterpreterError):
@@ -224,7 +235,7 @@ class ApiError(InterpreterError):
     ) -> None:
         super().__init__(detail)
         self.status, self.headers = status, headers or {}
-        kind, title = f"urn:karta-interpreter:problem:{_PROBLEMS[status]}", HTTPStatus(status).phrase
+        kind, title = f"urn:karta-interpreter:problem:{PROBLEMS[status][0]}", HTTPStatus(status).phrase
         self.problem = ProblemDetails(
             type=kind,
             title=title,

@@ -11,22 +11,9 @@ from karta_interpreter import __version__
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.web.types_api import models
 from karta_interpreter.web.types_api.listing import PARAMETERS
-from karta_interpreter.web.types_api.models import CONTENT_TYPE, Choices
+from karta_interpreter.web.types_api.models import CONTENT_TYPE, PROBLEMS, Choices
 from karta_interpreter.web.types_api.records import type_id
 
-_PROBLEMS: Final = {
-    400: "The body is not JSON, or the query or a header cannot be read.",
-    401: "There is no bearer token, or it is not known.",
-    403: "The user of the token may not do this.",
-    404: "There is no workload type with this id.",
-    409: "The type has another owner, or is registered with another content.",
-    412: "The type has changed since the client read it.",
-    413: "The body is too large.",
-    415: "The body is not application/json, or is compressed.",
-    422: "The body is JSON, but something in it is wrong; `errors` has all of it.",
-    429: "There were too many requests.",
-    503: "The place where types are stored, or the API server, cannot be used.",
-}
 _RETRIED: Final = {429, 503}
 _ALWAYS: Final = (401, 403, 429, 503)
 _OF_A_BODY: Final = (400, 413, 415, 422)
@@ -212,7 +199,7 @@ def _answer(operation: _Operation, status: int, model: type[BaseModel] | None) -
 def _problem(status: int) -> Object:
     later = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
     return {
-        "description": _PROBLEMS[status],
+        "description": PROBLEMS[status][1],
         **({"headers": later} if status in _RETRIED else {}),
         "content": {CONTENT_TYPE: {"schema": _reference(models.ProblemDetails)}},
     }

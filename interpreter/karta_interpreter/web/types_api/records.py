@@ -57,11 +57,6 @@ class Record(NamedTuple):
     source: str
     findings: tuple[Finding, ...] = ()
 
-    @property
-    def is_ours(self) -> bool:
-        """Whether this API has stored it."""
-        return is_ours(self.manifest)
-
 
 def is_ours(manifest: Object) -> bool:
     """Whether this API has stored a Karta: a copy under another name, or for another kind, has its labels as well."""
@@ -99,19 +94,9 @@ class StoredType:
         return type_id(self.group, self.kind)
 
     @property
-    def category(self) -> str | None:
-        """The id of its category."""
-        return self._label(CATEGORY)
-
-    @property
-    def priority(self) -> str | None:
-        """The id of its priority."""
-        return self._label(PRIORITY)
-
-    @property
     def etag(self) -> str:
         """A hash of the content."""
-        return etag_of(self.category, self.priority, self.kartas.values())
+        return etag_of(self._label(CATEGORY), self._label(PRIORITY), self.kartas.values())
 
     @property
     def revisions(self) -> set[str]:

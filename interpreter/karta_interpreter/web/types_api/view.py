@@ -14,8 +14,7 @@ from karta_interpreter.base.k8s.fields import label
 from karta_interpreter.definitions.sources import cluster, files
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.web.types_api.judge import finding_output
-from karta_interpreter.web.types_api.models import MOST_ERRORS, Choices
+from karta_interpreter.web.types_api.models import MOST_ERRORS, Choices, FindingOutput
 from karta_interpreter.web.types_api.records import (
     CATEGORY,
     PRIORITY,
@@ -23,6 +22,7 @@ from karta_interpreter.web.types_api.records import (
     Storage,
     content,
     etag_of,
+    is_ours,
     type_id,
     writer_of,
 )
@@ -72,7 +72,7 @@ class Row:
             "owner": self.owner or None,
             "versions": [each.gvk.version for each in self.records],
             "resourceInterfaces": [content(each.manifest) for each in self.records],
-            "findings": [finding_output(*each).model_dump() for each in found[:MOST_ERRORS]],
+            "findings": [FindingOutput.of(*each).model_dump() for each in found[:MOST_ERRORS]],
             "findingsTotal": len(found),
         }
         try:
@@ -175,13 +175,13 @@ class View:
 
 
 def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
-    ours = tuple(each for each in records if each.is_ours)
+    ours = tuple(each for each in records if is_ours(each.manifest))
     chosen = ours or tuple(records)
     manifest = chosen[0].manifest
     source = API if ours else chosen[0].source
     category, priority = (label(manifest, name) or None for name in (CATEGORY, PRIORITY))
     gvk = chosen[0].gvk
-    others = tuple(each for each in records if not each.is_ours) if is_stored else ()
+    others = tuple(each for each in records if not is_ours(each.manifest)) if is_stored else ()
     owner = "" if ours else _owner(records)
     return Row(key, gvk.group, gvk.kind, category, priority, source, owner, is_stored, chosen, others)
 
