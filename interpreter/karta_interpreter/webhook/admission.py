@@ -201,11 +201,11 @@ def unjudged(subject: Subject, reason: str) -> bytes:
     return allow(subject.uid, warnings=(message,)) if subject.is_settled else refuse(subject.uid, message)
 
 
-def validate(review: Review, taken: Mapping[GVK, str]) -> bytes:
+def validate(review: Review, existing_kinds: Mapping[GVK, str]) -> bytes:
     """Answer a validating review: an object with errors is denied with all of them, warnings are passed on.
 
-    ``taken`` gives for each kind the name of the Karta or ResourceInterface on the API server that defines it. A
-    second one is denied as well. One of the same name is not a second one, so that a ResourceInterface can be
+    ``existing_kinds`` gives for each kind the name of the Karta or ResourceInterface on the API server that defines it.
+    A second one is denied as well. One of the same name is not a second one, so that a ResourceInterface can be
     replaced by the Karta it becomes.
 
     An object that is being deleted, or whose errors were stored before, is allowed: its finalizers and labels have to
@@ -219,7 +219,7 @@ def validate(review: Review, taken: Mapping[GVK, str]) -> bytes:
         findings = load_definition(obj).findings
     except DefinitionError as err:
         findings = err.findings
-    findings = (*findings, *_second(obj, taken))
+    findings = (*findings, *_second(obj, existing_kinds))
     if not any(finding.severity is Severity.ERROR for finding in findings) or _settled(review, obj):
         return allow(review.uid, warnings=warnings_of(findings))
     # A denial has the errors in its message; only the others are warnings.
@@ -250,9 +250,9 @@ def _stored(review: Review) -> Object | None:
     return review.object if stored and (review.group, review.kind) in _KINDS else None
 
 
-def _second(obj: Object, taken: Mapping[GVK, str]) -> tuple[Finding, ...]:
+def _second(obj: Object, existing_kinds: Mapping[GVK, str]) -> tuple[Finding, ...]:
     gvk = gvk_of(obj)
-    other = taken.get(gvk) if gvk else None
+    other = existing_kinds.get(gvk) if gvk else None
     if other is None or other == name_of(obj):
         return ()
     message = f"{gvk} has a definition already: {other}"

@@ -26,11 +26,11 @@ def test_the_certificates_are_taken_and_nothing_else(path: Path) -> None:
 
 def test_other_certificates_are_told_of_once(path: Path) -> None:
     file = CaFile(path)
-    assert not file.look()
+    assert not file.reload_if_changed()
     path.write_bytes(NEW)
-    assert file.look()
+    assert file.reload_if_changed()
     assert (file.pem, file.problem) == (NEW, "")
-    assert not file.look()
+    assert not file.reload_if_changed()
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ def test_other_certificates_are_told_of_once(path: Path) -> None:
 def test_without_a_usable_file_the_last_certificates_stay(path: Path, content: bytes | None, problem: str) -> None:
     file = CaFile(path)
     path.unlink() if content is None else path.write_bytes(content)
-    assert file.look(), "that is something to tell"
+    assert file.reload_if_changed(), "that is something to tell"
     assert problem in file.problem
-    assert not file.look(), "once"
+    assert not file.reload_if_changed(), "once"
     assert file.pem == OLD
     path.write_bytes(OLD)
-    assert file.look(), "and that it is over"
+    assert file.reload_if_changed(), "and that it is over"
     assert (file.pem, file.problem) == (OLD, "")
 
 

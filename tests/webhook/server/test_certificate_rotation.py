@@ -8,8 +8,8 @@ import pytest
 from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store
 
-from karta_interpreter.webhook.server.ca_rotation import Keyring, Rotation, read_keyring, signer_of
 from karta_interpreter.webhook.server.certificate import Authority
+from karta_interpreter.webhook.server.certificate_secret import Keyring, Rotation, read_keyring, signer_of
 from tests.webhook.server.pairs import with_unknown_curve
 from tests.webhook.server.secrets import START
 

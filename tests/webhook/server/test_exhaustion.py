@@ -39,7 +39,7 @@ class Failing(CertificateSource):
     def read(self) -> Certificate:
         return certificate()
 
-    async def look(self) -> Certificate:
+    async def fetch(self) -> Certificate:
         self.looks += 1
         if self.looks == 1:
             raise self._error

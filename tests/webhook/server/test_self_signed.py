@@ -56,11 +56,11 @@ async def test_the_certificate_is_renewed_in_time_by_the_same_authority() -> Non
     source = SelfSignedCertificates(clock=lambda: now[0])
     first = source.read()
     now[0] += timedelta(days=60)
-    assert await source.look() is first
+    assert await source.fetch() is first
     assert first.not_after == (now[0] + timedelta(days=30)).timestamp()
 
     now[0] += timedelta(days=1)
-    renewed = await source.look()
+    renewed = await source.fetch()
     assert renewed.not_after == (now[0] + timedelta(days=90)).timestamp()
     assert renewed.authority == first.authority
     assert renewed.key != first.key

@@ -51,7 +51,7 @@ Soon: TypeAlias = asyncio.Task[tuple[bytes, bool]]
 class Application:
     """Answers every request that is HTTP, errors with a Kubernetes ``Status``.
 
-    ``taken`` returns the kinds that the cluster's Kartas define, with their names, for reviews.
+    ``existing_kinds`` returns the kinds that the cluster's Kartas define, with their names, for reviews.
     """
 
     def __init__(
@@ -60,13 +60,13 @@ class Application:
         readiness: Readiness,
         metrics: Metrics,
         settings: Settings,
-        taken: Callable[[], Mapping[GVK, str]] = dict,
+        existing_kinds: Callable[[], Mapping[GVK, str]] = dict,
     ) -> None:
         self.readiness = readiness
         self._calls = calls
         self._metrics = metrics
         self._settings = settings
-        self._taken = taken
+        self._existing_kinds = existing_kinds
 
     async def handle(self, request: BaseRequest) -> Response:
         """Answer one request."""
@@ -124,8 +124,9 @@ class Application:
 
     async def _review(self, request: BaseRequest, path: str, parameters: str) -> Response:
         body = await read_body(request, min(self._settings.body_limit, _REVIEW_LIMIT))
-        taken = self._taken() if path == VALIDATE else None
-        return Response(body=await self._calls.review(body, _seconds(parameters, REVIEW_SECONDS), taken), headers=_JSON)
+        existing = self._existing_kinds() if path == VALIDATE else None
+        answer = await self._calls.review(body, _seconds(parameters, REVIEW_SECONDS), existing)
+        return Response(body=answer, headers=_JSON)
 
     def _report(self, path: str) -> Response:
         if path == "/metrics":

@@ -48,7 +48,9 @@ class Bodies:
         """Count bytes that a connection has sent; return whether there is room for them."""
         now = asyncio.get_running_loop().time()
         while self._total + size > self._most:
-            still = next((each for each, (_, since) in self._held.items() if _is_still(each, now - since)), None)
+            still = next(
+                (each for each, (_, since) in self._held.items() if now - since >= _STILL and each.is_receiving), None
+            )
             if still is None or still is sender:
                 return False
             self.drop(still)
@@ -75,10 +77,6 @@ def trim_memory() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
-
-
-def _is_still(sender: Sender, seconds: float) -> bool:
-    return seconds >= _STILL and sender.is_receiving
 
 
 def most_bytes(body_limit: int) -> int:

@@ -104,10 +104,10 @@ class Calls:
             return answer
         return partial(self._by_script, call) if lane is Lane.SCRIPT else partial(self._in_child, body, call=call)
 
-    async def review(self, body: bytes, seconds: float, taken: Mapping[GVK, str] | None) -> bytes:
+    async def review(self, body: bytes, seconds: float, existing_kinds: Mapping[GVK, str] | None) -> bytes:
         """Return the answer to a review of a Karta, see `IsolatedCalls.review`."""
         with self.load.work():
-            return await self._isolated.review(body, seconds, taken)
+            return await self._isolated.review(body, seconds, existing_kinds)
 
     def close(self) -> None:
         """End the processes; calls without an answer are dropped."""

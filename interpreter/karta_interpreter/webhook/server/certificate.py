@@ -13,6 +13,7 @@ from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -49,7 +50,7 @@ class CertificateSource(ABC):
     def read(self) -> Certificate:
         """Return the certificate to serve at the start; raises ServeError without one."""
 
-    async def look(self) -> Certificate:
+    async def fetch(self) -> Certificate:
         """Return the certificate to serve from now on, read in a thread; raises ServeError when it is not known."""
         return await asyncio.to_thread(self.read)
 
@@ -63,7 +64,7 @@ def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: 
         leaf = read_certificates(chain, str(sources["chain"]))[0]
     except ValueError as error:
         raise ServeError(str(error)) from error
-    _check_key(leaf, key, sources)
+    _private_key(leaf, key, sources)
     names = _names(leaf, sources["chain"])
     if leaf.not_valid_after_utc <= (now or datetime.now(UTC)):
         raise ServeError(
@@ -72,7 +73,8 @@ def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: 
     return Certificate(chain, key, names, leaf.not_valid_after_utc.timestamp())
 
 
-def _check_key(leaf: x509.Certificate, key: bytes, sources: Mapping[str, object]) -> None:
+def _private_key(leaf: x509.Certificate, key: bytes, sources: Mapping[str, object]) -> PrivateKeyTypes:
+    """Return the key of a certificate; raises ServeError for any other one."""
     try:
         public = leaf.public_key()
     except (ValueError, UnsupportedAlgorithm) as error:
@@ -87,6 +89,7 @@ def _check_key(leaf: x509.Certificate, key: bytes, sources: Mapping[str, object]
         raise ServeError(
             f"the key in {sources['key']} does not belong to the certificate in {sources['chain']}: give a pair"
         )
+    return private
 
 
 def _names(leaf: x509.Certificate, source: object) -> tuple[str, ...]:
@@ -138,19 +141,12 @@ class Authority:
         return cls(_signed(builder, key, constraints, _usage("key_cert_sign"), identifier), key)
 
     @classmethod
-    def load(cls, certificate: bytes, key: bytes) -> Self:
-        """The CA of a PEM certificate and its PEM key; raises ValueError when they are not a pair."""
+    def load(cls, certificate: bytes, key: bytes, *, sources: Mapping[str, object]) -> Self:
+        """The CA of a PEM certificate and its PEM key; raises ValueError or ServeError when they are not a pair."""
         loaded = x509.load_pem_x509_certificate(certificate)
-        try:
-            private, public = load_pem_private_key(key, password=None), loaded.public_key()
-        except TypeError as error:
-            raise ValueError("the key is encrypted") from error
-        except UnsupportedAlgorithm as error:
-            raise ValueError(f"OpenSSL cannot read it: {error}") from error
+        private = _private_key(loaded, key, sources)
         if not isinstance(private, ec.EllipticCurvePrivateKey):
             raise ValueError("the key is not one for elliptic curves")  # noqa: TRY004 - the content is wrong
-        if private.public_key() != public:
-            raise ValueError("the key does not belong to the certificate")
         return cls(loaded, private)
 
     @property

@@ -33,7 +33,7 @@ class CaFile:
         self.pem = self._read()
         self.problem = ""
 
-    def look(self) -> bool:
+    def reload_if_changed(self) -> bool:
         """Read the file again; return whether the certificates, or the `problem`, are others.
 
         A file that is away or broken changes no certificates: Kubernetes and people replace files in several steps.
@@ -121,7 +121,7 @@ class ControlPlane:
 
         async def refresh() -> None:
             if tls:
-                await tls.look()
+                await tls.reload_if_changed()
 
         self.registrar = Registrar(self.api, store, endpoint, registration, refresh=refresh)
 
@@ -142,9 +142,9 @@ class ControlPlane:
             if self._ca_file:
                 tasks.create_task(self._watch())
 
-    async def look(self) -> None:
+    async def reload_if_changed(self) -> None:
         """Read the CA file again, where there is one, and register what it has."""
-        if not (file := self._ca_file) or not await asyncio.to_thread(file.look):
+        if not (file := self._ca_file) or not await asyncio.to_thread(file.reload_if_changed):
             return
         if file.problem:
             log.error("the CA file cannot be used; the authorities it had stay registered", reason=file.problem)
@@ -155,4 +155,4 @@ class ControlPlane:
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(self._settings.certificate_interval)
-            await self.look()
+            await self.reload_if_changed()

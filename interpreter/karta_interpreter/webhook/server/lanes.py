@@ -52,16 +52,13 @@ def lane_of(request: Request | None, definition: Definition | None, size: int, *
         # A script could run without end, but its process can be stopped. What it may ask the Karta is plain; where that
         # reads references, they have to be looked up first.
         return Lane.CHILD if definition.references else Lane.SCRIPT
-    # Mostly the first comparison will do: an element takes two bytes at least.
-    if definition.steps * size // 2 > _MOST_STEPS and definition.most_steps(_decoded(request)) > _MOST_STEPS:
-        # The work of plain expressions is bounded by the object; here the bound is too high.
-        return Lane.CHILD
+    # Mostly this comparison will do: an element takes two bytes at least.
+    if definition.steps * size // 2 > _MOST_STEPS:
+        # The work of plain expressions is bounded by what was decoded for the answer: perhaps parts of the body only.
+        decoded = orjson.dumps([*(request.call or ())])
+        if definition.most_steps(decoded) > _MOST_STEPS:
+            return Lane.CHILD
     return Lane.INLINE
-
-
-def _decoded(request: Request) -> bytes:
-    """Return what was decoded for an answer: perhaps parts of the body only."""
-    return orjson.dumps([*(request.call or ())])
 
 
 def is_large_body(body: bytes) -> bool:

@@ -4,6 +4,7 @@ import time
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import accumulate, islice
 from math import inf
 from typing import Final, NamedTuple
@@ -201,15 +202,14 @@ class CallMetrics(Collector):
         return series
 
 
+@dataclass(slots=True)
 class _Series:
     """The answers of an operation and a kind with one outcome; ``within`` are the buckets of the operation."""
 
-    __slots__ = ("calls", "seconds", "slow", "within")
-
-    def __init__(self, within: list[int]) -> None:
-        self.calls = self.slow = 0
-        self.seconds = 0.0
-        self.within = within
+    within: list[int]
+    calls: int = 0
+    seconds: float = 0.0
+    slow: int = 0
 
 
 def _kind_label(gvk: GVK) -> str:

@@ -122,8 +122,8 @@ class Server:
             self._calls.observers = tuple(each.see for each in self._watchers)
         else:
             self._calls = Calls(self._store, self._metrics, options, load)
-        taken = (lambda: plane.kinds) if plane else dict
-        application = Application(self._calls, self._readiness, self._metrics, settings, taken)
+        existing_kinds = (lambda: plane.kinds) if plane else dict
+        application = Application(self._calls, self._readiness, self._metrics, settings, existing_kinds)
         connections = Connections(application, settings)
         self._metrics.show_in_flight(lambda: connections.busy)
         self._listener = Listener(
@@ -173,7 +173,7 @@ class Server:
             opened.callback(health.close)
         # Not before the ports are open: the API server with the Secret may be away, and probes have to be answered.
         if tls and tls.certificate.is_placeholder:
-            await tls.look()
+            await tls.reload_if_changed()
         # Closed in reverse: the extensions end first, then the tasks, then the ports, and last what these use.
         opened.push_async_callback(self._end_tasks)
         self._background("beating", self._readiness.run())
@@ -200,9 +200,9 @@ class Server:
             asked.clear()
             await self._store.reload()
             if self._tls:
-                await self._tls.look()
+                await self._tls.reload_if_changed()
             if self._control_plane:
-                await self._control_plane.look()
+                await self._control_plane.reload_if_changed()
             log.info("reloaded", generation=self._store.snapshot.generation)
 
     async def wind_down(self) -> None:

@@ -47,7 +47,7 @@ _MEMORY: Final = 2**30
 _NICENESS: Final = 10
 """Nothing waits for the process."""
 _MOST_PLACES: Final = 4
-"""Places that are told of an answer."""
+"""Places of an answer that are named."""
 
 Count: TypeAlias = Callable[[str, str, str], None]
 """Counts a comparison by kind, operation and outcome: same, different, and without the two left out or failed."""

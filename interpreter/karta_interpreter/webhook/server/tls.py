@@ -44,7 +44,7 @@ class Tls:
 
     @property
     def not_after(self) -> float | None:
-        """When the certificate expires, in seconds since 1970; None while a stand-in is served."""
+        """When the certificate expires, in seconds since 1970; None while a placeholder is served."""
         return None if self.certificate.is_placeholder else self.certificate.not_after
 
     def install(self, certificate: Certificate) -> None:
@@ -53,9 +53,7 @@ class Tls:
         For new connections, whose context is another one: a context that rejects a key has already taken the chain,
         and it goes on showing the certificate that it had for a key of another type, such as EC before RSA.
         """
-        context = _context()
-        _load(context, certificate)
-        self.context, self.certificate = context, certificate
+        self.context, self.certificate = _context(certificate), certificate
         if self.not_after is not None:
             self._metrics.certificate_loaded(self.not_after)
 
@@ -63,14 +61,14 @@ class Tls:
         """Look for another certificate every ``interval`` seconds until cancelled."""
         while True:
             await asyncio.sleep(min(interval, _FIRST_INTERVAL) if self.not_after is None else interval)
-            await self.look()
+            await self.reload_if_changed()
 
-    async def look(self) -> None:
+    async def reload_if_changed(self) -> None:
         """Ask the source, and serve what it has."""
         # The task at intervals, a reload and the registrar may look at once, and a look may write the Secret.
         async with self._looking:
             try:
-                certificate = await self.source.look()
+                certificate = await self.source.fetch()
                 if certificate != self.certificate:
                     self._renew(certificate)
             except Exception as error:  # noqa: BLE001 - the next attempt may succeed after any error
@@ -89,23 +87,21 @@ class Tls:
         self._renewed()
 
 
-def _context() -> ssl.SSLContext:
+def _context(certificate: Certificate) -> ssl.SSLContext:
+    """The context of a server that shows a certificate; raises ServeError when OpenSSL does not take it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # In TLS 1.2 a client could ask for one costly handshake after the other on a connection that is admitted.
     context.options |= ssl.OP_NO_RENEGOTIATION
     # Go offers HTTP/2 as well, which aiohttp does not speak.
     context.set_alpn_protocols(["http/1.1"])
-    return context
-
-
-def _load(context: ssl.SSLContext, certificate: Certificate) -> None:
     # An OSError other than `ssl.SSLError` is not about the certificate: the machine has no file handles left.
     with _private_file(certificate.chain) as chain, _private_file(certificate.key) as key:
         try:
             context.load_cert_chain(chain, key)
         except ssl.SSLError as error:
             raise ServeError(f"OpenSSL does not take the certificate: {error.reason or error}") from error
+    return context
 
 
 @contextmanager
@@ -195,8 +191,7 @@ def _secret(
     settings: Settings, secret: str, names: tuple[str, ...], is_trusted: Callable[[bytes], bool]
 ) -> CertificateSource:
     # Imported only where it is used: the other sources need none of it.
-    from karta_interpreter.webhook.server.ca_rotation import Rotation  # noqa: PLC0415
-    from karta_interpreter.webhook.server.certificate_secret import SecretCertificates  # noqa: PLC0415
+    from karta_interpreter.webhook.server.certificate_secret import Rotation, SecretCertificates  # noqa: PLC0415
 
     if settings.ca_file:
         raise ServeError("--ca-file is for certificates from files: with --certificate-secret the authority is known")
@@ -209,9 +204,9 @@ def _secret(
         is_trusted=is_trusted,
     )
     now = datetime.now(UTC)
-    stand_in = Authority.create(now, rotation.life).issue(dict.fromkeys(rotation.names), now, rotation.life)
-    stand_in = replace(stand_in, authority=b"", is_placeholder=True)
-    return SecretCertificates(ApiServer.of(), secret, rotation, stand_in)
+    placeholder = Authority.create(now, rotation.life).issue(dict.fromkeys(rotation.names), now, rotation.life)
+    placeholder = replace(placeholder, authority=b"", is_placeholder=True)
+    return SecretCertificates(ApiServer.of(), secret, rotation, placeholder)
 
 
 def _content(path: Path) -> bytes:
