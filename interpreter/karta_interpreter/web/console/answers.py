@@ -22,7 +22,7 @@ from karta_interpreter.engine.suites.comparison import ERROR, Answer
 from karta_interpreter.engine.suites.output import case_of
 from karta_interpreter.engine.workload import Karta, Workload, WorkloadTree
 from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode
-from karta_interpreter.languages.lua.source_map import SourcePosition as Lines
+from karta_interpreter.languages.lua.source_map import SourcePosition
 from karta_interpreter.web.console.texts import (
     Marker,
     Position,
@@ -137,7 +137,7 @@ def answer(question: Question) -> dict[str, JSON]:
 
 
 @lru_cache(_KARTAS)
-def kartas_of(text: str) -> tuple[tuple[Loaded, Lines | None], ...]:
+def kartas_of(text: str) -> tuple[tuple[Loaded, SourcePosition | None], ...]:
     """Load the Kartas of a text, which stays the same while its user edits the object."""
     return tuple(load_placed(text, ""))
 
@@ -167,7 +167,9 @@ def inputs_of(question: Question) -> Inputs:
 class _Answers:
     """The answers of one definition about one object."""
 
-    def __init__(self, definition: Definition, place: Lines, obj: Marker, inputs: Inputs, question: Question) -> None:
+    def __init__(
+        self, definition: Definition, place: SourcePosition, obj: Marker, inputs: Inputs, question: Question
+    ) -> None:
         self._definition, self._place, self._object, self._inputs = definition, place, obj, inputs
         self._options, self._known = options_of(question), Known.of(inputs.references)
         self._replicas = replicas_or_more(question.replicas, definition, obj.value, self._options, self._known)

@@ -2,7 +2,7 @@
 
 Here belong HTTP, TLS, limits, metrics, the log, and starting and stopping. Bodies are decoded in
 `karta_interpreter.webhook.wire` and answered in `karta_interpreter.engine.operations`. Only this package and
-`karta_interpreter.web.console` import aiohttp.
+`karta_interpreter.web` import aiohttp.
 """
 
 from karta_interpreter.webhook.server.process import run
