@@ -11,8 +11,7 @@ from click.shell_completion import CompletionItem
 
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.findings import escaped
-from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.base.findings import did_you_mean, escaped
 
 NAME = "karta-interpreter"
 PLUGIN = "kubectl karta"

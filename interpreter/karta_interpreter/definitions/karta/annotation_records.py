@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, QuerySyntaxError
-from karta_interpreter.base.findings import Finding, error, warning
+from karta_interpreter.base.findings import Finding, closest, did_you_mean, error, hints, warning
 from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.values import JSON, Object, type_name
-from karta_interpreter.base.suggestion import closest, did_you_mean, hints
 from karta_interpreter.definitions.karta import annotations as values
 from karta_interpreter.definitions.karta.annotations import (
     PREFIX,

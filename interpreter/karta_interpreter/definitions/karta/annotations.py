@@ -11,10 +11,9 @@ from enum import StrEnum
 from typing import Any
 
 from karta_interpreter.base.errors import ManifestError
-from karta_interpreter.base.findings import Finding, error, warning
+from karta_interpreter.base.findings import Finding, error, hints, warning
 from karta_interpreter.base.k8s.manifest import SWITCHES, Document, Mark, read_documents
 from karta_interpreter.base.k8s.values import JSON, Path, type_name
-from karta_interpreter.base.suggestion import hints
 from karta_interpreter.definitions.karta.expressions import check_expression
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.status_rules import Status

@@ -3,9 +3,8 @@
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from karta_interpreter.base.findings import Finding, error, warning
+from karta_interpreter.base.findings import Finding, error, hints, warning
 from karta_interpreter.base.k8s.values import Path
-from karta_interpreter.base.suggestion import hints
 from karta_interpreter.definitions.karta.annotations import Annotations, annotation_path
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expressions import (

@@ -8,9 +8,8 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from karta_interpreter.base.findings import Finding, error
+from karta_interpreter.base.findings import Finding, did_you_mean, error, hints
 from karta_interpreter.base.k8s.values import Path
-from karta_interpreter.base.suggestion import did_you_mean, hints
 from karta_interpreter.definitions.karta import model
 from karta_interpreter.definitions.karta.definition import LabelOperator
 from karta_interpreter.definitions.karta.schema_types import REFERENCES

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
-from karta_interpreter.base.findings import Finding, Span, error, warning
+from karta_interpreter.base.findings import Finding, Span, did_you_mean, error, warning
 from karta_interpreter.base.k8s.values import JSON, Object, Path
-from karta_interpreter.base.suggestion import did_you_mean
 from karta_interpreter.definitions.karta import annotations as values
 from karta_interpreter.definitions.karta.annotation_records import parse_annotations
 from karta_interpreter.definitions.karta.annotations import annotation_path, field_text

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Final
 
-from karta_interpreter.base.findings import Severity
-from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.base.findings import Severity, did_you_mean
 from karta_interpreter.definitions.openapi.check.shape import (
     ANY,
     BOOLEAN,

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from karta_interpreter.base.findings import Span
-from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.base.findings import Span, did_you_mean
 from karta_interpreter.definitions.openapi.check.operators import check_default, operation
 from karta_interpreter.definitions.openapi.check.shape import (
     ANY,

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import LuaSyntaxError
-from karta_interpreter.base.suggestion import closest, did_you_mean
+from karta_interpreter.base.findings import closest, did_you_mean
 from karta_interpreter.languages.lua.machine.bytecode import FunctionValue, Mention, Names
 from karta_interpreter.languages.lua.operation import OWN_FUNCTIONS, SLOTS
 
