@@ -10,7 +10,7 @@ import click
 
 from deploy import write_readme
 from docs.tools.write_catalogue import table
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.program import COMMANDS, NAME, program
 from karta_interpreter.cli.serve import OPTIONS
 from karta_interpreter.definitions.karta.definition import Definition

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         WriteVerificationError,
     )
     from karta_interpreter.base.findings import DefinitionError, Finding, Severity
-    from karta_interpreter.base.k8s.gvk import GVK
+    from karta_interpreter.base.k8s.values import GVK
     from karta_interpreter.engine.explain import Explanation, Fact, InterpreterLayer, Place
     from karta_interpreter.engine.workload import (
         Attribution,
@@ -84,7 +84,7 @@ __all__ = [
 _ELSEWHERE = {
     "Explanation": "karta_interpreter.engine.explain",
     "Fact": "karta_interpreter.engine.explain",
-    "GVK": "karta_interpreter.base.k8s.gvk",
+    "GVK": "karta_interpreter.base.k8s.values",
     "InterpreterLayer": "karta_interpreter.engine.explain",
     "Place": "karta_interpreter.engine.explain",
     "DefinitionError": "karta_interpreter.base.findings",

@@ -7,9 +7,8 @@ from typing import Any
 
 from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.patch import diff
-from karta_interpreter.base.k8s.values import JSON, Object, Path
+from karta_interpreter.base.k8s.values import GVK, JSON, Object, Path
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation.pods import pod_sets, scale_locations
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret

@@ -10,9 +10,8 @@ import pytest
 
 from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.patch import diff
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition, PodTemplate
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.evaluation.pods import pod_sets

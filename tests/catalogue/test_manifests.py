@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.manifest import read_documents
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.engine.operations import Call, Operation, interpret
 

@@ -7,9 +7,8 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.requirements import Counting, pod_requirements
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.engine.evaluation.pods import pod_sets

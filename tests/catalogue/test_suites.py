@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.suites import run

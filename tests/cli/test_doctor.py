@@ -12,7 +12,7 @@ import pytest
 import yaml
 from click.testing import Result
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli import doctor
 from karta_interpreter.webhook.doctor import Level, connection
 from karta_interpreter.webhook.doctor.result import CheckResult as Finding

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.server.contention import Fight
 from karta_interpreter.webhook.server.metrics import Metrics
 from tests.deploy import rendered

@@ -5,7 +5,7 @@ import pytest
 
 from karta_interpreter.base.errors import ExportError, LuaError
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.annotations import AggregateRule
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import CustomKind, draft

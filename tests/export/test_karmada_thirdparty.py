@@ -2,7 +2,7 @@ import pytest
 import yaml
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.suites.suite import read_suite
 from karta_interpreter.export.karmada_thirdparty import ThirdParty, third_party
 

@@ -7,8 +7,7 @@ import pytest
 
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.edit import get, set_value
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.engine.operations import Operation

@@ -8,8 +8,7 @@ import click
 
 from karta_interpreter.base.errors import InterpretationError, LuaError
 from karta_interpreter.base.findings import escaped
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.definitions.karta.definition import Definition

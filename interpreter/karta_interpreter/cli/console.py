@@ -6,7 +6,7 @@ from threading import Thread
 
 import click
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.definitions import snapshot_of
 from karta_interpreter.cli.files import check_stdin, read_object, read_texts
 from karta_interpreter.cli.options import WholeNumber, definitions, file_option

@@ -10,7 +10,7 @@ from typing import TypedDict
 import click
 
 from karta_interpreter.base.findings import Finding, Severity, did_you_mean
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.files import STDIN, check_path, check_stdin, is_url, read_stream, read_texts
 from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem

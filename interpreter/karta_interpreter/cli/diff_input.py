@@ -13,9 +13,8 @@ from tempfile import TemporaryDirectory
 from karta_interpreter.base.errors import InterpretationError, SuiteError
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.manifest import read_objects
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.cli.definitions import DEFINITIONS, Interpreter, NoDefinition, interpreter_for
 from karta_interpreter.cli.files import STDIN, is_url, manifest_errors, read_texts
 from karta_interpreter.cli.program import Problem, UsageProblem

@@ -10,8 +10,7 @@ import click
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import ExportError, InterpretationError, ServeError
 from karta_interpreter.base.findings import count, escaped
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.calls import operation_named
 from karta_interpreter.cli.definitions import Sources, definitions_named, load_sources, sources

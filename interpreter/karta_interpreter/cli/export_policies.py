@@ -5,8 +5,8 @@ from textwrap import fill
 import click
 
 from karta_interpreter.base.errors import ExportError, WorkloadError
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.patch import diff
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.definitions import definitions_named, kinds_of
 from karta_interpreter.cli.files import read_object

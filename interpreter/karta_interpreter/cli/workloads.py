@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.cli.definitions import interpreter_for
 from karta_interpreter.cli.files import read_objects
 from karta_interpreter.cli.program import UsageProblem

@@ -15,9 +15,8 @@ import orjson
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.findings import DefinitionError, Finding, Severity, count, error, format_path
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.patch import diff
-from karta_interpreter.base.k8s.values import JSON, Object, Path, type_name
+from karta_interpreter.base.k8s.values import GVK, JSON, Object, Path, type_name
 from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE, gvk_of, name_of

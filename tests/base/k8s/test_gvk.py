@@ -3,8 +3,7 @@
 import pytest
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s.values import GVK, JSON
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """What Flux applies, and the sources that it applies it from."""
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from tests.catalogue.statuses.states import DEGRADED, FAILED, INITIALIZING, RUNNING, SUSPENDED, UNDEFINED, States
 
 _SOURCE = {

@@ -1,6 +1,6 @@
 """Kinds that serve models in groups of pods."""
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from tests.catalogue.statuses.states import DEGRADED, INITIALIZING, RUNNING, SUSPENDING, UNDEFINED, States
 
 INFERENCE: States = {

@@ -1,6 +1,6 @@
 """Kubeflow's training jobs, of both generations, and notebooks."""
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.evaluation.status import Status
 from tests.catalogue.statuses.states import (
     COMPLETED,

@@ -1,6 +1,6 @@
 """Kubernetes' own workloads and those of its special interest groups."""
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from tests.catalogue.statuses.states import (
     COMPLETED,
     DEGRADED,

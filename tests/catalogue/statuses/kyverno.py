@@ -1,6 +1,6 @@
 """Kyverno's policies."""
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from tests.catalogue.statuses.states import INITIALIZING, RUNNING, UNDEFINED, States
 
 _POLICY = {

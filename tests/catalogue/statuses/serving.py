@@ -1,6 +1,6 @@
 """What serves models and requests."""
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.evaluation.status import Status
 from tests.catalogue.statuses.states import (
     COMPLETED,

@@ -1,6 +1,6 @@
 """What keeps its data, or its nodes."""
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from tests.catalogue.statuses.states import (
     DEGRADED,
     FAILED,

@@ -2,7 +2,7 @@
 
 from typing import TypeAlias
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.evaluation.status import Status
 
 States: TypeAlias = dict[GVK, dict[str, set[Status]]]

@@ -4,7 +4,7 @@ import click
 import pytest
 
 from karta_interpreter.base.findings import Finding, Severity
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.serve import curl, startup_text
 from karta_interpreter.definitions.karta.definition import Component, Definition
 from karta_interpreter.definitions.sources.snapshot import Quarantined, ServedDefinition, Snapshot

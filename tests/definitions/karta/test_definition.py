@@ -3,8 +3,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s.values import GVK, JSON
 from karta_interpreter.definitions.karta.definition import Definition, Fragments, PodSpec, PodTemplate
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.status_rules import Status

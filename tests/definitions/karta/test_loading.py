@@ -5,7 +5,7 @@ import yaml
 
 from karta_interpreter.base.findings import DefinitionError, Severity
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.loading import load_definition, load_documents
 
 Raw = dict[str, Any]

@@ -8,8 +8,7 @@ import pytest
 from karta_interpreter.base.errors import InterpretationError, QueryReferenceError
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition, pack_known, unpack_known
 from karta_interpreter.definitions.karta.reference_resolver import Known, Reader, known_to, resolved

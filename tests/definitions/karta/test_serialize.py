@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition, pack, pack_known, unpack, unpack_known
 from karta_interpreter.definitions.karta.reference_resolver import Known

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 
 _KARTA = """\
 apiVersion: run.ai/v1alpha1

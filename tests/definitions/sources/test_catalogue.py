@@ -1,7 +1,6 @@
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s.values import GVK, JSON
 from karta_interpreter.definitions.karta.loading import CORE, catalogue_files, load_documents
 from karta_interpreter.definitions.sources.files import find_in_catalogue, load_catalogue
 from karta_interpreter.languages.lua import reading

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta import loading
 from karta_interpreter.definitions.karta.schema import karta_api_group
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources import files
 from karta_interpreter.definitions.sources.files import MAX_BYTES, DefinitionFile, Folder, WatchedFile, layer_of
 from karta_interpreter.definitions.sources.snapshot import combine

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.snapshot import Selection
 from karta_interpreter.definitions.sources.store import Store
 from tests.definitions.sources.test_overrides import customization

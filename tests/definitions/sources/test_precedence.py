@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from karta_interpreter.base.findings import error
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Component, Definition
 from karta_interpreter.definitions.sources.snapshot import (
     Overrides,

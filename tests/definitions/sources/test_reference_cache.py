@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.base.errors import QueryReferenceError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from tests.definitions.sources.running import FAST, RunningCluster, running_cluster
 from tests.definitions.sources.scripted_api import ScriptedApi, status
 from tests.support.waiting import HANG

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from karta_interpreter.base.findings import error, warning
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.loading import Loaded
 from karta_interpreter.definitions.sources.cluster_karta import load_object
 from karta_interpreter.definitions.sources.status_writer import conditions_of, events_of, report_of

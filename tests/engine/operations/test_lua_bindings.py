@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import LuaRunError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, Operation, Options
 from karta_interpreter.engine.operations.interpretation import own_functions

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.languages.lua.machine import worker

@@ -3,7 +3,7 @@
 import pytest
 
 from karta_interpreter.base.errors import SuiteError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.suites import Outcome, Report, Totals
 from karta_interpreter.engine.suites.suite import read_suite
 

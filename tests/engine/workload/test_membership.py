@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import WorkloadError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Component, Definition
 from karta_interpreter.definitions.karta.model import GangScheduling, PodGroupMember
 from karta_interpreter.engine.workload.gang.groups import EffectiveMember, effective_member

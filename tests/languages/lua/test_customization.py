@@ -3,7 +3,7 @@ import json
 import pytest
 
 from karta_interpreter.base.findings import Finding, format_path
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.languages.lua.customization import LoadedCustomization, load_customizations
 
 _HEAD = """\

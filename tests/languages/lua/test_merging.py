@@ -3,7 +3,7 @@ from collections.abc import Mapping
 import pytest
 
 from karta_interpreter.base.findings import Finding, Severity
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.languages.lua.customization import LoadedCustomization, merge
 from karta_interpreter.languages.lua.script import Script, Scripts
 

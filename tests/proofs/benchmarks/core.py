@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import orjson
 
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.projection import UNREAD, Projection, ReadWithText, reader_with_text
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.languages.jq import Query, take_outputs
 from tests.proofs.benchmarks.field import Field

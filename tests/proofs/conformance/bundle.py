@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.manifest import read_documents
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s.values import GVK, JSON
 from karta_interpreter.languages.lua.customization import load_customizations
 from karta_interpreter.languages.lua.operation import SLOTS
 from karta_interpreter.languages.lua.script import Scripts

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 import yaml
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.loading import catalogue_kinds
 from tests.proofs.e2e.rig import binaries
 from tests.proofs.e2e.rig.api import ApiError, Object

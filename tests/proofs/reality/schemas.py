@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from karta_interpreter.base.findings import Severity
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.check import check
 from karta_interpreter.definitions.openapi.draft import CustomKind

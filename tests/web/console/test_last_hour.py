@@ -1,6 +1,6 @@
 """Calls, errors and latencies of the last hour, from the counters of a server."""
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.web.webhook import INTERVAL, LastHour
 from karta_interpreter.webhook.server.metrics import AnswerCounts, CallMetrics
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from karta_interpreter.base.errors import ServeError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli import console as command_module
 from karta_interpreter.cli.program import program
 from karta_interpreter.definitions.sources.snapshot import Snapshot

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.web.console.texts import TextError, read_items, read_object, read_objects
 
 WRONG = [

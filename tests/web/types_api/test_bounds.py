@@ -13,7 +13,7 @@ import pytest
 from aiohttp.test_utils import make_mocked_request
 from aiohttp.web_response import Response
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.web.types_api import view
 from karta_interpreter.web.types_api.edge import ClientLimits, HttpApi, RequestContext, Route

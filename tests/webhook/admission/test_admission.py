@@ -7,7 +7,7 @@ import jsonpatch
 import pytest
 
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.admission import mutate, read, validate
 
 Raw = dict[str, Any]

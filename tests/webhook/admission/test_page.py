@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.admission import mutate, read, validate
 
 _DOCS = Path(__file__).parents[3] / "docs"

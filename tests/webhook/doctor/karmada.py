@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.webhooks import Customization, RegisteredWebhook, read_webhooks

@@ -1,7 +1,7 @@
 import orjson
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.connection import Reply
 from karta_interpreter.webhook.doctor.endpoint import UNDEFINED, call_body, is_defined, judge_call, judge_readiness

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor import connection, endpoint
 from karta_interpreter.webhook.doctor.connection import Address

@@ -2,7 +2,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.kinds import ServedVersions, judge_kinds, served
 from karta_interpreter.webhook.doctor.result import Level

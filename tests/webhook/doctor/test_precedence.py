@@ -1,6 +1,6 @@
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.result import Level
 from karta_interpreter.webhook.doctor.webhooks import judge_precedence, read_customization

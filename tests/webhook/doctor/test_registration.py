@@ -1,6 +1,6 @@
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.doctor.result import Level
 from karta_interpreter.webhook.doctor.webhooks import judge_registration, judge_rules, judge_timeouts
 from tests.webhook.doctor.karmada import BREW, JOB, hooks, rule

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.doctor import CheckResult, Level, examine
 from tests.webhook.doctor.authority import Authority
 from tests.webhook.doctor.karmada import (

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.webhooks import Client, Rule, in_order, kinds_of, read_webhooks
 from karta_interpreter.webhook.registration.configuration import Service

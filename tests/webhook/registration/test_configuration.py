@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.base.findings import error
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Snapshot, combine
 from karta_interpreter.webhook.registration import Endpoint, ServedKind, left_out, webhook_configuration

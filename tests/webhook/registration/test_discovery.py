@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.registration.operations import ServedKind, find_served, served_kinds, served_versions
 
 JOB = GVK("batch", "v1", "Job")

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.registration.configuration import webhook_names
 
 _TEXT = st.text(alphabet="aAbB09-._*é", max_size=80)

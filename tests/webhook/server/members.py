@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.server.calls import Calls

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import ServeError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.server.server import Server
 from karta_interpreter.webhook.server.settings import Settings
 from tests.support.waiting import Clock, until

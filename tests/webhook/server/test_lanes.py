@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Component, Definition, Reference
 from karta_interpreter.engine.operations import Call, Operation
 from karta_interpreter.languages.lua.script import Script, Scripts

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.definitions.sources.snapshot import Snapshot

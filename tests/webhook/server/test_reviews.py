@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from karta_interpreter.base.errors import RequestError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.admission import mutate, read, validate
 from karta_interpreter.webhook.server import application, isolated_child
 from karta_interpreter.webhook.server.isolated_calls import IsolatedCalls

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.base.errors import InterpretationError, RequestError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Operation, Options, interpret
 from karta_interpreter.engine.operations.interpretation import has_scripts_alone

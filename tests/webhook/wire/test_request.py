@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.base.errors import RequestError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.webhook.wire import decode
 

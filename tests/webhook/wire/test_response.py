@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Call, Operation, Results
 from karta_interpreter.webhook.wire import Request, encode_failure, encode_results
 from tests.webhook.wire.karmada import RejectedError, receive

@@ -1,11 +1,13 @@
-"""JSON values as Python has them, and what was computed of small ones."""
+"""JSON values as Python has them, the types of Kubernetes objects, and what was computed of small values."""
 
 import json
 import marshal
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Final, TypeAlias, TypeVar, TypeVarTuple
+from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar, TypeVarTuple
+
+from karta_interpreter.base.errors import InterpretationError
 
 JSON: TypeAlias = Any
 """None, bool, int, float, str, list of JSON, or dict from str to JSON. Never mutated once it is shared."""
@@ -74,6 +76,71 @@ def _step(step: str | int) -> str:
     if _PLAIN_KEY.fullmatch(step):
         return f".{step}"
     return f"[{json.dumps(step, ensure_ascii=False)}]"
+
+
+class GVK(NamedTuple):
+    """A Kubernetes type.
+
+    >>> GVK("apps", "v1", "Deployment").api_version
+    'apps/v1'
+    >>> print(GVK("", "v1", "Pod"))
+    v1, Kind=Pod
+    """
+
+    group: str
+    version: str
+    kind: str
+
+    @classmethod
+    def parse(cls, api_version: str, kind: str) -> Self:
+        """The type that a manifest's ``apiVersion`` and ``kind`` name.
+
+        Raises InterpretationError (code 400) when they name none.
+
+        >>> GVK.parse("batch/v1", "Job")
+        GVK(group='batch', version='v1', kind='Job')
+        """
+        group, slash, version = api_version.rpartition("/")
+        if not version or "/" in group or (slash and not group):
+            raise InterpretationError(f'apiVersion "{api_version}" is not "version" or "group/version"', code=400)
+        if not kind:
+            raise InterpretationError(f'the kind of apiVersion "{api_version}" is empty', code=400)
+        return cls(group, version, kind)
+
+    @classmethod
+    def of(cls, obj: Object) -> Self:
+        """The type of an object; raises InterpretationError (code 400) when the object has none."""
+        return cls.parse(_required_text(obj, "apiVersion"), _required_text(obj, "kind"))
+
+    @property
+    def api_version(self) -> str:
+        """The value of ``apiVersion`` in a manifest; the core group is not named there."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def type_meta(self) -> dict[str, str]:
+        """The fields of a manifest that name the type.
+
+        >>> GVK("batch", "v1", "Job").type_meta
+        {'apiVersion': 'batch/v1', 'kind': 'Job'}
+        """
+        return {"apiVersion": self.api_version, "kind": self.kind}
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What people call the type, in small letters: its kind, and its kind with the API version."""
+        return self.kind.lower(), f"{self.api_version}/{self.kind}".lower()
+
+    def __str__(self) -> str:
+        return f"{self.api_version}, Kind={self.kind}"
+
+
+def _required_text(obj: Object, field: str) -> str:
+    value: JSON = obj.get(field)
+    if isinstance(value, str):
+        return value
+    found = "has none" if field not in obj else f"has {type_name(value)} there"
+    raise InterpretationError(f"an object needs a string in {field}; this one {found}", code=400)
 
 
 _Rest = TypeVarTuple("_Rest")

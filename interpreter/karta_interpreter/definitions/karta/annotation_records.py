@@ -11,8 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, QuerySyntaxError
 from karta_interpreter.base.findings import Finding, closest, did_you_mean, error, hints, warning
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON, Object, type_name
+from karta_interpreter.base.k8s.values import GVK, JSON, Object, type_name
 from karta_interpreter.definitions.karta import annotations as values
 from karta_interpreter.definitions.karta.annotations import (
     PREFIX,

@@ -7,9 +7,8 @@ from functools import cached_property, reduce
 from typing import Final, Self
 
 from karta_interpreter.base.findings import Finding
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.projection import values_in
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.annotations import Annotations
 from karta_interpreter.definitions.karta.bindings import Bindings
 from karta_interpreter.definitions.karta.model import GangScheduling, PodSelector

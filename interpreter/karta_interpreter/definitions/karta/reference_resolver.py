@@ -12,8 +12,7 @@ from typing import Protocol, Self
 from karta_interpreter.base.errors import InterpretationError, QueryError, QueryReferenceError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.fields import namespace as namespace_of
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON, Object, type_name
+from karta_interpreter.base.k8s.values import GVK, JSON, Object, type_name
 from karta_interpreter.definitions.karta.definition import Definition, LabelOperator, LabelRule, Reference
 from karta_interpreter.languages.jq import Query, Unresolved
 

@@ -16,8 +16,7 @@ from functools import partial
 
 from karta_interpreter.base.errors import ClusterError, QueryReferenceError
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 

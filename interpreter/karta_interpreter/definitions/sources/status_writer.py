@@ -16,8 +16,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import Severity, count, escaped
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.fields import generation
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.loading import Loaded
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta

@@ -6,7 +6,7 @@ own code (``default/native``).
 
 from typing import Final
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.languages.lua.operation import Operation
 
 _NAMES: Final = {

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from karta_interpreter.base.errors import InterpretationError, SuiteError
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s.values import GVK, JSON
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Options, interpret

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import DefinitionError, Finding, did_you_mean, error
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import Loaded, catalogue_kinds, load_documents, load_object
 from karta_interpreter.definitions.karta.reference_resolver import Known

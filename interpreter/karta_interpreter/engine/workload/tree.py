@@ -12,9 +12,8 @@ from typing import NamedTuple, Self
 
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.requirements import Counting, PodRequirements, pod_requirements
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from karta_interpreter.engine.evaluation.status import StatusMatch
 from karta_interpreter.engine.workload.document import checked_pods, reading

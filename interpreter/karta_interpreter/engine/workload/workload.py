@@ -8,10 +8,9 @@ from typing import TypeVar
 from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.patch import Operation as Patch
 from karta_interpreter.base.k8s.patch import diff
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.karta.definition import Component as ComponentDefinition
 from karta_interpreter.definitions.karta.definition import Fragments
 from karta_interpreter.definitions.karta.reference_resolver import resolved

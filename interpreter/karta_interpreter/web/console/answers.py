@@ -8,9 +8,8 @@ from typing import Any, Final, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.k8s import edit, patch
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.requirements import Counting
-from karta_interpreter.base.k8s.values import JSON, Object, Path
+from karta_interpreter.base.k8s.values import GVK, JSON, Object, Path
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import Loaded, load_placed

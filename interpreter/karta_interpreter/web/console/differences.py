@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from karta_interpreter.base.findings import DefinitionError, format_path
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON, NOTHING, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, NOTHING, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
 from karta_interpreter.engine.operations import Call, Options

@@ -13,8 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from karta_interpreter.base.errors import InterpretationError, SandboxError, StopCause
 from karta_interpreter.base.findings import Finding, Severity, error
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON, Object, json_pointer
+from karta_interpreter.base.k8s.values import GVK, JSON, Object, json_pointer
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_object, pack, pack_known, unpack, unpack_known

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.karta.schema import gvk_of, name_of
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.result import CheckResult, listed, ok, problem, warning

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.karta.annotations import Annotations, ExtraDependency
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.model import ComponentDefinition, GangScheduling

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.definition import Component, Definition
 from karta_interpreter.definitions.karta.expressions import takes_number
 from karta_interpreter.engine.operations import Operation, by_operation

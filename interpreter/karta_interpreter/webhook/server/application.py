@@ -13,8 +13,8 @@ from aiohttp.web_response import Response
 from multidict import CIMultiDict
 
 from karta_interpreter.base.errors import RequestError
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.quantity import parse_duration
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.server import metrics as exposition
 from karta_interpreter.webhook.server.bodies import Sender
 from karta_interpreter.webhook.server.calls import Awaited, Calls

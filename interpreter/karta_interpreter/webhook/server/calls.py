@@ -10,7 +10,7 @@ from math import inf
 from typing import Any, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, RequestError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.sandbox import close_pools
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot

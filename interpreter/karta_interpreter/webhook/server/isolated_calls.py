@@ -23,8 +23,7 @@ from karta_interpreter.base.errors import (
     SandboxError,
     StopCause,
 )
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s.values import GVK, JSON
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.awaiting import AsyncPool, Exchange
 from karta_interpreter.definitions.karta.definition import Definition

@@ -7,7 +7,7 @@ then reads the same parts, and has the same answer.
 from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Call

@@ -12,9 +12,8 @@ import msgspec
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.projection import UNREAD, Projection, ReadWithText, reader_with_text
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s.values import GVK, JSON
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import SLOTS, Call, Operation
 from karta_interpreter.engine.operations.dispatch import projection_of

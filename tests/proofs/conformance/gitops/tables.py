@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
 from tests.proofs.conformance.gitops.health import ask
 from tests.proofs.conformance.health_checks import kinds

@@ -46,7 +46,7 @@ class Draft:
 def draft(kind: CustomKind) -> Draft:
     """A first Karta for a kind; it can be loaded as it is, and is right only once its notes have been followed.
 
-    >>> from karta_interpreter.base.k8s.gvk import GVK
+    >>> from karta_interpreter.base.k8s.values import GVK
     >>> draft(CustomKind("bakeries.example.io", GVK("example.io", "v1", "Bakery"), {})).karta["metadata"]
     {'name': 'example-io-bakery-v1'}
     """

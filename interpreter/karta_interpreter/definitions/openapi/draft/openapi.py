@@ -7,8 +7,7 @@ from typing import Self
 
 from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 
 
 @dataclass(frozen=True, slots=True)
