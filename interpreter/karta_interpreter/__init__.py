@@ -17,7 +17,8 @@ if TYPE_CHECKING:
         WriteVerificationError,
     )
     from karta_interpreter.base.findings import DefinitionError, Finding, Severity
-    from karta_interpreter.base.k8s.values import GVK
+    from karta_interpreter.base.k8s.gvk import GVK
+    from karta_interpreter.definitions.karta.model import Topology
     from karta_interpreter.engine.explain import Explanation, Fact, InterpreterLayer, Place
     from karta_interpreter.engine.workload import (
         Attribution,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
         StatusMatch,
         StrayPod,
         SubGroup,
-        Topology,
         Workload,
         WorkloadTree,
     )
@@ -87,6 +87,7 @@ _ELSEWHERE = {
     "GVK": "karta_interpreter.base.k8s.values",
     "InterpreterLayer": "karta_interpreter.engine.explain",
     "Place": "karta_interpreter.engine.explain",
+    "Topology": "karta_interpreter.definitions.karta.model",
     "DefinitionError": "karta_interpreter.base.findings",
     "Finding": "karta_interpreter.base.findings",
     "Severity": "karta_interpreter.base.findings",

@@ -6,8 +6,8 @@ import pytest
 from karta_interpreter.base.findings import Finding, Severity, Span, format_path
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import Path
+from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.expressions import check_expression
-from karta_interpreter.definitions.karta.schema_types import PodQuery
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]

@@ -5,9 +5,9 @@ import pytest
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.model import GangScheduling, PodSelector
-from karta_interpreter.definitions.karta.schema_types import PodQuery
 
 Raw = dict[str, Any]
 

@@ -1,8 +1,8 @@
 import pytest
 
 from karta_interpreter.definitions.karta.definition import Component
+from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.model import PodSelector
-from karta_interpreter.definitions.karta.schema_types import PodQuery
 from karta_interpreter.engine.workload.gang.groups import divides, divides_components
 
 POD = {

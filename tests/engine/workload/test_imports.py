@@ -63,6 +63,7 @@ def test_the_library_imports_few_others() -> None:
 import sys, sysconfig
 before = {*sys.modules}
 from karta_interpreter import Karta, Workload
+Karta.for_object({"apiVersion": "batch/v1", "kind": "Job"})
 folder = sysconfig.get_path("platlib")
 new = [each for name, each in sys.modules.items() if name not in before]
 print(*(each.__name__ for each in new if (getattr(each, "__file__", "") or "").startswith(folder)))
@@ -70,6 +71,13 @@ print(*(each.__name__ for each in new if (getattr(each, "__file__", "") or "").s
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert {name.partition(".")[0] for name in ran.stdout.split()} == set().union(*LIBRARIES.values())
+
+
+def test_first_karta_loads_pydantic_and_yaml() -> None:
+    """Half of the time that importing the library would take; a program may never read a Karta."""
+    loaded = loaded_after("from karta_interpreter import Karta, Workload, WorkloadTree")
+
+    assert loaded.isdisjoint({"pydantic", "yaml", "karta_interpreter.definitions.karta.loading"})
 
 
 def test_every_name_is_there_and_no_other() -> None:

@@ -18,6 +18,9 @@ Object: TypeAlias = Mapping[str, Any]
 Path: TypeAlias = tuple[str | int, ...]
 """A place inside a JSON value: object keys and array indices, outermost first."""
 
+MAX_DEPTH: Final = 200
+"""Levels of nesting in an object; JSON encoders stop a little above it."""
+
 MOST_REPLICAS: Final = 2**31 - 1
 """Kubernetes and Karmada count replicas in 32 bits."""
 

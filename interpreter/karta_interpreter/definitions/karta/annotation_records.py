@@ -13,11 +13,11 @@ from karta_interpreter.base.errors import InterpretationError, QuerySyntaxError
 from karta_interpreter.base.findings import Finding, closest, did_you_mean, error, hints, warning
 from karta_interpreter.base.k8s.values import GVK, JSON, Object, type_name
 from karta_interpreter.definitions.karta import annotations as values
+from karta_interpreter.definitions.karta.annotation_text import AnnotationText
 from karta_interpreter.definitions.karta.annotations import (
     PREFIX,
     AggregateRule,
     Annotations,
-    AnnotationText,
     PathPattern,
     annotation_path,
 )

@@ -9,8 +9,9 @@ from typing import Final, TypeAlias
 import orjson
 
 from karta_interpreter.base.findings import DefinitionError, Finding
-from karta_interpreter.base.k8s.values import GVK, JSON
-from karta_interpreter.definitions.karta import definition, model, status_rules
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.definitions.karta import definition, model, status_definition, status_rules
 from karta_interpreter.definitions.karta.annotations import Annotations
 from karta_interpreter.definitions.karta.bindings import Bindings
 from karta_interpreter.definitions.karta.definition import Component, Definition, LabelOperator, LabelRule, Reference
@@ -115,7 +116,7 @@ def _query(text: str | None, compiled: _Compiled) -> Query | None:
     return None if text is None else compiled(text)
 
 
-def _status(written: status_rules.StatusDefinition, compiled: _Compiled) -> status_rules.StatusRules:
+def _status(written: status_definition.StatusDefinition, compiled: _Compiled) -> status_rules.StatusRules:
     phase, conditions = written.phase_definition, written.conditions_definition
     rule = None
     if conditions is not None:
@@ -132,7 +133,7 @@ def _status(written: status_rules.StatusDefinition, compiled: _Compiled) -> stat
     )
 
 
-def _matcher(written: status_rules.StatusMatcher, compiled: _Compiled) -> status_rules.Matcher:
+def _matcher(written: status_definition.StatusMatcher, compiled: _Compiled) -> status_rules.Matcher:
     by = written.by_expression
     expression = (None, "") if by is None else (compiled(by.expression), by.expected_result)
     return status_rules.Matcher(written.by_phase, written.by_conditions, *expression)

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, reduce
-from typing import Final, Self
+from types import ModuleType
+from typing import TYPE_CHECKING, Final, Self
 
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s.projection import values_in
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.annotations import Annotations
 from karta_interpreter.definitions.karta.bindings import Bindings
-from karta_interpreter.definitions.karta.model import GangScheduling, PodSelector
 from karta_interpreter.definitions.karta.status_rules import StatusRules
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.costs import CHARACTERS
@@ -19,6 +19,9 @@ from karta_interpreter.languages.jq.syntax import Alternative, Comma, Index, Lit
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import field_of, is_computed, variables_in
 from karta_interpreter.languages.lua.script import Scripts
+
+if TYPE_CHECKING:
+    from karta_interpreter.definitions.karta.model import GangScheduling, PodSelector
 
 
 class LabelOperator(StrEnum):
@@ -120,7 +123,7 @@ class Component:
     max_replicas: Query | None = None
     suspend: tuple[SuspendWrite, ...] = ()
     resume: tuple[SuspendWrite, ...] = ()
-    selector: PodSelector = field(default_factory=PodSelector)
+    selector: "PodSelector" = field(default_factory=lambda: _model().PodSelector())
 
     def __str__(self) -> str:
         return f"definition {self.definition}, component {self.name}"
@@ -183,7 +186,7 @@ class Definition:
     scripts: Scripts = field(default_factory=Scripts)
     has_karta: bool = True
     """False for a kind that only has scripts."""
-    gang: GangScheduling = field(default_factory=GangScheduling)
+    gang: "GangScheduling" = field(default_factory=lambda: _model().GangScheduling())
     references: tuple[Reference, ...] = ()
     """What has to be looked up before the expressions that read it
     (`karta_interpreter.definitions.karta.reference_resolver`).
@@ -307,3 +310,9 @@ def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[Node], int,
     yield [field_of(spec, name) for name in ("nodeSelector", "tolerations")], 1, False
     # Kueue removes what a flavor asks for when it suspends a workload, but not the gate that its webhook has added.
     yield [field_of(spec, "schedulingGates")], 1, True
+
+
+def _model() -> ModuleType:
+    from karta_interpreter.definitions.karta import model  # noqa: PLC0415 - with pydantic, for the first definition
+
+    return model

@@ -20,8 +20,9 @@ from karta_interpreter.base.errors import (
 from karta_interpreter.base.findings import Finding, Span, error, warning
 from karta_interpreter.base.k8s.edit import get, set_value
 from karta_interpreter.base.k8s.values import Object, Path, field_path
+from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.model import Karta
-from karta_interpreter.definitions.karta.schema_types import REFERENCES, PodQuery, expressions
+from karta_interpreter.definitions.karta.schema_types import REFERENCES, expressions
 from karta_interpreter.languages.jq import Query, Verdict, examine, parse
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.analysis import Reason

@@ -25,7 +25,8 @@ from karta_interpreter.definitions.karta.model import (
     SuspendAction,
 )
 from karta_interpreter.definitions.karta.schema_types import REFERENCES, ROOT_STATUS, STRUCTURE
-from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Status, StatusDefinition, StatusMatcher
+from karta_interpreter.definitions.karta.status_definition import StatusDefinition, StatusMatcher
+from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Status
 from karta_interpreter.definitions.karta.validation import repeated
 
 _LONGEST_VALUE = 80

@@ -12,7 +12,8 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.manifest import read_objects
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.annotation_records import parse_annotations
-from karta_interpreter.definitions.karta.annotations import PREFIX, unquoted_path
+from karta_interpreter.definitions.karta.annotation_text import unquoted_path
+from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.compile import compile_definition
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.expressions import check_expressions

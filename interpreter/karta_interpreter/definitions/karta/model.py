@@ -10,21 +10,20 @@ from typing import Any
 from pydantic import ConfigDict
 
 from karta_interpreter.base.k8s.values import Path
+from karta_interpreter.definitions.karta.expression_text import Expression, PodQuery
 from karta_interpreter.definitions.karta.schema_types import (
     AS_SET,
     ROOT,
     STRUCTURE,
     AtLeastOne,
-    Expression,
     Many,
-    PodQuery,
     Schema,
     described,
     keyed_by,
     optional,
     yields,
 )
-from karta_interpreter.definitions.karta.status_rules import StatusDefinition
+from karta_interpreter.definitions.karta.status_definition import StatusDefinition
 
 
 class FragmentedPodSpecDefinition(Schema):

@@ -5,15 +5,13 @@ descriptions of fields, and the rules for the API server alone, go into the sche
 """
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
-from pydantic_core import CoreSchema, core_schema
 
 from karta_interpreter.base.k8s.values import JSON, Path
-from karta_interpreter.languages.jq import Query
+from karta_interpreter.definitions.karta.expression_text import Expression
 
 STRUCTURE: Final[Path] = ("spec", "structureDefinition")
 """Where a Karta describes the workload; below are the parts of it that other rooms name."""
@@ -23,39 +21,6 @@ ROOT: Final[Path] = (*STRUCTURE, "rootComponent")
 ROOT_KIND: Final[Path] = (*ROOT, "kind")
 ROOT_STATUS: Final[Path] = (*ROOT, "statusDefinition")
 
-
-class Expression(str):
-    """The text of an expression, about the workload where it is no `PodQuery`."""
-
-    __slots__ = ()
-
-    @property
-    def text(self) -> str:
-        """The same as plain text."""
-        return str(self)
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401, D105, RUF100, PLW3201 - pydantic's signature
-        return core_schema.no_info_after_validator_function(cls, handler(str))
-
-
-class PodQuery(Expression):
-    """An expression about a pod. No request of Karmada asks about pods, so it is compiled when it is first asked.
-
-    >>> PodQuery(".metadata.name").query.evaluate({"metadata": {"name": "web-0"}})
-    ['web-0']
-    """
-
-    __slots__ = ()
-
-    @property
-    def query(self) -> Query:
-        """The expression, ready to use; raises QueryError where `Query.compile` does."""
-        return _compiled(self.text)
-
-
-# A program asks a few Kartas about many pods. All of the catalogue's expressions about pods are 59.
-_compiled = lru_cache(maxsize=1024)(Query.compile)
 
 Item = TypeVar("Item")
 Many = Annotated[tuple[Item, ...], Field(strict=False)]

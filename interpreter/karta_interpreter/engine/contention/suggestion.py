@@ -10,7 +10,7 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import NOTHING, Object
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.annotation_records import parse_retain
-from karta_interpreter.definitions.karta.annotations import AnnotationText
+from karta_interpreter.definitions.karta.annotation_text import AnnotationText
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.engine.contention.differences import FieldDifference, differences
 from karta_interpreter.engine.operations import Operation

@@ -1,21 +1,18 @@
 """A workload's normalised status, by the rules of Karta's own library (`ExtractStatus` in `pkg/resource`)."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import JSON, Object, type_name
 from karta_interpreter.definitions.karta.definition import Component, Definition
-from karta_interpreter.definitions.karta.status_rules import (
-    ConditionMatcher,
-    ConditionsRule,
-    Matcher,
-    Status,
-    StatusRules,
-)
+from karta_interpreter.definitions.karta.status_rules import ConditionsRule, Matcher, Status, StatusRules
 from karta_interpreter.engine.evaluation.evaluation import evaluate, failure, mistyped
 from karta_interpreter.languages.jq import Query, take_outputs
 from karta_interpreter.languages.jq.compiled.reads import project
 from karta_interpreter.languages.jq.compiled.values import to_text
+
+if TYPE_CHECKING:
+    from karta_interpreter.definitions.karta.status_definition import ConditionMatcher
 
 __all__ = ["Condition", "Status", "StatusMatch", "StatusReader", "match_status", "status_match_reads"]
 
@@ -98,7 +95,7 @@ class StatusReader:
         return bool(results) and to_text(results[0]) == matcher.expected
 
 
-def _fits(condition: Condition | None, expected: ConditionMatcher) -> bool:
+def _fits(condition: Condition | None, expected: "ConditionMatcher") -> bool:
     if condition is None or (expected.status and condition.status != expected.status):
         return False
     return not expected.reason or condition.reason == expected.reason

@@ -6,7 +6,6 @@ change gives a new workload, which shares what did not change with the one befor
 ask and change; what Karmada asks belongs to `karta_interpreter.engine.operations`.
 """
 
-from karta_interpreter.definitions.karta.model import Topology
 from karta_interpreter.engine.evaluation.scale import Scale
 from karta_interpreter.engine.evaluation.status import Condition, Status, StatusMatch
 from karta_interpreter.engine.workload.extraction import FragmentedPodSpec, Instance
@@ -35,7 +34,6 @@ __all__ = [
     "StatusMatch",
     "StrayPod",
     "SubGroup",
-    "Topology",
     "Workload",
     "WorkloadTree",
 ]

@@ -1,27 +1,24 @@
 """A Karta for programs: loaded from wherever it is, checked, and found by kind."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
-from karta_interpreter.base.findings import DefinitionError, Finding, did_you_mean, error
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.base.findings import DefinitionError, Finding
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.suggestion import did_you_mean
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.loading import Loaded, catalogue_kinds, load_documents, load_object
 from karta_interpreter.definitions.karta.reference_resolver import Known
-from karta_interpreter.engine.workload.document import check_json, check_kind, checked_object, checked_objects, reading
+from karta_interpreter.engine.workload.document import check_kind, checked_object, checked_objects, reading
 from karta_interpreter.languages.lua.operation import SLOTS, Operation
 
 if TYPE_CHECKING:
+    from karta_interpreter.definitions.karta.loading import Loaded
     from karta_interpreter.engine.explain import Explanation
-
-_TEXT = "<text>"
-_TEXT_START = re.compile(r"\n|^\s*(?:\{|\w+:(?:\s|$))")
-_OBJECT = "<object>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +171,8 @@ class _Catalogue(Mapping[GVK, Karta]):
 
     @cached_property
     def _files(self) -> Mapping[GVK, Path]:
+        from karta_interpreter.definitions.karta.loading import catalogue_kinds  # noqa: PLC0415 - as in `_read`
+
         return catalogue_kinds()
 
     def __getitem__(self, gvk: GVK) -> Karta:
@@ -193,28 +192,8 @@ _loaded = cache(Karta.load)  # by the files of the catalogue alone, which bounds
 _CATALOGUE: Mapping[GVK, Karta] = _Catalogue()
 
 
-def _read(source: Path | str | Object) -> tuple[Loaded, ...]:
-    """Load each Karta of a source; nothing is raised, not even for a missing file."""
-    if isinstance(source, str) and _TEXT_START.search(source):
-        return tuple(load_documents(source, _TEXT))
-    if isinstance(source, str | Path):
-        return tuple(_read_file(source))
-    try:
-        check_json(source)
-    except WorkloadError as err:
-        return (_unusable("schema", str(err), _OBJECT),)
-    return (load_object(source, _OBJECT),)
+def _read(source: Path | str | Object) -> "tuple[Loaded, ...]":
+    # With pydantic and YAML, which a program loads when it reads its first Karta.
+    from karta_interpreter.engine.workload.karta_reader import read  # noqa: PLC0415 - see above
 
-
-def _read_file(path: Path | str) -> Iterable[Loaded]:
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as err:
-        return (_unusable("unreadable", f"cannot be read: {err.strerror or err}", str(path)),)
-    except ValueError:  # UnicodeDecodeError, or a null byte in a path
-        return (_unusable("unreadable", "cannot be read: not UTF-8 text, or no path at all", str(path)),)
-    return load_documents(text, str(path))
-
-
-def _unusable(rule: str, message: str, source: str) -> Loaded:
-    return Loaded(None, (replace(error(rule, (), message), source=source),), "", None, source)
+    return read(source)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.languages.jq import Query
 from tests.proofs.conformance.gojq.peer import Gojq, Outcome
 from tests.proofs.conformance.gojq.readings import Reading, program

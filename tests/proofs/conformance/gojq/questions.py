@@ -7,7 +7,7 @@ from functools import partial
 from karta_interpreter import Component, Workload
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Fragments, PodSpec, PodTemplate
-from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.engine.workload.extraction import PIECES
 from karta_interpreter.engine.workload.gang.attribution import extract_group_keys
 from karta_interpreter.languages.jq import Query

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import fields, replace
 
-from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.languages.jq import Query, parse
 from karta_interpreter.languages.jq.syntax import Binary, Call, Entry, Index, Iterate, Literal, Node, Pipe, Text
 from karta_interpreter.languages.jq.syntax.printer import render

@@ -17,7 +17,7 @@ from karta_interpreter.definitions.karta.definition import (
     PodTemplate,
     SuspendWrite,
 )
-from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.status_rules import ConditionsRule, Matcher
 from karta_interpreter.languages.jq import Query
 from tests.proofs.conformance.gojq.asking import Answer, Ask, NoAnswerError

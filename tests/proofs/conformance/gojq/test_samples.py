@@ -3,7 +3,7 @@ from itertools import islice
 
 import pytest
 
-from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.definitions.karta.expression_text import PodQuery
 from tests.proofs.conformance.gojq.asking import FAILED, same
 from tests.proofs.conformance.gojq.readings import Reading
 from tests.proofs.conformance.gojq.samples import Sample, pod_queries, queries

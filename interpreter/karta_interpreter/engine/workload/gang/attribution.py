@@ -13,7 +13,7 @@ from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.fields import label
 from karta_interpreter.base.k8s.values import JSON, Object, type_name
 from karta_interpreter.definitions.karta.definition import Component, Definition
-from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.engine.evaluation.evaluation import UNNAMED, instance_ids
 from karta_interpreter.languages.jq.compiled.values import normal
 from karta_interpreter.languages.jq.query import quoted

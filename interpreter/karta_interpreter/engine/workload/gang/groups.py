@@ -10,20 +10,22 @@ they separate replicas.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError, QueryError, WorkloadError
 from karta_interpreter.base.k8s.edit import set_value
 from karta_interpreter.base.k8s.values import JSON, Object, Path
 from karta_interpreter.definitions.karta.definition import Component, Definition
-from karta_interpreter.definitions.karta.model import PodGroup as WholeGroup
-from karta_interpreter.definitions.karta.model import PodGroupMember, Topology
-from karta_interpreter.definitions.karta.schema_types import PodQuery
+from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.engine.evaluation.evaluation import UNNAMED
 from karta_interpreter.engine.evaluation.pods import scale_locations
 from karta_interpreter.engine.evaluation.scale import scales
 from karta_interpreter.engine.workload.gang import attribution
 from karta_interpreter.engine.workload.gang.subtree import minimum
+
+if TYPE_CHECKING:
+    from karta_interpreter.definitions.karta.model import PodGroup as WholeGroup
+    from karta_interpreter.definitions.karta.model import PodGroupMember, Topology
 
 Keys = tuple[PodQuery, ...]
 
@@ -38,7 +40,7 @@ class SubGroup:
     component: str
     minimum: int
     pods: tuple[Object, ...] = ()
-    topology: Topology | None = None
+    topology: "Topology | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class PodGroup:
     pods: tuple[Object, ...] = ()
     keys: tuple[str, ...] = ()
     sub_groups: tuple[SubGroup, ...] = ()
-    topology: Topology | None = None
+    topology: "Topology | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class EffectiveMember:
     """The rule for a pod's group (`PodGroupingEffectiveComponent` of Karta), about its component or an owner of it."""
 
     pod_group: str
-    rule: PodGroupMember
+    rule: "PodGroupMember"
 
     @property
     def component(self) -> str:
@@ -124,7 +126,7 @@ def _candidates(definition: Definition, component: str) -> Iterator[EffectiveMem
 
 
 def _whole(
-    definition: Definition, obj: Object, pods: Sequence[tuple[Object, attribution.Attribution]], whole: WholeGroup
+    definition: Definition, obj: Object, pods: Sequence[tuple[Object, attribution.Attribution]], whole: "WholeGroup"
 ) -> PodGroup:
     parts = [part.component for part in whole.sub_groups]
 

@@ -1,0 +1,118 @@
+"""The text that the value of an annotation is parsed from, with the findings about it."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from karta_interpreter.base.errors import ManifestError
+from karta_interpreter.base.findings import Finding, error, warning
+from karta_interpreter.base.k8s.assembly import SWITCHES, Mark
+from karta_interpreter.base.k8s.manifest import Document, read_documents
+from karta_interpreter.base.k8s.values import JSON, Path, type_name
+from karta_interpreter.base.suggestion import hints
+from karta_interpreter.definitions.karta.annotations import annotation_path
+from karta_interpreter.definitions.karta.expressions import check_expression
+from karta_interpreter.definitions.karta.model import Karta
+from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.lua.source_map import SourcePosition, position_in, split_lines
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationText:
+    """The text of one annotation; ``parsed`` has the values of those with earlier records, by their fields.
+
+    ``documents`` has the positions of the parts of the text, once it is read. Findings name a part by its path: keys
+    and indexes of YAML, and an item or a line by its text.
+    """
+
+    name: str
+    text: str
+    karta: Karta
+    parsed: Mapping[str, Any]
+    findings: list[Finding] = field(default_factory=list)
+    documents: list[Document] = field(default_factory=list)
+
+    @property
+    def path(self) -> Path:
+        """The path of the annotation in the Karta."""
+        return annotation_path(self.name)
+
+    def error(self, message: str, hint: str = "", at: Path = ()) -> None:
+        """Add an error about this annotation."""
+        self.report(error(f"annotation-{self.name}", self.path, message, hint), at)
+
+    def warn(self, message: str, hint: str, rule: str = "", at: Path = ()) -> None:
+        """Add a warning about this annotation."""
+        self.report(warning(rule or f"annotation-{self.name}", self.path, message, hint), at)
+
+    def report(self, finding: Finding, at: Path) -> None:
+        """Add a finding about a part of the text, with the line that has it."""
+        if at and self.documents:
+            placed = SourcePosition(self.documents[0], (), split_lines(self.text)).locate(replace(finding, path=at))
+            finding = replace(finding, inside=(placed.line, placed.column))
+        self.findings.append(finding)
+
+    def items(self) -> list[str]:
+        """Return the items of a list that is separated by commas."""
+        return self.parts(r"([^,\s](?:[^,]*[^,\s])?)")
+
+    def parts(self, pattern: str) -> list[str]:
+        """Return what the first group of a pattern finds in the text."""
+        found = [(match[1].rstrip(), match.start(1)) for match in re.finditer(pattern, self.text, re.MULTILINE)]
+        places = {part: Mark(*position_in(self.text, start)) for part, start in reversed(found)}
+        self.documents[:] = [Document(None, self.name, 0, 1, Mark(1, 1, parts={**places}))]
+        return [part for part, _ in found]
+
+    def names(self, noun: str, known: Collection[str]) -> tuple[str, ...]:
+        """Return the known names of a list that is separated by commas, each once; any other is an error."""
+        names = self.items()
+        if not names:
+            self.error(f"names no {noun}", "remove the annotation, or name one")
+        hint = hints(known)
+        for name in names:
+            if name not in known:
+                self.error(f'there is no {noun} "{name}"', hint(name), (name,))
+        return tuple(dict.fromkeys(name for name in names if name in known))
+
+    def yaml(self, expected: type) -> JSON:
+        """Return the YAML value of the text; an empty one, and an error, when it is unusable."""
+        empty = expected()
+        try:
+            # No annotation has booleans, and editors read YAML 1.2, where these words are text.
+            documents = read_documents(self.text, self.name, SWITCHES)
+        except ManifestError as err:
+            message = f"is not YAML: {err} (line {err.line}, column {err.column} of the annotation)"
+            found = error(f"annotation-{self.name}", self.path, message, unquoted_path(self.text, err))
+            self.findings.append(replace(found, inside=(err.line, err.column)))
+            return empty
+        self.documents[:] = documents
+        value = documents[0].value if len(documents) == 1 else None
+        if not isinstance(value, expected):
+            actual = f"{len(documents)} documents" if len(documents) > 1 else type_name(value)
+            self.error(f"must be {type_name(empty)} in YAML or JSON, not {actual}")
+            return empty
+        return value
+
+    def query(self, text: str, *at: str | int) -> Query | None:
+        """Compile an expression about the workload, a part of the text; None, and an error, when it is unusable."""
+        variables = self.karta.spec.structure_definition.reference_names
+        usable, findings = check_expression(self.path, text, variables)
+        for finding in findings:
+            self.report(finding, at)
+        return None if usable is None else Query.compile(text, variables, self.karta.name)
+
+
+_PATH_BEFORE_BRACKET = re.compile(r"(?:^|[\s,:({\[|])\.[^\s,\[\]{}\"']*$")
+
+
+def unquoted_path(text: str, err: ManifestError) -> str:
+    """Return a hint for YAML text that fails at the bracket of a jq path without quotes, "" for any other error.
+
+    >>> unquoted_path("- {pods: .spec.jobs[].template}", ManifestError("", line=1, column=20))
+    'a jq path with [ ] needs quotes'
+    """
+    line = (text.splitlines()[err.line - 1 : err.line] or [""])[0]
+    before, bracket = line[: err.column - 1], line[err.column - 1 : err.column]
+    is_path = bracket == "[" and _PATH_BEFORE_BRACKET.search(before)
+    return "a jq path with [ ] needs quotes" if is_path else ""
