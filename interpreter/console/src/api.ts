@@ -148,6 +148,8 @@ export interface Kind extends Omit<Row, "compared" | "components" | "suspend"> {
   findings: Finding[];
   compared: Comparison[];
   examples: Example[];
+  /** The suites next to a definition of a folder; empty for one of the catalogue. */
+  suite: string;
   reports: { name: string; text: string }[];
   components: Record<string, Json>[];
   statuses: { status: string; when: string }[];
@@ -239,20 +241,20 @@ export async function get<T>(path: string): Promise<T> {
 }
 
 export async function ask(question: Question, signal: AbortSignal): Promise<Page> {
-  return post<Page>({ ...question, before: "" }, { signal });
+  return post<Page>({ ...question, before: "", suite: "" }, { signal });
 }
 
 /** The answer to one operation as a case of a suite. */
 export async function writeCase(question: Question, operation: string): Promise<string> {
-  return (await post<Page>({ ...question, before: "", case: operation }, {})).case ?? "";
+  return (await post<Page>({ ...question, before: "", suite: "", case: operation }, {})).case ?? "";
 }
 
-/** Compare the answers of the Karta with those of the definition before. */
+/** Compare the answers of the Karta with those of the definition before, about the cases of the suite. */
 export async function compare(question: Question, signal: AbortSignal): Promise<Compared> {
   return post<Compared>(question, { signal });
 }
 
-async function post<T>({ suite, ...question }: Question & { case?: string }, options: RequestInit): Promise<T> {
+async function post<T>(question: Question & { case?: string }, options: RequestInit): Promise<T> {
   const headers = { "Content-Type": "application/json" };
   return request<T>("/api/answers", { ...options, method: "POST", body: JSON.stringify(question), headers });
 }

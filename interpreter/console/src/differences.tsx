@@ -24,7 +24,7 @@ export function Differences({ question, page, rows, isShown, edit, children }: P
 
   const takeServed = () =>
     get<Kind>(`/api/kinds/${page?.apiVersion}/${page?.kind}`).then(
-      (served) => edit({ before: served.text }),
+      (served) => edit({ before: served.text, suite: question.suite || served.suite }),
       (failure) => setError(failure.message),
     );
 
@@ -48,7 +48,7 @@ export function Differences({ question, page, rows, isShown, edit, children }: P
   return (
     <div class="differences" hidden={!isShown}>
       <div class="toolbar">
-        <span class="quiet">The definition before; after is the Karta.</span>
+        <span class="quiet">The definition before; after is the Karta. Both are asked about {question.suite ? "the suite" : "the examples"}.</span>
         <span class="grow" />
         <button type="button" disabled={!isServed} onClick={takeServed}>
           Take the served one

@@ -19,7 +19,7 @@ export interface Opened {
 }
 
 const TABS: { name: TextName; title: string; about: string }[] = [
-  { name: "object", title: "Object", about: "The workload as the template has it." },
+  { name: "object", title: "Object", about: "The resource template, as in the control plane." },
   { name: "observed", title: "Member's object", about: "The same workload in a member cluster: for Retain, status and health." },
   { name: "items", title: "Clusters", about: "What member clusters report, for AggregateStatus." },
   { name: "references", title: "Looked up", about: "Objects that the definition refers to." },
@@ -104,7 +104,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     setKind(found);
     const chosen = example ?? wholeExample(found);
     const isOther = !kind || found.kind !== kind.kind || found.apiVersion !== kind.apiVersion;
-    put({ karta: found.text, ...(isOther ? { crd: "", before: "" } : {}), ...(chosen ? textsOf(chosen) : {}) });
+    put({ karta: found.text, ...(isOther ? { crd: "", before: "", suite: found.suite } : {}), ...(chosen ? textsOf(chosen) : {}) });
     setTab(chosen?.operation === "Retain" ? "observed" : chosen?.operation === "AggregateStatus" ? "items" : "object");
   };
 
@@ -224,6 +224,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
             <KindPicker rows={props.rows} kind={kind} choose={choose} />
             <span class="grow" />
             <Count errors={errors} warnings={notes.length - errors} />
+            <FileButton label="Open a file as Karta" taken={(text) => edit({ karta: text })} />
             <TextButtons name="karta" question={question} copy={copy} />
           </div>
           {editor("karta", "Karta")}
@@ -249,7 +250,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
               ))}
             </div>
             <span class="grow" />
-            <FileButton taken={(text) => edit({ [tab]: text })} />
+            <FileButton label={`Open a file as ${TABS.find((each) => each.name === tab)?.title}`} taken={(text) => edit({ [tab]: text })} />
           </div>
           {TABS.map((each) => (
             <div
@@ -527,13 +528,14 @@ function ClusterPicker(props: { kind: Kind | null; items: string; put: (part: Pa
   );
 }
 
-function FileButton({ taken }: { taken: (text: string) => void }) {
+function FileButton({ label, taken }: { label: string; taken: (text: string) => void }) {
   return (
     <label class="button" tabIndex={-1}>
       Open a file
       <input
         type="file"
         class="hidden-input"
+        aria-label={label}
         accept=".yaml,.yml,.json"
         onChange={async (event) => {
           const input = event.currentTarget;

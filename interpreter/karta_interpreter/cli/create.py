@@ -30,7 +30,7 @@ from karta_interpreter.definitions.karta.loading import example_files, load_docu
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.draft import CustomKind, Draft, draft
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
-from karta_interpreter.engine.suites.output import case_of
+from karta_interpreter.engine.suites.output import case_of, without_server_fields
 from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS
 
 
@@ -95,9 +95,6 @@ def draft_text(draft: Draft, title: str) -> str:
     return "".join(f"{line}\n" for line in written)
 
 
-_OWN = ("managedFields", "uid", "resourceVersion", "creationTimestamp", "selfLink")
-"""Fields of an object's metadata that no answer depends on."""
-
 _EXAMPLES = """\b
 Examples:
   karta-interpreter create suite -f karta.yaml --object trainjob.yaml
@@ -146,7 +143,7 @@ def suite_command(
     if not paths:
         raise UsageProblem(NO_WORKLOAD)
     given, live = (
-        [_cleaned(each) for path in some for each in read_objects(path, lambda: kinds_of(filenames))]
+        [without_server_fields(each) for path in some for each in read_objects(path, lambda: kinds_of(filenames))]
         for some in (paths, observed)
     )
     if not given:
@@ -191,12 +188,6 @@ def _another_count(interpreter: Interpreter, workload: Object, wanted: int | Non
     outcome = ask(interpreter, Call(Operation.INTERPRET_REPLICA, workload))
     # A count of 0 becomes 2: zero twice would be no change.
     return wanted if wanted is not None or outcome.results is None else 2 * (outcome.results["replica"] or 1)
-
-
-def _cleaned(workload: Object) -> Object:
-    for field in _OWN:
-        workload = edit.remove(workload, ("metadata", field))
-    return workload
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:

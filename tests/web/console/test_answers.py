@@ -1,13 +1,14 @@
 """The document of the page: findings, answers, explanations, and where everything stands in the texts."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 import yaml
 
 from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources.files import load_catalogue
@@ -16,7 +17,7 @@ from karta_interpreter.engine.operations import Call, Operation, StatusItem, int
 from karta_interpreter.engine.suites.comparison import compare_answers
 from karta_interpreter.engine.suites.suite import read_suite
 from karta_interpreter.web.console.answers import ORDER, Question, answer
-from karta_interpreter.web.console.catalogue import examples, text_of
+from karta_interpreter.web.console.catalogue import examples, suites_next_to, text_of
 from karta_interpreter.web.console.differences import differences
 from tests.support.examples import EXAMPLES
 
@@ -188,6 +189,46 @@ def test_an_answer_as_a_case_is_met_by_the_definition(operation: Operation) -> N
     assert list(compare_answers(case.expected, interpret(definition, case.call))) == []
 
 
+def test_case_leaves_out_what_an_api_server_writes() -> None:
+    written = "uid: u, resourceVersion: '7', creationTimestamp: t, selfLink: s, managedFields: [{}], generation: 2"
+    text = OBJECT.replace("metadata: {name: docs}", f"metadata: {{name: docs, {written}}}")
+    (case,) = read_suite(asked(object=text, observed=text, case="Retain")["case"])
+
+    assert case.call.observed is not None
+    kept = [each["metadata"].keys() for each in (case.call.object, case.call.observed, case.expected["retained"])]
+    assert kept == [{"name", "generation"}] * 3
+
+
+def test_suite_of_the_page_is_compared_instead_of_the_examples() -> None:
+    after = KARTA.replace(".spec.replicas // 1", ".spec.seed // 1")
+    suite = asked(case="InterpretReplica")["case"].replace("name: ", "name: of the suite ", 1)
+    other = suite.replace("Crawler", "Spider")
+    page = differences(Question(karta=after, before=KARTA, suite=f"{suite}---\n{other}"))
+
+    assert page["calls"] == 1, "the case of another kind is left out"
+    (difference,) = page["differences"]
+    assert difference["name"].startswith("of the suite ")
+
+
+@pytest.mark.parametrize(
+    ("suite", "reason"),
+    [
+        pytest.param("name: a", "Suite:1: ", id="not a case"),
+        pytest.param("name: {", "Suite:", id="not YAML"),
+        pytest.param(
+            "name: a\noperation: InterpretReplica\ndesiredObj: /etc/hostname",
+            "Suite:1: a case of the console has its object",
+            id="file",
+        ),
+        pytest.param("name: a\noperation: InterpretReplica\ndesiredObj: {}", "", id="object without a kind"),
+    ],
+)
+def test_suite_that_cannot_be_read_has_a_reason(suite: str, reason: str) -> None:
+    found = differences(Question(karta=KARTA, before=KARTA, suite=suite))["unanswered"]
+    assert found
+    assert found.startswith(reason)
+
+
 def test_differences_are_those_of_the_object_and_of_the_examples() -> None:
     after = KARTA.replace(".spec.replicas // 1", ".spec.seed // 1")
     page = differences(Question(karta=after, before=KARTA, object=OBJECT))
@@ -197,7 +238,7 @@ def test_differences_are_those_of_the_object_and_of_the_examples() -> None:
     assert "InterpretHealth" not in places
     entry = load_catalogue().entries[0]
     text = text_of(entry)
-    assert differences(Question(karta=text, before=text))["calls"] == len(examples(entry.definition.gvk))
+    assert differences(Question(karta=text, before=text))["calls"] == len(examples_of(entry))
 
 
 @pytest.mark.parametrize(
@@ -295,11 +336,15 @@ _WITH_MORE = {
 """Operations whose cases have a status or a further text, and the text that has it."""
 
 
+def examples_of(entry: ServedDefinition) -> Sequence[Object]:
+    return examples(entry.definition.gvk, suites_next_to(entry.definition.source))
+
+
 def cases(snapshot: Snapshot) -> Iterator[tuple[ServedDefinition, dict[str, Any]]]:
     """For each definition a case of each of these operations; all cases with EXAMPLES=1000."""
     for entry in snapshot.entries.values():
         taken = Counter[str]()
-        of_kind = examples(entry.definition.gvk)
+        of_kind = examples_of(entry)
         for example in sorted(of_kind, key=lambda each: not each[_WITH_MORE.get(each["operation"], "object")]):
             taken[example["operation"]] += 1
             if taken[example["operation"]] <= max(example["operation"] in _WITH_MORE, EXAMPLES // 30):

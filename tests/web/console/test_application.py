@@ -20,7 +20,9 @@ from karta_interpreter.definitions.sources.snapshot import (
     SourceDefinitions,
     combine,
 )
+from karta_interpreter.engine.suites.suite import read_suite
 from karta_interpreter.web.console.application import Console, ConsoleSources, state
+from karta_interpreter.web.console.catalogue import page
 from karta_interpreter.web.console.questions import QuestionError
 from tests.web.console.conftest import Ask
 from tests.web.console.test_answers import KARTA, OBJECT
@@ -52,6 +54,21 @@ async def test_a_kind_has_its_text_examples_and_comparisons(get: Get) -> None:
     assert found["examples"][0]["object"].startswith("apiVersion: ray.io/v1\nkind: RayCluster\n")
     assert {each["controller"].split()[0] for each in found["compared"]} == {"kuberay", "kueue"}
     assert found["reports"], "statuses for the clusters of an aggregation"
+
+
+def test_kind_of_a_folder_has_the_suite_next_to_it(tmp_path: Path) -> None:
+    (tmp_path / "testdata" / "objects").mkdir(parents=True)
+    (tmp_path / "karta.yaml").write_text(KARTA)
+    (tmp_path / "testdata" / "objects" / "1.yaml").write_text(OBJECT)
+    case = "name: three\noperation: InterpretReplica\ndesiredObj: objects/1.yaml\noutput: {replica: 3}\n"
+    (tmp_path / "testdata" / "suite.yaml").write_text(f"{case}---\n{case.replace('objects/1.yaml', '{kind: Job}')}")
+    (tmp_path / "testdata" / "other.yaml").write_text("name: {")
+    (loaded,) = load_documents(KARTA, str(tmp_path / "karta.yaml"))
+    found = page(ServedDefinition(loaded.usable(), str(tmp_path)))
+
+    assert [each["name"] for each in found["examples"]] == ["three"]
+    (read,) = read_suite(found["suite"])
+    assert (read.call.object["spec"]["replicas"], read.expected) == (3, {"replica": 3})
 
 
 @pytest.mark.parametrize("path", ["v1/Pod", "apps/v1/Deployment"])

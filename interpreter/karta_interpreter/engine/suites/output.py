@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Final
 
 from karta_interpreter.base.errors import ManifestError, SuiteError
+from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
@@ -16,6 +17,7 @@ from karta_interpreter.engine.suites.suite import Case
 _KEY: Final = re.compile(r"(output|operation)\s*:")
 _WITHIN: Final = re.compile(r"\s|#|$")
 """The beginning of a line that does not end the value of a key."""
+_SERVER_FIELDS: Final = ("managedFields", "uid", "resourceVersion", "creationTimestamp", "selfLink")
 _TODO: Final = "TODO: say why this is right, by the documentation of the kind."
 
 
@@ -31,6 +33,13 @@ def case_of(name: str, call: Call, output: Object, references: Sequence[Object] 
         "output": output,
     }
     return {"name": name, "description": _TODO, **{key: value for key, value in given.items() if value is not None}}
+
+
+def without_server_fields(obj: Object) -> Object:
+    """Return an object without the metadata that API servers write and no answer depends on."""
+    for field in _SERVER_FIELDS:
+        obj = edit.remove(obj, ("metadata", field))
+    return obj
 
 
 def answer_of(case: Case, results: Mapping[str, JSON]) -> Object:

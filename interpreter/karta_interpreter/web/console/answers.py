@@ -18,7 +18,7 @@ from karta_interpreter.engine.explain import Explanation, Fact, explain
 from karta_interpreter.engine.explain.explanation import OBSERVED
 from karta_interpreter.engine.operations import CHANGED, LIVE, SLOTS, Call, Operation, Options, StatusItem, interpret
 from karta_interpreter.engine.suites.comparison import ERROR, Answer
-from karta_interpreter.engine.suites.output import case_of
+from karta_interpreter.engine.suites.output import case_of, without_server_fields
 from karta_interpreter.engine.workload import Karta, Workload, WorkloadTree
 from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode
 from karta_interpreter.languages.lua.source_map import SourcePosition
@@ -65,6 +65,8 @@ class Question:
     """The operation of which the answer is wanted as a case of a suite."""
     before: str = ""
     """The definition with whose answers those of ``karta`` are compared."""
+    suite: str = ""
+    """The cases that both are asked; without one of the kind, those of the catalogue."""
 
     @classmethod
     def of(cls, value: JSON) -> "Question":
@@ -77,7 +79,9 @@ class Question:
         return cls(**{name: found for name, found in value.items() if found is not None})
 
 
-_TYPES: Final = dict.fromkeys(("karta", "object", "observed", "items", "references", "crd", "case", "before"), str) | {
+_TYPES: Final = dict.fromkeys(
+    ("karta", "object", "observed", "items", "references", "crd", "case", "before", "suite"), str
+) | {
     "replicas": int,
     "options": dict,
 }
@@ -201,10 +205,13 @@ class _Answers:
 
     def _case(self, operation: Operation) -> str:
         call = self._inputs.call(operation, self._object, self._replicas)
-        found = outcome(self._definition, call, self._options, self._known)
+        member = None if call.observed is None else without_server_fields(call.observed)
+        call = call._replace(object=without_server_fields(call.object), observed=member)
+        references = [without_server_fields(each) for each in self._inputs.references]
+        found = outcome(self._definition, call, self._options, Known.of(references))
         output = {"error": found.removeprefix(ERROR)} if isinstance(found, str) else dict(found)
         title = edit.get(self._object.value, ("metadata", "name")) or "without a name"
-        return to_authored_yaml(case_of(str(title), call, output, self._inputs.references))
+        return to_authored_yaml(case_of(str(title), call, output, references))
 
     @staticmethod
     def _changes(operation: Operation, before: JSON, results: Mapping[str, JSON]) -> Object:

@@ -5,15 +5,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
-from karta_interpreter.base.errors import SuiteError
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
-from karta_interpreter.base.k8s.yaml_writer import to_ordered_yaml
-from karta_interpreter.definitions.karta.loading import catalogue_kinds
+from karta_interpreter.base.errors import InterpretationError, SuiteError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml, to_ordered_yaml
 from karta_interpreter.definitions.sources.files import ORIGIN
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.suites.output import case_of
 from karta_interpreter.engine.suites.suite import Case, load_suite
 from karta_interpreter.webhook.registration.description import describe, gate_text, summarize
 
@@ -22,6 +23,9 @@ _FIRST: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Ope
 """The operations whose examples come first."""
 _KINDS: Final = 64
 """How many kinds are kept with their examples; a page shows one at a time."""
+
+Suites: TypeAlias = tuple[tuple[Path, int], ...]
+"""The files of suites, each with the time of its last change in nanoseconds."""
 
 
 def rows(snapshot: Snapshot) -> list[Object]:
@@ -48,15 +52,17 @@ def _reality() -> dict[str, list[Object]]:
 
 def page(entry: ServedDefinition) -> Object:
     """Everything about one kind: its description, its text, its examples, what was compared."""
-    description = describe(entry)
+    description, suites = describe(entry), suites_next_to(entry.definition.source)
     return {
         **description,
         "gate": gate_text(description),
         "text": text_of(entry),
         "findings": [finding.to_json() for finding in entry.definition.findings],
         "compared": compared(entry),
-        "examples": list(examples(entry.definition.gvk)),
-        "reports": list(reports(entry.definition.gvk)),
+        "examples": list(examples(entry.definition.gvk, suites)),
+        "reports": list(reports(entry.definition.gvk, suites)),
+        # The console compares with the suites of the catalogue without having their thousands of lines in an editor.
+        "suite": "" if entry.origin == ORIGIN else _suite_text(entry.definition.gvk, suites),
     }
 
 
@@ -69,16 +75,16 @@ def text_of(entry: ServedDefinition) -> str:
 
 
 @lru_cache(_KINDS)
-def examples(gvk: GVK) -> Sequence[Object]:
+def examples(gvk: GVK, suites: Suites) -> Sequence[Object]:
     """The cases of the golden suites of a kind, as texts for the editors."""
-    return tuple(map(_example, sorted(cases(gvk), key=_rank)))
+    return tuple(map(_example, sorted(cases(gvk, suites), key=_rank)))
 
 
 @lru_cache(_KINDS)
-def reports(gvk: GVK) -> Sequence[Object]:
+def reports(gvk: GVK, suites: Suites) -> Sequence[Object]:
     """The statuses that the examples of a kind have, for the clusters of an aggregation; each once, by its case."""
     found: dict[str, str] = {}
-    for case in cases(gvk):
+    for case in cases(gvk, suites):
         own = [item.status for item in case.call.items]
         if case.call.operation is Operation.INTERPRET_HEALTH:
             own = [case.call.object.get("status")]
@@ -89,12 +95,28 @@ def reports(gvk: GVK) -> Sequence[Object]:
     return tuple({"name": name, "text": text} for text, name in found.items())
 
 
-def cases(gvk: GVK) -> Iterator[Case]:
-    """Yield the cases of the golden suites of a kind."""
-    karta = catalogue_kinds().get(gvk)
-    for suite in sorted((karta.parent / "testdata").glob("*.yaml")) if karta else ():
-        with suppress(SuiteError):
-            yield from load_suite(suite)
+def suites_next_to(source: str | Path) -> Suites:
+    """The suites about the definition in a file, each with the time of its last change."""
+    found = sorted((Path(source).parent / "testdata").glob("*.yaml"))
+    return tuple((suite, suite.stat().st_mtime_ns) for suite in found)
+
+
+def cases(gvk: GVK, suites: Suites) -> Iterator[Case]:
+    """Yield the cases of suites that can be read and are about a kind."""
+    for suite, _ in suites:
+        with suppress(SuiteError, InterpretationError):
+            yield from (case for case in load_suite(suite) if GVK.of(case.call.object) == gvk)
+
+
+def _suite_text(gvk: GVK, suites: Suites) -> str:
+    """Suites as one text, with the objects that their cases share."""
+    return "---\n".join(map(_case_text, cases(gvk, suites)))
+
+
+def _case_text(case: Case) -> str:
+    output = dict(case.expected) if case.error is None else {"error": case.error}
+    fields = case_of(case.name, case.call, output, case.references)
+    return to_authored_yaml({**fields, "description": case.description})
 
 
 def _rank(case: Case) -> int:

@@ -3,12 +3,17 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from karta_interpreter.base.errors import InterpretationError, ManifestError, SuiteError
 from karta_interpreter.base.findings import DefinitionError, format_path
-from karta_interpreter.base.k8s.values import GVK, JSON, NOTHING, Object
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.manifest import read_documents
+from karta_interpreter.base.k8s.values import JSON, NOTHING, Object
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import catalogue_kinds
 from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
 from karta_interpreter.engine.operations import Call, Options
 from karta_interpreter.engine.suites.comparison import SILENT, Answer, Difference, compare_answers
+from karta_interpreter.engine.suites.suite import OBJECT_KEYS, Case, read_suite
 from karta_interpreter.web.console.answers import (
     ORDER,
     Question,
@@ -18,8 +23,9 @@ from karta_interpreter.web.console.answers import (
     outcome,
     replicas_or_more,
 )
-from karta_interpreter.web.console.catalogue import cases
+from karta_interpreter.web.console.catalogue import cases, suites_next_to
 
+_SUITE: Final = "Suite"
 _MOST: Final = 500
 """The most differences that a page shows."""
 
@@ -32,7 +38,10 @@ def differences(question: Question) -> dict[str, JSON]:
         return {"unanswered": str(error)}
     if before.gvk != after.gvk:
         return {"unanswered": f"the definition before is for {before.gvk}, the Karta for {after.gvk}"}
-    calls, options = list(_calls(question, after)), options_of(question)
+    try:
+        calls, options = list(_calls(question, after)), options_of(question)
+    except (InterpretationError, SuiteError) as error:
+        return {"unanswered": str(error)}
     found: list[JSON] = []
     for name, call, references in calls:
         places = list(compare_answers(*(_answer(each, call, options, references) for each in (before, after))))
@@ -51,8 +60,8 @@ def _definition(text: str, named: str) -> Definition:
 
 
 def _calls(question: Question, definition: Definition) -> Iterator[tuple[str, Call, Sequence[Object]]]:
-    """Yield the calls of the examples, and those about the object of the page, each with its name."""
-    for case in cases(definition.gvk):
+    """Yield the calls of the suite or else of the catalogue, and those about the object, each with its name."""
+    for case in _suite(question.suite, definition.gvk) or _catalogue_cases(definition.gvk):
         yield case.name, case.call, case.references
     inputs = inputs_of(question)
     if inputs.object is None or GVK.of(inputs.object.value) != definition.gvk:
@@ -62,6 +71,23 @@ def _calls(question: Question, definition: Definition) -> Iterator[tuple[str, Ca
     for operation in ORDER:
         if not inputs.missing(operation):
             yield "the object of the workbench", inputs.call(operation, inputs.object, replicas), inputs.references
+
+
+def _suite(text: str, gvk: GVK) -> list[Case]:
+    """The cases of the suite of the page that are about a kind; raises SuiteError."""
+    try:
+        documents = read_documents(text, _SUITE)
+    except ManifestError as error:
+        raise SuiteError(f"{_SUITE}:{error.line}: {error}") from error
+    for case in documents:
+        if isinstance(case.value, dict) and any(isinstance(case.value.get(key), str) for key in OBJECT_KEYS):
+            raise SuiteError(f"{_SUITE}:{case.line}: a case of the console has its object, not the name of a file")
+    return [case for case in read_suite(text, _SUITE) if GVK.of(case.call.object) == gvk]
+
+
+def _catalogue_cases(gvk: GVK) -> Iterator[Case]:
+    karta = catalogue_kinds().get(gvk)
+    return cases(gvk, suites_next_to(karta)) if karta else iter(())
 
 
 def _answer(definition: Definition, call: Call, options: Options, references: Sequence[Object]) -> Answer:

@@ -1,6 +1,8 @@
 """The workbench: what its user types, chooses, hovers over and shares."""
 
 import json
+from pathlib import Path
+from textwrap import indent
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,7 +11,7 @@ from click.testing import CliRunner
 
 from karta_interpreter.cli.program import program
 from karta_interpreter.engine.suites.suite import read_suite
-from tests.web.console.browser.conftest import ROOT, Open, wait
+from tests.web.console.browser.conftest import ROOT, Open, started, wait
 from tests.web.console.test_answers import CRD, KARTA, OBJECT
 
 TEN = [
@@ -217,6 +219,16 @@ def test_a_file_can_be_dropped_on_an_editor(open_page: Open) -> None:
     assert text_of(page, "object") == OBJECT
 
 
+@pytest.mark.parametrize(("name", "tab"), [("karta", "Karta"), ("object", "Object"), ("suite", "Suite")])
+def test_file_is_opened_in_each_pane(open_page: Open, tmp_path: Path, name: str, tab: str) -> None:
+    (tmp_path / "a.yaml").write_text("kind: Opened\n")
+    page = open_page()
+    if name != "karta":
+        page.get_by_role("tab", name=tab, exact=True).click()
+    page.get_by_label(f"Open a file as {tab}").set_input_files(tmp_path / "a.yaml")
+    wait(page, lambda: text_of(page, name) == "kind: Opened\n")
+
+
 def test_a_hostile_text_leaves_the_page_in_use(open_page: Open) -> None:
     page = open_page()
     put(page, "object", "- [" + "a, " * 300_000 + "]")
@@ -355,6 +367,39 @@ def test_answers_become_cases_of_a_suite(open_page: Open) -> None:
         ("InterpretReplica", {"replica": 3, "requires": None}),
         ("InterpretHealth", {"healthy": True}),
     ]
+
+
+def test_case_has_no_field_that_an_api_server_writes(open_page: Open) -> None:
+    page = open_page()
+    put(page, "karta", KARTA)
+    put(page, "object", OBJECT.replace("{name: docs}", "{name: docs, uid: u, resourceVersion: '7', generation: 2}"))
+    page.wait_for_selector('[role=status]:has-text("Crawler by crawler")')
+    card(page, "InterpretReplica").get_by_role("button", name="Add as a case").click()
+    page.locator('.editor[data-text="suite"] .cm-content').filter(has_text="operation: InterpretReplica").wait_for()
+    (case,) = read_suite(text_of(page, "suite"))
+    assert case.call.object["metadata"] == {"name": "docs", "generation": 2}
+
+
+def test_definitions_are_compared_by_the_suite_that_is_open(open_page: Open, tmp_path: Path) -> None:
+    case = (
+        f"name: of the folder\noperation: InterpretReplica\ndesiredObj:\n{indent(OBJECT, '  ')}output: {{replica: 3}}\n"
+    )
+    (tmp_path / "testdata").mkdir()
+    (tmp_path / "testdata" / "suite.yaml").write_text(case)
+    (tmp_path / "karta.yaml").write_text(KARTA)
+    (tmp_path / "object.yaml").write_text(OBJECT)
+    given = ("-f", str(tmp_path / "karta.yaml"), "--object", str(tmp_path / "object.yaml"))
+    with started("console", "--no-open", "--port", "0", *given) as address:
+        page = open_page(address=address)
+        page.get_by_role("button", name="Compare").click()
+        wait(page, lambda: "name: of the folder" in text_of(page, "suite"))
+        put(page, "karta", KARTA.replace(".spec.replicas // 1", ".spec.seed // 1"))
+        page.get_by_role("rowheader", name="InterpretReplica: of the folder").wait_for()
+
+        page.get_by_role("tab", name="Suite").click()
+        put(page, "suite", case.replace("of the folder", "of the editor"))
+        page.get_by_role("rowheader", name="InterpretReplica: of the editor").wait_for()
+        assert page.get_by_role("rowheader", name="of the folder").count() == 0
 
 
 def test_definition_is_compared_with_the_served_one(open_page: Open) -> None:
