@@ -108,7 +108,7 @@ def test_a_kind_or_a_karta_shows_what_operations_read(run: Run, target: tuple[st
     ("arguments", "code", "message"),
     [
         pytest.param(("Jobb", *KARTA), 2, "there is no definition for Jobb; did you mean Job?", id="neither"),
-        pytest.param(("jobb.yaml", *KARTA), 2, "error: jobb.yaml: there is no such file", id="no file"),
+        pytest.param(("jobb.yaml", *KARTA), 2, "error: jobb.yaml: No such file or directory", id="no file"),
         pytest.param(("--object", "", *KARTA), 2, "error: a path is empty", id="an empty path of the object"),
         pytest.param(("job.yaml", "--status-file", "", *KARTA), 2, "error: a path is empty", id="an empty path"),
         pytest.param(("job.yaml", *KARTA, "--operation", "Retain"), 2, "observed-file", id="an object too few"),

@@ -208,3 +208,34 @@ def test_the_help_has_the_exit_codes_of_the_documentation(run: Run) -> None:
     assert len(rows) == 4
     shown = " ".join(run("--help").stdout.partition("Exit codes:")[2].lower().split())
     assert shown == " ".join(f"{code} {means.replace('`', '')}." for code, means in rows)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("validate", "no.yaml"),
+        ("validate", "-f", "no.yaml"),
+        ("validate", "karta.yaml", "--crd", "no.yaml"),
+        ("interpret", "no.yaml"),
+        ("interpret", "job.yaml", "-f", "no.yaml"),
+        ("interpret", "job.yaml", "-f", "karta.yaml", "--reference-file", "no.yaml"),
+        ("explain", "no.yaml"),
+        ("tree", "no.yaml"),
+        ("query", ".a", "no.yaml"),
+        ("test", "no.yaml"),
+        ("diff", "--from", "no.yaml", "--to", "karta.yaml", "job.yaml"),
+        ("create", "suite", "--object", "no.yaml"),
+        ("create", "karta", "--crd", "no.yaml"),
+        ("catalogue", "list", "-f", "no.yaml"),
+        ("export", "argocd-health", "-f", "no.yaml"),
+        ("console", "--no-open", "-f", "no.yaml"),
+        ("serve", "--kartas", "no.yaml"),
+    ],
+    ids=" ".join,
+)
+def test_path_that_does_not_exist_is_wrong_usage(run: Run, files: Path, arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+
+    assert not (files / "no.yaml").exists()
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "no.yaml" in result.stderr

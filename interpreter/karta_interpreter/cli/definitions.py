@@ -97,7 +97,7 @@ def read_definition_files(path: str) -> DefinitionFiles:
     return DefinitionFiles(replace(layer, quarantined=broken), customizations, tuple(folder.files.values()))
 
 
-def _read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
+def read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
     """The definitions of paths; one that does not exist is wrong usage, as for all other files."""
     given = [read_definition_files(path) for path in paths]
     for path in paths:
@@ -126,7 +126,7 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     Scripts of ``overrides`` take precedence over those in the given files. Findings that may be about this kind go to
     stderr.
     """
-    given = _read_existing(paths)
+    given = read_existing(paths)
     if not paths:
         entry = find_in_catalogue(gvk)
         given = [DefinitionFiles(SourceDefinitions((entry,) if entry else ()))]
@@ -148,7 +148,7 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
 
 def kinds_of(paths: Sequence[str]) -> set[GVK]:
     """The kinds that the given files describe, also those with errors; without any those of the catalogue."""
-    given = _read_existing(paths)
+    given = read_existing(paths)
     broken = {each.gvk for files in given for each in files.layer.quarantined if each.gvk}
     return broken.union(*map(_kinds, given)) if paths else {*catalogue_kinds()}
 
@@ -199,7 +199,7 @@ def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Defini
 
 
 def _usable(paths: Sequence[str]) -> list[ServedDefinition]:
-    snapshot = combine(each.layer for each in _read_existing(paths))
+    snapshot = combine(each.layer for each in read_existing(paths))
     _print_findings(snapshot)
     if snapshot.quarantined or not snapshot.entries:
         raise Problem(f"error: {', '.join(paths)}: there is no definition in it that can be used")
@@ -259,6 +259,6 @@ def snapshot_of(
     paths: Sequence[str], selection: Selection = EVERYTHING, below: Sequence[SourceDefinitions] = ()
 ) -> Snapshot:
     """The snapshot that the definitions and scripts of files make, before the layers that are ``below`` them."""
-    given = _read_existing(paths)
+    given = read_existing(paths)
     scripts = scripts_of([found for each in given for found in each.customizations])
     return combine((*(each.layer for each in given), *below), scripts, selection)

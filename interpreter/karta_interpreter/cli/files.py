@@ -1,10 +1,12 @@
 """The input of commands: objects in files, in folders, at URLs, on standard input and on an API server."""
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from errno import ENOENT
 from functools import cache, lru_cache
 from http.client import HTTPException, HTTPResponse
 from itertools import starmap
@@ -262,7 +264,7 @@ def is_path(target: str) -> bool:
     if target == STDIN or is_url(target) or Path(target).exists():
         return True
     if Path(target).suffix in (".yaml", ".yml", ".json"):
-        raise UsageProblem(f"error: {target}: there is no such file")
+        raise UsageProblem(f"error: {target}: {os.strerror(ENOENT)}")
     return False
 
 

@@ -9,7 +9,7 @@ import click
 
 from karta_interpreter.base.findings import Finding, Severity, count
 from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.cli.definitions import DefinitionFiles, read_definition_files
+from karta_interpreter.cli.definitions import DefinitionFiles, read_existing
 from karta_interpreter.cli.files import check_stdin, read_crds
 from karta_interpreter.cli.options import LATER, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -69,7 +69,7 @@ def command(
     has_cluster = kubeconfig is not None or context is not None
     if has_cluster:
         crds += asyncio.run(_crds_of(kubeconfig, context))
-    given = {path: read_definition_files(path) for path in paths}
+    given = dict(zip(paths, read_existing(paths), strict=True))
     findings = [finding for path, each in given.items() for finding in _findings(path, each)]
     findings += combine(each.layer for each in given.values()).findings
     findings += merge(found for each in given.values() for found in each.customizations).findings
