@@ -28,7 +28,7 @@ export function KindPage(props: { path: string; open: (what: Opened) => void; go
     ["elastic", kind.indivisible ? ["none: ReviseReplica keeps the number of pods"] : []],
     ["retains", kind.retain],
     ["queued by", kind.queueLabels],
-    ["brings along", kind.dependencies],
+    ["dependencies", kind.dependencies],
     ["looks up", kind.references],
     ["suspend", kind.suspend],
     ["resume", kind.resume],

@@ -26,7 +26,7 @@ def command() -> None:
 def list_command(output: str, **given: Unpack[Sources]) -> None:
     """List the kinds, a line each.
 
-    OPERATIONS counts those that are registered with Karmada: the ones that add something to what it does by itself.
+    OPERATIONS counts the operations that are registered with Karmada: those that add something to its own answers.
     """
     summaries = [summarize(entry) for entry in _entries(given)]
     _print(output, _list_text(summaries), summaries)
@@ -37,7 +37,7 @@ def list_command(output: str, **given: Unpack[Sources]) -> None:
 @sources
 @output("table", "yaml", "json")
 def show_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) -> None:
-    """Show all that a definition has about a kind.
+    """Show everything that a definition says about a kind.
 
     KIND is a kind in any case, apiVersion/Kind, or the name of a definition.
     """

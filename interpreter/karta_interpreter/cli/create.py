@@ -121,7 +121,7 @@ def example_command(folder: Path) -> None:
 @definitions
 @click.argument("files", nargs=-1, type=LATER, metavar="[FILE...]")
 @inputs("--object", "paths", text="Workloads to ask about, with FILE")
-@inputs("--observed-file", "observed", text="The workloads as a member cluster has them, for Retain")
+@inputs("--observed-file", "observed", text="The workloads in a member cluster, for Retain")
 @desired_replica
 @output_dir_option(help="Write a file for each operation there, and the objects that they share.")
 def suite_command(
@@ -134,9 +134,10 @@ def suite_command(
 ) -> None:
     """Draft golden cases for a definition, with today's answers as expected outputs.
 
-    Each workload is asked all operations, Retain where --observed-file has an object of its name. Its status, or that
-    object's, is what two members report. ReviseReplica gets twice the count, or --desired-replica. An answer is only as
-    right as the definition: a TODO in each case stands for the reason that a person has to find.
+    The definition answers all operations about each workload, Retain where --observed-file has an object of the same
+    name. Two members report the status of that object, or else of the workload. ReviseReplica gets twice the count,
+    or --desired-replica. An answer is only as right as the definition: a TODO in each case marks the reason that an
+    author has to write.
     """
     paths = files + paths
     check_stdin((*filenames, *paths, *observed))

@@ -53,7 +53,7 @@ class ChangedAnswer(NamedTuple):
 
 _side = partial(click.option, required=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
 _OBJECTS = "Objects and suites to ask about, with FILE: file, folder or -; may be repeated."
-_EXPLAIN = "Show which expressions or annotations of --to give the places that differ."
+_EXPLAIN = "Show which expressions or annotations of --to cause the differences."
 _REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from counts."
 
 
@@ -79,11 +79,11 @@ def command(
 ) -> None:
     """Show where two definitions answer differently about the same objects.
 
-    SIDE is a file or folder of Kartas and customizations, a kind of the catalogue, "catalogue", or one of the last two
-    with @REVISION of the git repository around the current folder. A plain object is asked every operation: its
-    status is what each of two members reports. A suite gives its own calls. Two errors count as equal. Where a Karta
-    of the catalogue is compared with a script, the reason why it answers otherwise than Karmada's own script is shown,
-    if there is one. The exit code is 1 when an answer differs.
+    SIDE is a file or folder of Kartas and customizations, a kind of the catalogue, "catalogue", or one of the last
+    two with @REVISION of the git repository around the current folder. Both sides answer every operation about a
+    plain object, whose status two members report. A suite gives its own calls. Two errors count as equal. Where a
+    Karta of the catalogue is compared with a script, the known reason of a difference from Karmada's own script is
+    shown. The exit code is 1 when an answer differs.
     """
     paths = files + paths
     if not paths:

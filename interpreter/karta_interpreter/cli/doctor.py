@@ -47,7 +47,7 @@ Examples:
     type=Decimal(min=0, max=86_400),
     default=0,
     metavar="SECONDS",
-    help="Look again until there is no problem, for this long at most.",
+    help="Check again until no problem is left, for at most this long.",
 )
 @output("table", "yaml", "json")
 def command(*, kubeconfig: Path | None, context: str | None, name: str, url: str, wait: float, output: str) -> None:

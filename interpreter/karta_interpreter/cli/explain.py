@@ -52,7 +52,7 @@ Examples:
 @click.argument("target", required=False, metavar="[KIND|FILE]", shell_complete=complete_kinds_and_files)
 @file_option("--object", "path", help='The workload, instead of FILE: file or "-".')
 @operation_option("--operation", help="Explain one operation.")
-@file_option("--observed-file", help="The object as a member cluster has it, for Retain.")
+@file_option("--observed-file", help="The object in a member cluster, for Retain.")
 @options.status_file
 @options.desired_replica
 @options.references

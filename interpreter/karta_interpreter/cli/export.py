@@ -147,7 +147,7 @@ def _summary(configuration: Object, endpoint: Endpoint) -> str:
 def crd_command(output: str) -> None:
     """Print the CustomResourceDefinition of Kartas.
 
-    It is the one that the chart and the kustomize base for Karmada's API server install.
+    The chart and the kustomize base for Karmada's API server install the same one.
     """
     click.echo(written(custom_resource_definition(), output), nl=False)
 

@@ -64,9 +64,7 @@ class _Given(ConnectionOptions):
 @live
 @operation_option("--operation", help="Ask one operation and print as karmadactl does.")
 @file_option("--desired-file", help='The resource template (control plane); "-" is stdin.')
-@file_option(
-    "--observed-file", "--object", "observed_file", help='The object as a member cluster has it; "-" is stdin.'
-)
+@file_option("--observed-file", "--object", "observed_file", help='The object in a member cluster; "-" is stdin.')
 @options.status_file
 @options.desired_replica
 @options.references
@@ -93,7 +91,7 @@ def command(
 ) -> None:
     """Ask a definition about an object, as Karmada would.
 
-    FILE has an object as a member cluster has it, as --observed-file; RESOURCE/NAME is one on the API server of the
+    FILE contains the object in a member cluster, as --observed-file; RESOURCE/NAME is one on the API server of the
     kubeconfig, such as rayjob/demo. Without --operation, every
     operation that the given files allow is asked and shown in one table.
     """

@@ -37,9 +37,9 @@ Examples:
 def command(expression: str, target: str | None, path: str | None, assign: str | None, output: str) -> None:
     """Try one jq expression of a definition on an object.
 
-    The verdict is where the expression runs: plain in the server, bounded in a process of its own; refused: it
-    never runs. With a workload, each output is shown with the place that it is read from, and that it can be written
-    through.
+    The verdict says where the expression runs: plain in the server, bounded in a separate process; refused: it never
+    runs. With a workload, each output is shown with the place that it is read from and through which it can be
+    written.
     """
     if target and path is not None:
         raise UsageProblem(f"error: give {target} or --object, not both")

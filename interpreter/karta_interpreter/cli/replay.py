@@ -45,8 +45,8 @@ def command(folder: Path, to: str, uid: str | None, output: str, *, full: bool) 
     """Ask recorded questions again and show which answers change.
 
     FOLDER has recordings of `serve --record`. Answers that differ are grouped by kind, operation and cause: the
-    expressions or annotations of the new definition that give the places which differ. Two errors count as equal.
-    What cannot be read is counted and named. The exit code is 1 when an answer differs.
+    expressions or annotations of the new definition that cause the differences. Two errors count as equal.
+    Unreadable recordings are counted and named. The exit code is 1 when an answer differs.
     """
     if to == STDIN:
         raise UsageProblem("error: --to cannot be standard input: several processes read it")

@@ -144,13 +144,15 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
     ],
     "Recording": [
         _option("record", FOLDER, "Record requests and answers in this folder, for `replay`.", "FOLDER"),
-        _option("record_limit", WholeNumber(min=2**20), "Most bytes of recordings; the oldest files go.", "BYTES"),
+        _option(
+            "record_limit", WholeNumber(min=2**20), "Most bytes of recordings; the oldest files are deleted.", "BYTES"
+        ),
         _option("record_secrets", bool, "Whether to record values of environments, Secrets and passwords, too."),
         _option("shadow", PATH, "Definitions whose answers to a sample of calls are compared.", "PATH"),
         _option("shadow_sample", Decimal(min=0, max=1), "Part of the calls that are compared.", "NUMBER"),
     ],
     "Workload types API": [
-        _option("types_api", HostPort(), "Address of the workload types API; without one there is none.", "HOST:PORT"),
+        _option("types_api", HostPort(), "Address of the workload types API; default: it is off.", "HOST:PORT"),
         _option("types_folder", FOLDER, "Where it stores types without --cluster.", "FOLDER"),
         _option("types_token_file", FILE, "Bearer tokens for it, one on each line, each with a name.", "FILE"),
         _option("types_token_review", bool, "Whether the API server decides who may use it, by RBAC on Kartas."),

@@ -203,9 +203,9 @@ def command(
 ) -> None:
     """Show the components, instances and pods of a workload.
 
-    FILE has the workload, "-" is stdin; RESOURCE/NAME is one on the API server of the kubeconfig, such as rayjob/demo.
-    Counts are for the whole workload. The selectors of the definition match pods among those of this workload: give no
-    pods of others. The exit code is 1 when a pod matches no component.
+    FILE contains the workload, "-" is stdin; RESOURCE/NAME is one on the API server of the kubeconfig, such as
+    rayjob/demo. Counts are for the whole workload. The selectors of the definition match pods among those of this
+    workload: do not pass pods of other workloads. The exit code is 1 when a pod matches no component.
     """
     path = file_given(target, path)
     check_stdin([each for each in (path, pods, *filenames, *references) if each])

@@ -1,4 +1,4 @@
-"""Warnings: what was looked for and not found; and where nothing is wrong, none."""
+"""Warnings: paths that match nothing; and where nothing is wrong, none."""
 
 from typing import Any
 

@@ -658,7 +658,7 @@ ANNOTATIONS: Final = (
         form="a project and its version, `KubeRay 1.4`",
         description=(
             "the API from which the definition was written; every definition of [the catalogue](catalogue/README.md) "
-            "has it"
+            "has this annotation"
         ),
         example="KubeRay 1.4",
         parse=parse_written_from,

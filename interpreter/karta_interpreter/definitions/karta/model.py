@@ -49,7 +49,7 @@ class SpecDefinition(Schema):
     pod_spec_path: Expression | None = yields("pod specs")
     metadata_path: Expression | None = yields("the metadata of the pods, with podSpecPath")
     fragmented_pod_spec_definition: FragmentedPodSpecDefinition | None = optional(
-        "Where the pieces of a pod are, where there is no whole."
+        "Where the pieces of a pod are, for workloads without a whole pod template."
     )
 
 

@@ -66,7 +66,7 @@ class Schema(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _without_nulls(cls, data: JSON) -> JSON:
-        """An explicit null is an absent field, as the API server has it."""
+        """An explicit null is an absent field, as for the API server."""
         if not isinstance(data, Mapping):
             return data
         return {key: value for key, value in data.items() if value is not None or key in cls.nullable}

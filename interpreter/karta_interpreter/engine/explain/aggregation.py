@@ -33,7 +33,7 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
     """Yield where each field of the aggregated status comes from."""
     before, after = call.object.get("status"), results.get("aggregatedStatus", {}).get("status")
     if has_ended(definition, before):
-        yield Fact("unchanged", "the template has come to its outcome, which stays as it is")
+        yield Fact("unchanged", "the template has reached its outcome, which does not change")
         return
     reports = reports_of(definition, call.object, call.items)
     silent = sorted({item.cluster for item in call.items} - {report.cluster for report in reports if report.status})

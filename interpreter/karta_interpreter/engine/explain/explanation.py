@@ -67,7 +67,7 @@ class Fact:
     writes: tuple[str, ...] = ()
     """The JSON Pointers of the object at which another value is written back."""
     severity: Severity | None = None
-    """Marks a warning: something was looked for and not found."""
+    """Marks a warning: a path matched nothing."""
 
     def to_json(self) -> dict[str, JSON]:
         """Return the fact as JSON, without what is empty."""
@@ -113,7 +113,7 @@ class Explanation:
 
     @property
     def warnings(self) -> tuple[Fact, ...]:
-        """The facts about what was looked for and not found."""
+        """The facts about paths that matched nothing."""
         return tuple(fact for fact in self.facts if fact.severity)
 
     def to_json(self) -> dict[str, JSON]:

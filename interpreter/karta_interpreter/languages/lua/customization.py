@@ -177,7 +177,7 @@ def _pair_findings(scripts: Scripts) -> Iterator[Finding]:
         yield warning(
             "components-and-revision",
             (*_CUSTOMIZATIONS, "replicaRevision"),
-            "beside componentResource it scales workloads to zero: with the feature gate "
+            "next to componentResource it scales workloads to zero: with the feature gate "
             "MultiplePodTemplatesScheduling Karmada assigns no replicas, and then asks for a revision to 0",
             "keep one of the two",
         )
