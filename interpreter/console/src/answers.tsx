@@ -167,9 +167,9 @@ function Missing({ answer, setTab }: { answer: Answer; setTab: (tab: TextName) =
   if (needed !== "observed" && needed !== "items") return <p class="quiet">{needed}</p>;
   return (
     <p class="quiet">
-      {needed === "observed" ? "It needs the object of a member cluster. " : "It needs what clusters report. "}
+      {needed === "observed" ? "It needs the object of a member cluster. " : "It needs the statuses of clusters. "}
       <button type="button" class="link" onClick={() => setTab(needed)}>
-        {needed === "observed" ? "Give the member's object" : "Choose clusters"}
+        {needed === "observed" ? "Add the member's object" : "Choose clusters"}
       </button>
     </p>
   );
@@ -213,7 +213,7 @@ function Patch({ answer, hover, pin }: { answer: Answer; hover: Show; pin: Show 
   const changes = answer.patch ?? [];
   const root = PARTS[answer.operation] ?? "";
   const lines = changes.flatMap((change) => [...changed(change, root)]);
-  if (!lines.length) return <p class="quiet">The object stays as it is.</p>;
+  if (!lines.length) return <p class="quiet">The object does not change.</p>;
   return <Lines lines={lines} answer={answer} hover={hover} pin={pin} />;
 }
 

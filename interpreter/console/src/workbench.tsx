@@ -98,7 +98,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   };
 
   const show = (found: Kind, example?: Example) => {
-    if (isEdited.current && !confirm("What you have written is replaced. Go on?")) return;
+    if (isEdited.current && !confirm("This replaces your edits. Continue?")) return;
     isEdited.current = false;
     forget();
     setKind(found);

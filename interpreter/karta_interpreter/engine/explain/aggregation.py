@@ -51,7 +51,7 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
     for path, _, new in changes(before or {}, after or {}):
         if new in (None, NOTHING):
             place = Place(("status", *path), get(before, path))
-            yield Fact("removed", f"{field_path(path)} goes: no cluster has it", places=(place,))
+            yield Fact("removed", f"{field_path(path)} is removed: no cluster reports it", places=(place,))
 
 
 def _fields(
