@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from karta_interpreter.cli.known import FILE
+from karta_interpreter.cli.changes import KNOWN_FILE
 from karta_interpreter.cli.render import to_json
 
 PAGE = Path(__file__).parents[1] / "conformance.md"
@@ -16,7 +16,7 @@ def pages() -> dict[Path, str]:
     known: dict[str, dict[str, str]] = {}
     for (kind, operation), reason in read_reasons(PAGE.read_text(encoding="utf-8")).items():
         known.setdefault(kind, {})[operation] = reason
-    return {FILE: to_json(known)}
+    return {KNOWN_FILE: to_json(known)}
 
 
 def read_reasons(text: str) -> Mapping[tuple[str, str], str]:

@@ -1,8 +1,10 @@
 """Where two answers to one question differ, and why: for ``diff`` and ``replay``."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
 
 import click
 
@@ -12,6 +14,7 @@ from karta_interpreter.cli.calls import CallOutcome, ask
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.render import one_line
 from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.sources.files import ORIGIN
 from karta_interpreter.engine.explain import Fact, explain
 from karta_interpreter.engine.operations import Call, Options
 from karta_interpreter.engine.suites.comparison import ERROR, SILENT, Answer, Difference, compare_answers
@@ -121,3 +124,28 @@ def differences_json(found: Sequence[Difference]) -> list[JSON]:
         | {side: value for side, value in (("from", each.expected), ("to", each.actual)) if value is not NOTHING}
         for each in found
     ]
+
+
+KNOWN_FILE = Path(__file__).with_name("known.json")
+"""Written from docs/conformance.md by `make generate`."""
+
+
+def reason_of(before: Interpreter | None, after: Interpreter | None, operation: str) -> str:
+    """Return the reason where one side is the catalogue's Karta and the other one a script; empty without one."""
+    if before is None or after is None:
+        return ""
+    sides = {_is_by_script(before, operation): before, _is_by_script(after, operation): after}
+    if len(sides) < len((before, after)) or sides[False].entry.origin != ORIGIN:
+        return ""
+    gvk = sides[False].entry.definition.gvk
+    return _known_reasons().get(f"{gvk.api_version} {gvk.kind}", {}).get(operation, "")
+
+
+def _is_by_script(interpreter: Interpreter, operation: str) -> bool:
+    return not interpreter.entry.definition.has_karta or operation in interpreter.entry.definition.scripts.operations
+
+
+@cache
+def _known_reasons() -> Mapping[str, Mapping[str, str]]:
+    found: dict[str, Any] = json.loads(KNOWN_FILE.read_text(encoding="utf-8"))
+    return found

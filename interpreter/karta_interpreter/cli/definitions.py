@@ -9,9 +9,11 @@ from typing import TypedDict
 
 import click
 
-from karta_interpreter.base.findings import Finding, Severity, did_you_mean
-from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.cli.files import STDIN, check_path, check_stdin, is_url, read_stream, read_texts
+from karta_interpreter.base.findings import Finding, Severity
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.cli.files import STDIN, check_path, check_stdin, is_url, read_objects, read_stream, read_texts
 from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
@@ -36,6 +38,7 @@ from karta_interpreter.definitions.sources.snapshot import (
     combine,
 )
 from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.workload import Karta, Workload
 from karta_interpreter.languages.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 
 DEFINITIONS = (KARTA[1], RESOURCE_INTERFACE[1], KIND)
@@ -144,6 +147,16 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
         raise NoDefinition(in_files if paths else f"error: the catalogue has no definition for {gvk}; give one with -f")
     answered = frozenset(operation for each in stronger for operation in each.scripts.operations)
     return Interpreter(found.entries[gvk], _broken(weaker, answered) | _broken(stronger))
+
+
+def workload_of(obj: Object, filenames: Sequence[str], references: Iterable[str]) -> Workload:
+    """Return the object with the Karta of its kind; a UsageProblem where only scripts answer for the kind."""
+    definition = interpreter_for(GVK.of(obj), filenames, ()).entry.definition
+    if not definition.has_karta:
+        raise UsageProblem(f"error: {definition.name} is not a Karta: scripts do not describe components")
+    workload = Workload(Karta(definition), obj)
+    found = [obj for path in references for obj in read_objects(path)]
+    return workload.with_references(found) if found else workload
 
 
 def kinds_of(paths: Sequence[str]) -> set[GVK]:

@@ -12,10 +12,17 @@ import click
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s.values import GVK, JSON, MOST_REPLICAS, Object
 from karta_interpreter.cli.calls import ask
-from karta_interpreter.cli.changes import answer_of, cause_of, difference_lines, differences, differences_json, example
+from karta_interpreter.cli.changes import (
+    answer_of,
+    cause_of,
+    difference_lines,
+    differences,
+    differences_json,
+    example,
+    reason_of,
+)
 from karta_interpreter.cli.diff_input import Side, SourcedCall, read_questions, side_of
 from karta_interpreter.cli.files import check_stdin
-from karta_interpreter.cli.known import reason_of
 from karta_interpreter.cli.options import (
     FULL,
     LATER,

@@ -36,11 +36,10 @@ from karta_interpreter.definitions.sources.snapshot import Selection
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.suites.suite import Case, find_suites, home_of, load_suite
 from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
-from karta_interpreter.export.built_in import ARGO_CD, FLUX, Tool
 from karta_interpreter.export.customization import Exported, customization
 from karta_interpreter.export.flux_health import flux_health
+from karta_interpreter.export.gitops import ARGO_CD, FLUX, Check, Tool, by_kind
 from karta_interpreter.export.karmada_thirdparty import check_has_folder, third_party
-from karta_interpreter.export.versions import Check, by_kind
 from karta_interpreter.webhook.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration
 from karta_interpreter.webhook.registration.operations import operations_for
 

@@ -13,7 +13,7 @@ from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
 from karta_interpreter.cli.calls import ORDER, Arguments, CallOutcome, ask, calls_for
-from karta_interpreter.cli.definitions import Interpreter, kinds_of, read_customizations
+from karta_interpreter.cli.definitions import Interpreter, kinds_of, read_customizations, workload_of
 from karta_interpreter.cli.explain import STRICT, exit_if_strict, warnings_text
 from karta_interpreter.cli.explain import show as show_explanations
 from karta_interpreter.cli.files import (
@@ -29,7 +29,6 @@ from karta_interpreter.cli.files import (
 from karta_interpreter.cli.options import Counts, definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, written
-from karta_interpreter.cli.workloads import workload_of
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition

@@ -31,7 +31,7 @@ from karta_interpreter.export.cel import (
     optional_field,
     truth,
 )
-from karta_interpreter.export.versions import checks_by_version
+from karta_interpreter.export.gitops import checks_by_version
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.values import to_text
 from karta_interpreter.languages.jq.syntax import Literal

@@ -9,7 +9,7 @@ from karta_interpreter.definitions.karta.status_rules import FAILING, Conditions
 from karta_interpreter.engine.evaluation.pods import LONGEST
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.export.lua import AND, is_key, negated, quoted, written
-from karta_interpreter.export.pods import Pods, each_component, has_one
+from karta_interpreter.export.pod_sets import Pods, each_component, has_one
 from karta_interpreter.export.script import OperationScript
 from karta_interpreter.export.traits import has_empty, literal
 from karta_interpreter.languages.jq import Query

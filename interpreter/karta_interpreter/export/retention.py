@@ -28,7 +28,7 @@ from karta_interpreter.export.lua import (
     written,
 )
 from karta_interpreter.export.paths import Guarded, guarded_paths, plain_path
-from karta_interpreter.export.pods import bounds_of, has_lone_count, has_plain_count, lone_component, lone_pod_sets
+from karta_interpreter.export.pod_sets import bounds_of, has_lone_count, has_plain_count, lone_component, lone_pod_sets
 from karta_interpreter.export.script import OperationScript, lua_value
 from karta_interpreter.export.traits import has_empty, hint_of
 from karta_interpreter.languages.jq import Query

@@ -10,7 +10,7 @@ from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta.definition import Component, Definition, PodSpec, PodTemplate
 from karta_interpreter.export.lua import laid_out, quoted, table_of
 from karta_interpreter.export.paths import Path, is_read, plain_path
-from karta_interpreter.export.pods import (
+from karta_interpreter.export.pod_sets import (
     Pods,
     bounds_of,
     has_lone_count,

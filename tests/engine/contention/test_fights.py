@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karta_interpreter.base.k8s.patch import diff, patched
-from karta_interpreter.engine.contention import FieldDifference, Streak, Turn, advanced, differences
-from karta_interpreter.engine.contention.fights import TURNS, WINDOW
+from karta_interpreter.engine.contention import TURNS, WINDOW, FieldDifference, Streak, Turn, advanced, differences
 
 KEYS = st.sampled_from(["name", "a", "b/c", "spec", "d~e"])
 VALUES: st.SearchStrategy[Any] = st.recursive(

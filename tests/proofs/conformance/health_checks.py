@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.export.versions import by_kind
+from karta_interpreter.export.gitops import by_kind
 from tests.catalogue.entries import Entry, entries
 from tests.proofs.conformance.mutation import mutate
 

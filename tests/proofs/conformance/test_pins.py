@@ -1,7 +1,7 @@
 import re
 from pathlib import Path
 
-from karta_interpreter.export.built_in import ARGO_CD, FLUX
+from karta_interpreter.export.gitops import ARGO_CD, FLUX
 from tests.proofs.e2e.rig.binaries import KARMADA
 
 

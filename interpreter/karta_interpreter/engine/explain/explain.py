@@ -18,8 +18,8 @@ from karta_interpreter.engine.explain.aggregation import aggregation_facts
 from karta_interpreter.engine.explain.dependencies import dependency_facts
 from karta_interpreter.engine.explain.explanation import Explanation, Fact, InterpreterLayer
 from karta_interpreter.engine.explain.missing import warnings_about
-from karta_interpreter.engine.explain.pods import component_facts, replica_facts, revision_facts
 from karta_interpreter.engine.explain.reading import about, annotation_field
+from karta_interpreter.engine.explain.replicas import component_facts, replica_facts, revision_facts
 from karta_interpreter.engine.explain.retention import retention_facts
 from karta_interpreter.engine.explain.status import health_facts, status_facts
 from karta_interpreter.engine.operations import (

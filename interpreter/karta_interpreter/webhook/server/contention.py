@@ -20,8 +20,16 @@ from karta_interpreter.base.k8s.fields import generation
 from karta_interpreter.base.k8s.patch import patched
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.engine.contention import FieldDifference, Streak, Turn, advanced, differences, suggested_line
-from karta_interpreter.engine.contention.fights import WINDOW
+from karta_interpreter.engine.contention import (
+    WINDOW,
+    FieldDifference,
+    Streak,
+    Turn,
+    advanced,
+    differences,
+    suggested_line,
+)
+from karta_interpreter.webhook.server.interruption import InterruptedWork
 from karta_interpreter.webhook.server.lanes import is_large_body
 from karta_interpreter.webhook.server.load import InterruptedWork
 from karta_interpreter.webhook.server.log import log, redacted

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from karta_interpreter.export.built_in import ARGO_CD, FLUX, Tool
+from karta_interpreter.export.gitops import ARGO_CD, FLUX, Tool
 from tests.catalogue.entries import entries
 
 _GO_CASE = re.compile(r'\tcase "([^"]*)":|(?:\t\tcase |gvk\.Kind == )(?:kube\.(\w+)Kind|"(\w+)")')
@@ -24,7 +24,7 @@ def compare(program: Path, argocd: tuple[str, Path], engine: Path, kstatus: tupl
     done = subprocess.run([program], input=bare, capture_output=True, text=True, check=True)
     for gvk, line in zip(gvks, done.stdout.splitlines(), strict=True):
         if bool(json.loads(line)["argocd"]) != ARGO_CD.judges(gvk):
-            yield f"{ARGO_CD} itself judges {gvk} otherwise than export/built_in.py has it"
+            yield f"{ARGO_CD} itself judges {gvk} otherwise than export/gitops.py has it"
 
 
 def argocd_kinds(argocd: Path, engine: Path) -> Kinds:
@@ -49,9 +49,9 @@ def kstatus_kinds(kstatus: Path) -> Kinds:
 
 def _complaints(tool: Tool, version: str, kinds: Kinds) -> Iterator[str]:
     if tool.version.split()[-1] != version.removeprefix("v"):
-        yield f"{tool.name}: export/built_in.py is of {tool.version}, and go.mod has {version}"
+        yield f"{tool.name}: export/gitops.py is of {tool.version}, and go.mod has {version}"
     recorded = {(group, kind) for group, names in tool.kinds.items() for kind in names.split()}
     for group, kind in sorted(kinds - recorded):
-        yield f"{tool.name} {version} judges {group} {kind} itself: add it to export/built_in.py"
+        yield f"{tool.name} {version} judges {group} {kind} itself: add it to export/gitops.py"
     for group, kind in sorted(recorded - kinds):
-        yield f"{tool.name} {version} does not judge {group} {kind}: remove it from export/built_in.py"
+        yield f"{tool.name} {version} does not judge {group} {kind}: remove it from export/gitops.py"

@@ -1,14 +1,18 @@
-"""The kinds whose health a GitOps tool judges itself: a check for one of them replaces the tool's own.
+"""What GitOps tools take: one health check for all versions of a kind, which replaces a tool's own for that kind.
+
+`Tool` has the kinds whose health a tool judges itself.
 
 ``make conformance`` compares this record with the sources of the tools
 (``tests/proofs/conformance/gitops/built_in.py``).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
-from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Definition
 
 
 class Tool(NamedTuple):
@@ -176,3 +180,27 @@ ARGO_CD: Final = Tool(
     },
 )
 """``resource_customizations/*/*/health.lua`` of Argo CD and ``GetHealthCheckFunc`` of its gitops-engine."""
+
+Check = TypeVar("Check")
+
+
+def by_kind(definitions: Iterable[Definition]) -> list[Sequence[Definition]]:
+    """Return definitions, those with the same group and kind together."""
+    kinds: dict[tuple[str, str], list[Definition]] = {}
+    for each in definitions:
+        kinds.setdefault((each.gvk.group, each.gvk.kind), []).append(each)
+    return list(kinds.values())
+
+
+def checks_by_version(versions: Sequence[Definition], export: Callable[[Definition], Check]) -> dict[str, Check]:
+    """Return the check of each definition by its ``apiVersion``; an ExportError names the version of several."""
+    checks = {}
+    for definition in versions:
+        name = definition.gvk.api_version
+        try:
+            checks[name] = export(definition)
+        except ExportError as error:
+            if len(versions) == 1:
+                raise
+            raise ExportError(f"{name}: {error}") from error
+    return checks
