@@ -1,27 +1,306 @@
 """One script of a definition, put together from its expressions and the functions of the library."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
+from typing import Final
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.findings import format_path
+from karta_interpreter.base.k8s import values
 from karta_interpreter.definitions.karta.definition import Component, Definition, Fragments, PodSpec, PodTemplate
 from karta_interpreter.export.comments import Comment
-from karta_interpreter.export.expressions import Expressions
-from karta_interpreter.export.library import used, words_of
-from karta_interpreter.export.lua import constant, quoted, written
+from karta_interpreter.export.emitter import Emitter
+from karta_interpreter.export.library import LIBRARY, used, words_of
+from karta_interpreter.export.lua import (
+    FALSE,
+    NIL,
+    TRUE,
+    Assignment,
+    Expression,
+    LocalFunction,
+    Name,
+    Not,
+    Return,
+    Table,
+    call,
+    calls_any,
+    constant,
+    flattened,
+    lines_of,
+    lua_name,
+    quoted,
+    table,
+    written,
+)
+from karta_interpreter.export.paths import Path, paths_of
+from karta_interpreter.export.traits import ResultTraits, is_boolean, is_large, name_of, repeated, results_of
+from karta_interpreter.export.writer import OutputSink, Value
+from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq.compiled.singles import Singles
+from karta_interpreter.languages.jq.syntax import Node
 
 LARGEST = 64 * 1024
 """The bytes of a script, above which it is not exported, as Karmada compiles it at each call."""
 
+# Names that functions of the script must not have: those of its own variables and of Karmada's entry points.
+_RESERVED = frozenset(
+    {
+        "GetReplicas",
+        "kube",
+        "matched",
+        "healthy",
+        "desired",
+        "observed",
+        "value",
+        *["end", "and", "or", "not", "nil", "in", "if", "do", "for"],
+    }
+)
 
-class OperationScript(Expressions):
-    """The functions of expressions, the components that have them, and what the operation does with these."""
+_NO_RESULTS: Final = ResultTraits()
+_OBJECT: Final = Name("obj")
+_NO_PLACES: Final = table(parts=Table())
+
+
+def _named_paths(query: Query) -> list[Path]:
+    """The paths that an expression consists of, if it does and the library can read all of them."""
+    paths = paths_of(query.node) or []
+    return paths if all(path.text for path in paths) else []
+
+
+class OperationScript:
+    """The functions of expressions, the components that have them, and what the operation does with these.
+
+    Each expression becomes a local function, named after the component and the field.
+    """
 
     def __init__(self, definition: Definition, comments: Sequence[Comment] = (), *, traced: bool = False) -> None:
-        super().__init__(definition, comments, traced=traced)
+        """``traced``: the script asks for places, so that paths are followed wherever they are read."""
+        self.has_paths = traced
+        self.definition = definition
+        self.parts: list[str] = []
         self.features: set[str] = set()
+        self.names: set[str] = set()
         self._table = ""
+        self._comments = list(comments)
+        self._traced = traced
+        self._queries: list[Query] = []
+        self._known: dict[tuple[str, str], str] = {}
+        self._shared: dict[tuple[Node, bool], str] = {}
+        self._repeated: frozenset[Node] = frozenset()
+        self._null_makers: set[str] = set()
+
+    def share(self, other: "OperationScript") -> None:
+        """Make functions of the parts that the expressions of another script have more than once."""
+        self._repeated = repeated(query.node for query in other._queries)  # noqa: SLF001 - of the same class
+
+    def add(self, text: str) -> None:
+        """Add lines of Lua."""
+        self.parts.append(text)
+
+    def list_of(self, query: Query, name: str, parameter: str = "obj", *, of_counts: bool = False) -> str:
+        """Return the name of a function that gives a list of all outputs of an expression."""
+        paths = _named_paths(query) if self.has_paths else None
+        if paths and self._traced:
+            return self.places_of(query, name, parameter)
+        known = self._known.get((query.text, "places"), "")
+        if known and known not in self._null_makers:
+            return known
+        if paths and len(paths) == 1:
+            return self._path(query, name, f"values_at({paths[0].arguments})")
+        return self._function(query, name, "counts" if of_counts else "list", parameter)
+
+    def first_of(self, query: Query, name: str, parameter: str = "obj") -> str:
+        """A function that gives the first output of an expression, null without one, and whether there is one."""
+        return self._function(query, name, "first", parameter)
+
+    def condition_of(self, query: Query, name: str) -> Expression | None:
+        """The condition that an expression holds for ``obj``; nothing for one that may have another output."""
+        if not self.has_one_output(query) or not is_boolean(query.node):
+            return None
+        found = self._in_place(query, name, Emitter.condition)
+        return found or call(self._function(query, name, "condition", "obj"), _OBJECT)
+
+    def place_of(self, query: Query, name: str) -> str:
+        """A function that gives the one output of an expression, and the place that it is read from."""
+        return self._function(query, name, "place", "obj")
+
+    def test_of(self, query: Query, name: str) -> str:
+        """Write a function that returns whether an expression with one output holds, and return its name."""
+        return self._function(query, name, "condition", "obj")
+
+    def value_of(self, query: Query, name: str, *, is_count: bool = False) -> Expression:
+        """Return Lua for the first output of an expression for ``obj``; null without one."""
+        found = self._in_place(query, name, Emitter.code, is_count=is_count) if self.has_one_output(query) else None
+        return found or call(self._function(query, name, "count" if is_count else "first", "obj"), _OBJECT)
+
+    def has_one_output(self, query: Query) -> bool:
+        """Whether an expression has one output, whatever the object is."""
+        return query.node in Singles()
+
+    def _in_place(
+        self,
+        query: Query,
+        name: str,
+        write: Callable[[Emitter, Node, Value], Expression],
+        *,
+        is_count: bool = False,
+    ) -> Expression | None:
+        """Return Lua for an expression with one output; nothing for one that takes several lines, or makes null."""
+        emitter = self._emitter(name, traced=False, results=results_of(query.node, is_count=is_count))
+        if query.is_plain:
+            with suppress(ExportError):  # that of the function names the field
+                found = write(emitter, query.node, Value(_OBJECT))
+                if not emitter.body and not self._makes_null(found):
+                    self._queries.append(query)
+                    return found
+        return None
+
+    def inline(self, query: Query) -> str:
+        """Return a path with one output as one expression of Lua; nothing where that takes a function."""
+        paths = paths_of(query.node) or []
+        found = self._in_place(query, "", Emitter.code) if len(paths) == 1 and paths[0].is_single else None
+        return written(found) if found else ""
+
+    def has_place(self, query: Query) -> bool:
+        """Whether an expression with one output may be read from a place of the object."""
+        # Written and thrown away: whether the emitter can follow a place shows only by doing so.
+        emitter = Emitter(traced=True)
+        return emitter.follows(emitter.value(query.node, Value(_OBJECT, call("at"))))
+
+    def places_of(self, query: Query, name: str, parameter: str = "obj") -> str:
+        """A function that gives the outputs of an expression, and the place of each that has one."""
+        paths = _named_paths(query)
+        if not paths:
+            return self._function(query, name, "places", parameter)
+        finders = [f"places_at({path.arguments})" for path in paths]
+        return self._path(query, name, finders[0] if len(finders) == 1 else f"joined_results({', '.join(finders)})")
+
+    def _path(self, query: Query, name: str, finder: str) -> str:
+        key = query.text, "path"
+        if key not in self._known:
+            self._known[key] = self.new(name)
+            self.add("\n".join([*self.comment_about(query), f"local {self._known[key]} = {finder}"]))
+        return self._known[key]
+
+    def _function(self, query: Query, name: str, form: str, parameter: str) -> str:
+        key = query.text, form
+        if key not in self._known:
+            self._queries.append(query)
+            try:
+                self._known[key] = self._written(query, self.new(name), form, parameter)
+            except ExportError as error:
+                where = field_of(self.definition.manifest, query.text) or name
+                raise ExportError(f"{where}: {error}") from error
+        return self._known[key]
+
+    def _written(self, query: Query, name: str, form: str, parameter: str) -> str:
+        if not query.is_plain:
+            raise ExportError(f"`{query.text}`: it may run without an end, and a script has no process of its own")
+        traced = form in ("place", "places")
+        results = ResultTraits() if traced else results_of(query.node, is_count=form in ("count", "counts"))
+        emitter = self._emitter(name, traced=traced, results=results)
+        here = Value(Name(parameter), call("at") if emitter.traced else None)
+        if form in ("first", "count"):
+            self._write_first(emitter, query, here)
+        elif form == "condition":
+            emitter.write(Return((emitter.condition(query.node, here),)))
+        elif form == "place":
+            placed = emitter.value(query.node, here)
+            emitter.write(Return((placed.code, placed.origin or NIL)))
+        elif form in ("list", "counts"):
+            found = emitter.collected(query.node, here).code
+            makes_null = self._makes_null(emitter.body, found)
+            emitter.write(Return((call("cleaned_all", found) if makes_null else found,)))
+        else:
+            placed = emitter.collected(query.node, here)
+            emitter.write(Return((placed.code, placed.origin or _NO_PLACES)))
+            if self._makes_null(emitter.body):
+                self._null_makers.add(name)
+        self._define(name, (parameter,), emitter, self.comment_about(query))
+        return name
+
+    def _define(self, name: str, parameters: tuple[str, ...], emitter: Emitter, comment: Iterable[str] = ()) -> None:
+        (function,) = flattened((LocalFunction(name, parameters, tuple(emitter.body)),))
+        self.add("\n".join([*comment, *lines_of([function])]))
+
+    def comment_about(self, query: Query) -> Iterator[str]:
+        """Yield the definition's comments about an expression, each once in a script."""
+        yield from self._taken(lambda comment: comment.is_about(query.text))
+
+    def comment_on(self, field: str) -> Iterator[str]:
+        """Yield the definition's comments on a field, each once in a script."""
+        yield from self._taken(lambda comment: comment.entry.startswith(f"{field}:"))
+
+    def _taken(self, is_wanted: Callable[[Comment], bool]) -> Iterator[str]:
+        taken = [comment for comment in self._comments if is_wanted(comment)]
+        self._comments = [comment for comment in self._comments if comment not in taken]
+        yield from (f"-- {line}".rstrip() for comment in taken for line in comment.lines)
+
+    def _write_first(self, emitter: Emitter, query: Query, here: Value) -> None:
+        if query.node in emitter.singles:
+            found = emitter.code(query.node, here)
+            makes_null = self._makes_null(emitter.body, found)
+            emitter.write(Return((call("cleaned", found) if makes_null else found, TRUE)))
+            return
+        # All results are computed: one that fails is an error, also behind the first.
+        first, is_there = emitter.locals(("first", "is_there"), NIL, FALSE)
+
+        def keep(output: Value) -> None:
+            output = emitter.bind(output)
+            with emitter.when(Not(is_there)):
+                emitter.write(Assignment((first, is_there), (output.code, TRUE)))
+
+        emitter.each(query.node, here, OutputSink(keep, short=True))
+        made = call("cleaned", first) if self._makes_null(emitter.body) else first
+        emitter.write(Return((made, is_there)))
+
+    def _emitter(
+        self, name: str, *, traced: bool, own: Node | None = None, results: ResultTraits = _NO_RESULTS
+    ) -> Emitter:
+        """An emitter that calls the functions of repeated parts, except for the part that it writes itself."""
+
+        def share(node: Node, traced: bool) -> str | None:
+            if node is own or not is_large(node) or node not in self._repeated:
+                return None
+            key = node, traced
+            if key not in self._shared:
+                self._shared[key] = self._part(node, self.new(name_of(node, name)), traced=traced)
+            return self._shared[key]
+
+        emitter = Emitter({"value", "origin"} if own else None, traced=traced, share=share)
+        emitter.results = results
+        return emitter
+
+    def _part(self, node: Node, name: str, *, traced: bool) -> str:
+        emitter = self._emitter(name, traced=traced, own=node)
+        here = Value(Name("value"), Name("origin") if traced else None)
+        if is_boolean(node) and node in emitter.singles and not traced:
+            found = Value(emitter.condition(node, here))
+        elif node in emitter.singles:
+            found = emitter.value(node, here)
+        else:
+            found = emitter.collected(node, here)
+        no_origin = NIL if node in emitter.singles else _NO_PLACES
+        emitter.write(Return((found.code, *((found.origin or no_origin,) if traced else ()))))
+        if self._makes_null(emitter.body):
+            self._null_makers.add(name)
+        self._define(name, ("value", "origin") if traced else ("value",), emitter)
+        return name
+
+    def _makes_null(self, *code: object) -> bool:
+        """Whether some code makes objects that may have null in them."""
+        # Tables of Lua have no null: the library marks one, and `cleaned` removes it.
+        return calls_any(code, frozenset({"or_null", "from_entries", *self._null_makers}))
+
+    def new(self, hint: str) -> str:
+        """A name for a function that the script does not have yet."""
+        name = lua_name(hint)
+        found, number = name, 2
+        while found in self.names or found in _RESERVED or found in LIBRARY:
+            found, number = f"{name}_{number}", number + 1
+        self.names.add(found)
+        return found
 
     def components(self) -> str:
         """Write a table of the components with pods and the bounds of their counts, and return its name."""
@@ -87,6 +366,33 @@ def check_size(text: str) -> str:
     return text
 
 
-def lua_value(value: JSON) -> str:
+def lua_value(value: values.JSON) -> str:
     """A JSON value as the text of Lua."""
     return written(constant(value))
+
+
+def field_of(manifest: values.JSON, text: str) -> str:
+    """Return the path of the first field of a Karta that has an expression; nothing where none does.
+
+    >>> field_of({"spec": {"parts": [{"path": ".a"}]}}, ".a")
+    'spec.parts[0].path'
+    """
+    wanted = " ".join(text.split())
+    for path, value in _texts(manifest, ()):
+        found = " ".join(value.split())
+        # the value of an annotation is YAML, with expressions in it
+        if found == wanted or (path[0] == "metadata" and wanted in found):
+            return format_path(path)
+    return ""
+
+
+def _texts(value: values.JSON, path: values.Path) -> Iterator[tuple[values.Path, str]]:
+    match value:
+        case str() if path:
+            yield path, value
+        case dict():
+            for key, part in value.items():
+                yield from _texts(part, (*path, key))
+        case list():
+            for at, part in enumerate(value):
+                yield from _texts(part, (*path, at))
