@@ -55,7 +55,7 @@ VALUES = {
     "every option of the server": (
         SERVER,
         "server.catalogue=false,server.resourceQuotaEstimate=true,server.podRequests=karmada,registration.multiplePodTemplatesScheduling=true",
-        "karmada.kubeconfig.context=karmada-apiserver,server.gracePeriod=7.5,server.drainTimeout=20",
+        "karmada.kubeconfig.context=karmada-apiserver,karmada.kartaApiGroup=workloads.example.com,server.gracePeriod=7.5,server.drainTimeout=20",
         "server.kinds={RayCluster,batch/v1/Job},server.without={apps/v1/*}",
         "server.extraArgs={--body-limit=1000000},server.extraEnv[0].name=A,server.extraEnv[0].value=b",
     ),
@@ -99,6 +99,10 @@ VALUES = {
     "the control plane with tokens of the workload types API": (
         CONTROL_PLANE,
         "typesApi.enabled=true,typesApi.tokenReview=false",
+    ),
+    "the control plane with another API group": (
+        CONTROL_PLANE,
+        "kartaApiGroup=workloads.example.com,admission.enabled=true,typesApi.enabled=true",
     ),
     "the control plane for somebody else": (
         CONTROL_PLANE,

@@ -14,9 +14,14 @@ def resources_of(case: str) -> list[Resource]:
     return rendered.of(case) if case in rendered.VALUES else rendered.committed(case)
 
 
-AUTHORITY_IS_FILLED_IN = {"the control plane with admission", "the control plane with admission by URL"}
+AUTHORITY_IS_FILLED_IN = {
+    "the control plane with admission",
+    "the control plane with admission by URL",
+    "the control plane with another API group",
+}
 TYPES_API = (
     "the control plane with the workload types API",
+    "the control plane with another API group",
     "the control plane with tokens of the workload types API",
 )
 CONTROL_PLANES = [case for case, (chart, *_) in rendered.VALUES.items() if chart == rendered.CONTROL_PLANE]
@@ -41,7 +46,7 @@ def test_permissions_are_the_least(case: str) -> None:
     admission = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
     filled_in = admission if case in AUTHORITY_IS_FILLED_IN else ()
     registers = [("kartas", verb) for verb in ("create", "update", "delete") if case in TYPES_API]
-    reviews = [(review, "create") for review in ("tokenreviews", "subjectaccessreviews") if case == TYPES_API[0]]
+    reviews = [(review, "create") for review in ("tokenreviews", "subjectaccessreviews") if case in TYPES_API[:2]]
     assert writing == {
         **{(resource, "patch"): ["karta-interpreter"] for resource in filled_in},
         ("kartas/status", "patch"): [],
@@ -62,6 +67,21 @@ def test_permissions_are_the_least(case: str) -> None:
     bindings = rendered.of_kind(resources, "ClusterRoleBinding") + rendered.of_kind(resources, "RoleBinding")
     assert {(one["roleRef"]["kind"], one["roleRef"]["name"]) for one in bindings} == roles
     assert len({yaml.safe_dump(one["subjects"]) for one in bindings}) == 1
+
+
+@rendered.needs_helm
+def test_another_api_group_is_that_of_crd_permissions_and_admission() -> None:
+    resources = rendered.of("the control plane with another API group")
+    (crd,) = rendered.of_kind(resources, "CustomResourceDefinition")
+    rules = [rule for each in resources for hook in each.get("webhooks", ()) for rule in hook["rules"]]
+    rules += [rule for role in rendered.of_kind(resources, "ClusterRole") for rule in role["rules"]]
+    groups = {tuple(rule["apiGroups"]) for rule in rules if rule["resources"][0].startswith("kartas")}
+    (deployment,) = rendered.of_kind(rendered.of("every option of the server"), "Deployment")
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    group = "workloads.example.com"
+
+    assert (crd["metadata"]["name"], crd["spec"]["group"], groups) == (f"kartas.{group}", group, {(group,)})
+    assert {"name": "KARTA_INTERPRETER_KARTA_API_GROUP", "value": group} in container["env"]
 
 
 @rendered.needs_helm

@@ -31,7 +31,7 @@ from karta_interpreter.cli.options import (
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, written
 from karta_interpreter.definitions.karta.reference_resolver import Known
-from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE
+from karta_interpreter.definitions.karta.schema import is_definition
 from karta_interpreter.definitions.sources.files import ORIGIN
 from karta_interpreter.engine.explain import Explanation, Fact, InterpreterLayer, Place, explain, outline
 from karta_interpreter.engine.operations import CHANGED, Call, Operation, Options
@@ -105,9 +105,7 @@ def _is_definition(path: str) -> bool:
     """Whether a file, or the first one of a folder, has a Karta; standard input is an object, as it is read once."""
     if path == STDIN:
         return False
-    return any(
-        (each.get("apiVersion"), each.get("kind")) in (KARTA, RESOURCE_INTERFACE) for each in read_objects(path)[:1]
-    )
+    return any(map(is_definition, read_objects(path)[:1]))
 
 
 def show(

@@ -99,7 +99,7 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
         _option("without", str, "A kind to leave out, written in the same way.", "KIND"),
         _option("cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
         _option(
-            "karta_api_group", ObjectName(), "API group of Kartas; folders may have those of run.ai, too.", "GROUP"
+            "karta_api_group", ObjectName(), "API group of the Kartas on the cluster; files may have any.", "GROUP"
         ),
     ],
     "Karmada": [

@@ -19,7 +19,7 @@ from karta_interpreter.base.k8s.patch import diff
 from karta_interpreter.base.k8s.values import GVK, JSON, Object, Path, type_name
 from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE, gvk_of, name_of
+from karta_interpreter.definitions.karta.schema import gvk_of, is_kind_of_definitions, name_of
 from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 
 _VERSION = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
@@ -170,7 +170,6 @@ def _one_line(text: str) -> str:
     return " ".join(text.split()).encode(errors="replace").decode()
 
 
-_KINDS = frozenset((version.partition("/")[0], kind) for version, kind in (KARTA, RESOURCE_INTERFACE))
 _LABELS = ("metadata", "labels")
 _MAX_LABEL_LENGTH = 63
 
@@ -213,7 +212,7 @@ def validate(review: Review, existing_kinds: Mapping[GVK, str]) -> bytes:
     obj = _stored(review)
     if obj is None:
         strange = f"{review.kind} is not a Karta: take it out of the rules of karta-interpreter's admission webhook"
-        return allow(review.uid, warnings=() if (review.group, review.kind) in _KINDS else (strange,))
+        return allow(review.uid, warnings=() if is_kind_of_definitions(review.group, review.kind) else (strange,))
     try:
         findings = load_definition(obj).findings
     except DefinitionError as err:
@@ -246,7 +245,7 @@ def mutate(review: Review) -> bytes:
 def _stored(review: Review) -> Object | None:
     """The definition that is to be stored, None when none is."""
     stored = review.action in (Action.CREATE, Action.UPDATE) and not review.subresource
-    return review.object if stored and (review.group, review.kind) in _KINDS else None
+    return review.object if stored and is_kind_of_definitions(review.group, review.kind) else None
 
 
 def _second(obj: Object, existing_kinds: Mapping[GVK, str]) -> tuple[Finding, ...]:

@@ -1,8 +1,8 @@
 import pytest
 
-from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.definitions.karta.loading import load_definition, pack, unpack
-from karta_interpreter.definitions.karta.schema import karta_api_group
+from karta_interpreter.definitions.karta.schema import is_definition, karta_api_group
+from karta_interpreter.definitions.karta.schema_export import custom_resource_definition
 
 _GROUP = "workloads.example.com"
 _COMPONENT = {
@@ -17,18 +17,29 @@ def _karta(group: str) -> dict[str, object]:
     return {"apiVersion": f"{group}/v1alpha1", "kind": "Karta", "metadata": {"name": "job"}, "spec": spec}
 
 
-@pytest.mark.parametrize("group", ["run.ai", _GROUP])
-def test_karta_of_set_group_is_read_next_to_run_ai(group: str) -> None:
+def test_karta_of_any_group_is_read_as_one_of_run_ai() -> None:
+    one, other = (unpack(pack(load_definition(_karta(group)))) for group in ("run.ai", _GROUP))
+
+    assert (other.gvk, other.name) == (one.gvk, "job")
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "expected"),
+    [
+        (f"{_GROUP}/v1alpha1", "Karta", True),
+        ("optimization.nvidia.com/v1alpha1", "ResourceInterface", True),
+        (f"{_GROUP}/v1alpha1", "ResourceInterface", False),
+        (f"{_GROUP}/v1beta1", "Karta", False),
+        ("v1alpha1", "Karta", False),
+        (None, "Karta", False),
+    ],
+)
+def test_definitions_are_known_by_their_type(api_version: str | None, kind: str, expected: bool) -> None:
+    assert is_definition({"apiVersion": api_version, "kind": kind}) is expected
+
+
+def test_crd_is_that_of_the_set_group() -> None:
     with karta_api_group(_GROUP):
-        definition = load_definition(_karta(group))
+        crd = custom_resource_definition()
 
-    assert unpack(pack(definition)).name == "job", "in another process without the setting"
-
-
-def test_karta_of_another_group_is_refused_with_the_groups_that_are_read() -> None:
-    with karta_api_group(_GROUP), pytest.raises(DefinitionError) as refused:
-        load_definition(_karta("kartas.example.com"))
-
-    (finding,) = refused.value.findings
-    assert finding.message == f"the API group kartas.example.com is not one of Kartas here: run.ai and {_GROUP}"
-    assert "--karta-api-group" in str(finding.hint)
+    assert (crd["metadata"]["name"], crd["spec"]["group"]) == (f"kartas.{_GROUP}", _GROUP)

@@ -192,6 +192,13 @@ def test_what_does_not_store_a_definition_is_allowed(karta: Raw, review: Body, o
     }
 
 
+def test_kartas_of_another_api_group_are_judged_and_labelled(karta: Raw, review: Body) -> None:
+    bad = changed({**karta, "apiVersion": "workloads.example.com/v1alpha1"}, REPLICAS, "env")
+
+    assert refusal(review(bad))[0] == 'Karta "brew" cannot be used: 1 error'
+    assert stamped(bad, review(bad)) == LABELS
+
+
 def test_other_kinds_are_let_through_and_the_rule_is_named(review: Body) -> None:
     answer = response(judged(review({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}), {}))
 

@@ -39,15 +39,16 @@ caBundle: {{ . }}
 {{- end }}
 {{- end -}}
 
+{{/* Arguments: root, and operations */}}
 {{- define "control-plane.rule" -}}
-- apiGroups: [run.ai]
+- apiGroups: [{{ (first .).Values.kartaApiGroup }}]
   apiVersions: [v1alpha1]
   resources: [kartas]
-  operations: {{ toJson . }}
+  operations: {{ rest . | toJson }}
   scope: Cluster
 - apiGroups: [optimization.nvidia.com]
   apiVersions: [v1alpha1]
   resources: [resourceinterfaces]
-  operations: {{ toJson . }}
+  operations: {{ rest . | toJson }}
   scope: Cluster
 {{- end -}}

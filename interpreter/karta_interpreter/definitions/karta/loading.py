@@ -19,7 +19,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.expressions import check_expressions
 from karta_interpreter.definitions.karta.lint import lint
 from karta_interpreter.definitions.karta.reference_resolver import Known
-from karta_interpreter.definitions.karta.schema import gvk_of, name_of, read_karta, with_own_group
+from karta_interpreter.definitions.karta.schema import gvk_of, name_of, read_karta
 from karta_interpreter.definitions.karta.validation import validate
 from karta_interpreter.languages.jq import forget_many
 from karta_interpreter.languages.lua.customization import is_customization
@@ -110,7 +110,7 @@ def load_object(value: JSON, source: str) -> Loaded:
     )
     definition = None
     if all(finding.severity is Severity.WARNING for finding in findings):
-        definition = replace(compile_definition(karta, annotations, source, findings), manifest=with_own_group(value))
+        definition = replace(compile_definition(karta, annotations, source, findings), manifest=value)
     forget_many()  # each expression is examined by several rules, so the cache holds all of a definition until here
     return Loaded(definition, findings, name, gvk, source)
 

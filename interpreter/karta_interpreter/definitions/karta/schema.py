@@ -18,7 +18,8 @@ from karta_interpreter.definitions.karta.model import Karta, Spec
 from karta_interpreter.definitions.karta.schema_types import ROOT, ROOT_KIND, STRUCTURE, Schema
 
 API_GROUP: Final = "run.ai"
-KARTA = (f"{API_GROUP}/v1alpha1", "Karta")
+VERSION: Final = "v1alpha1"
+KARTA = (f"{API_GROUP}/{VERSION}", "Karta")
 RESOURCE_INTERFACE = ("optimization.nvidia.com/v1alpha1", "ResourceInterface")
 """The older form of the same thing; its spec has the same shape."""
 
@@ -56,7 +57,7 @@ _EXPECTED = {
 
 @contextmanager
 def karta_api_group(group: str) -> Iterator[None]:
-    """Read the Kartas of an API group inside of the block, next to those of run.ai; a cluster has them in this one."""
+    """Take Kartas on a cluster to be of an API group inside of the block, and write them so; files may have any."""
     token = _api_group.set(group)
     try:
         yield
@@ -76,26 +77,40 @@ def kartas_path() -> str:
     ...     kartas_path()
     '/apis/workloads.example.com/v1alpha1/kartas'
     """
-    return f"/apis/{api_group()}/v1alpha1/kartas"
+    return f"/apis/{api_group()}/{VERSION}/kartas"
 
 
-def with_own_group(value: Object) -> Object:
-    """Return a Karta of another API group as one of run.ai, so that each process reads it without that setting."""
-    is_other = value.get("kind") == KARTA[1] and value.get("apiVersion") != KARTA[0]
-    return {**value, "apiVersion": KARTA[0]} if is_other else value
+def karta_type() -> Object:
+    """The apiVersion and kind of a Karta that is written here."""
+    return {"apiVersion": f"{api_group()}/{VERSION}", "kind": KARTA[1]}
+
+
+def is_kind_of_definitions(group: str, kind: JSON) -> bool:
+    """Whether objects of a kind are definitions: Kartas of any API group, or the older ResourceInterfaces."""
+    older = (group, kind) == (RESOURCE_INTERFACE[0].partition("/")[0], RESOURCE_INTERFACE[1])
+    return older or (kind == KARTA[1] and group != "")
+
+
+def is_definition(value: Object) -> bool:
+    """Whether an object is a definition by its type.
+
+    >>> is_definition({"apiVersion": "workloads.example.com/v1alpha1", "kind": "Karta"})
+    True
+    """
+    group, _, version = str(value.get("apiVersion")).partition("/")
+    return version == VERSION and is_kind_of_definitions(group, value.get("kind"))
 
 
 def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
     """Parse a JSON object as a Karta; return it with the findings.
 
-    Reads `run.ai/v1alpha1` Karta, one of the API group of `karta_api_group`, `optimization.nvidia.com/v1alpha1`
-    ResourceInterface, and a bare ``{spec: ...}`` without apiVersion and kind. None when there is an error.
+    Reads Kartas of version v1alpha1 of any API group, `optimization.nvidia.com/v1alpha1` ResourceInterface, and a bare
+    ``{spec: ...}`` without apiVersion and kind. None when there is an error.
     """
     if not isinstance(value, dict):
         return None, [error("schema", (), f"a Karta is an object, not {type_name(value)}")]
     found = (value.get("apiVersion"), value.get("kind"))
-    known = (KARTA, RESOURCE_INTERFACE, (f"{api_group()}/v1alpha1", KARTA[1]))
-    if found not in known and not (found == (None, None) and "spec" in value):
+    if not is_definition(value) and not (found == (None, None) and "spec" in value):
         return None, [error("not-a-karta", (), *_other_object(value))]
     findings = [_unknown(field, (field,), _OBJECT_FIELDS) for field in value if field not in _OBJECT_FIELDS]
     findings += _metadata_findings(value.get("metadata"), needs_name=found != (None, None))
@@ -115,12 +130,6 @@ def _other_object(value: Object) -> tuple[str, str]:
     named = ", ".join(f"{field} {value[field]}" for field in ("apiVersion", "kind") if value.get(field))
     if kind == "CustomResourceDefinition":
         return "this is a CustomResourceDefinition, not a Karta", "draft a Karta from it: `create karta --crd FILE`"
-    group, _, version = str(value.get("apiVersion")).partition("/")
-    if kind == KARTA[1] and version == KARTA[0].partition("/")[2]:
-        others = "" if api_group() == API_GROUP else f" and {api_group()}"
-        hint = "write apiVersion: run.ai/v1alpha1, or give the group to --karta-api-group, in other commands to the "
-        hint += "environment variable KARTA_INTERPRETER_KARTA_API_GROUP"
-        return f"the API group {group} is not one of Kartas here: {API_GROUP}{others}", hint
     if kind in (None, KARTA[1], RESOURCE_INTERFACE[1]) or edit.get(value, STRUCTURE) is not None:
         message = f"{named or 'an object without apiVersion and kind'} is not a definition this version reads"
         return message, "write apiVersion: run.ai/v1alpha1 and kind: Karta"

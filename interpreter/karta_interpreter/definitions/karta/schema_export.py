@@ -14,7 +14,7 @@ from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.model import Spec
-from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE
+from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE, VERSION, api_group
 
 REFERENCE = "#/definitions/"
 
@@ -82,7 +82,7 @@ def json_schema(version: str) -> Object:
         "required": ["spec"],
         "additionalProperties": False,
         "properties": {
-            "apiVersion": {"enum": [*versions]},
+            "apiVersion": {"anyOf": [{"enum": [*versions]}, {"pattern": f"/{VERSION}$"}]},
             "kind": {"enum": [*kinds]},
             "metadata": {"type": "object", "properties": metadata},
             "spec": {"$ref": REFERENCE + Spec.__name__},
@@ -138,7 +138,7 @@ _COLUMNS = (
 
 
 def custom_resource_definition() -> Object:
-    """The CRD `kartas.run.ai`: structural, with the defaults and rules of Karta's own.
+    """The CRD of Kartas in the API group of `karta_api_group`: structural, with the defaults and rules of Karta's own.
 
     >>> custom_resource_definition()["metadata"]["name"]
     'kartas.run.ai'
@@ -161,7 +161,7 @@ def custom_resource_definition() -> Object:
         "properties": properties,
     }
     version = {
-        "name": "v1alpha1",
+        "name": VERSION,
         "served": True,
         "storage": True,
         "subresources": {"status": {}},
@@ -172,8 +172,8 @@ def custom_resource_definition() -> Object:
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": "kartas.run.ai"},
-        "spec": {"group": "run.ai", "scope": "Cluster", "names": names, "versions": [version]},
+        "metadata": {"name": f"kartas.{api_group()}"},
+        "spec": {"group": api_group(), "scope": "Cluster", "names": names, "versions": [version]},
     }
 
 

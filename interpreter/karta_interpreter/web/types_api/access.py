@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from karta_interpreter.base.errors import ClusterError, ServeError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.definitions.karta.schema import api_group
+from karta_interpreter.definitions.karta.schema import VERSION, api_group
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.web.types_api.models import ApiError, unavailable
 
@@ -110,7 +110,7 @@ class ClusterAccess:
     async def authorize(self, token: str, verb: str) -> None:
         """Raise ApiError, 403, unless the user may do this with Kartas; ``verb`` is that of RBAC."""
         user = await self._user(token)
-        resource = {"group": api_group(), "version": "v1alpha1", "resource": "kartas", "verb": verb}
+        resource = {"group": api_group(), "version": VERSION, "resource": "kartas", "verb": verb}
         fields = {"user": user.get("username"), **{field: user[field] for field in _USER_FIELDS if field in user}}
         review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview"}
         spec = {"spec": {"resourceAttributes": resource, **fields}}

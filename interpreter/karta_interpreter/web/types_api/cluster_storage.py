@@ -16,7 +16,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.fields import label
 from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.definitions.karta.schema import api_group, gvk_of, kartas_path
+from karta_interpreter.definitions.karta.schema import gvk_of, kartas_path
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster import ORIGIN, Cluster
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
@@ -120,7 +120,7 @@ class ClusterStorage:
 
     async def _create(self, karta: Object) -> Object:
         try:
-            return await self._api.create(kartas_path(), {**karta, **_type()})
+            return await self._api.create(kartas_path(), karta)
         except ClusterError as error:
             if error.reason != "AlreadyExists":
                 raise _failed(error) from error
@@ -145,7 +145,7 @@ class ClusterStorage:
             new = {**karta["metadata"], "labels": {**kept, **karta["metadata"]["labels"]}}
             # The author's annotations replace all others: they are content, and one that is left out is to go. The name
             # stays, as an object cannot be renamed.
-            obj = {**karta, **_type(), "metadata": {**metadata, "annotations": {}, **new, "name": metadata["name"]}}
+            obj = {**karta, "metadata": {**metadata, "annotations": {}, **new, "name": metadata["name"]}}
             return await self._api.replace(_path(now), obj)
 
         return await self._change(stored, replace)
@@ -197,10 +197,6 @@ def _meaning(karta: Object) -> tuple[JSON, ...]:
 
 def _name(karta: Object) -> str:
     return str(edit.get(karta, ("metadata", "name")))
-
-
-def _type() -> Object:
-    return {"apiVersion": f"{api_group()}/v1alpha1"}
 
 
 def _path(karta: Object) -> str:

@@ -13,8 +13,9 @@ import orjson
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.fields import label
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
-from karta_interpreter.definitions.karta.schema import KARTA, gvk_of
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.schema import gvk_of, karta_type
 
 _PREFIX: Final = "types.karta-interpreter.io/"
 ID: Final = f"{_PREFIX}id"
@@ -130,7 +131,7 @@ def content(manifest: Object) -> Object:
     name = edit.get(manifest, ("metadata", "name"))
     parts = {"name": name, "labels": own, "annotations": annotations}
     metadata = {field: value for field, value in parts.items() if value}
-    return {"apiVersion": KARTA[0], "kind": KARTA[1], "metadata": metadata, "spec": manifest.get("spec")}
+    return {**karta_type(), "metadata": metadata, "spec": manifest.get("spec")}
 
 
 def etag_of(category: str | None, priority: str | None, kartas: Iterable[Object]) -> str:

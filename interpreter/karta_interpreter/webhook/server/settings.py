@@ -16,7 +16,7 @@ class Settings:
     ``call_limit``, or what Karmada's ``?timeout=`` leaves, whichever is shorter. A body of ``body_limit`` bytes has
     room for AggregateStatus: it has the statuses of hundreds of clusters, and Go may write one character as six.
     ``bodies_limit`` is for the bodies of all connections, by default a part of the container's memory.
-    Kartas on the cluster are of ``karta_api_group``, those in folders of this group or of run.ai.
+    Kartas on the cluster are of ``karta_api_group``, those in files of any.
     ``resource_quota_estimate`` and ``pod_requests`` change answers (`karta_interpreter.engine.operations.Options`).
 
     ``log_format`` is ``json`` or ``text``, by default text where stderr is a terminal. Only there ``serve`` prints what

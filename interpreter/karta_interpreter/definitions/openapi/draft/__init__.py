@@ -12,7 +12,7 @@ from typing import Final
 
 from karta_interpreter.base.k8s.values import JSON, Object, Path
 from karta_interpreter.definitions.karta.annotations import PREFIX, annotation_path
-from karta_interpreter.definitions.karta.schema import KARTA
+from karta_interpreter.definitions.karta.schema import karta_type
 from karta_interpreter.definitions.karta.schema_types import ROOT, STRUCTURE
 from karta_interpreter.definitions.openapi.draft.aggregation import undecided
 from karta_interpreter.definitions.openapi.draft.openapi import CustomKind, below, entries, fields, is_text
@@ -57,7 +57,6 @@ def draft(kind: CustomKind) -> Draft:
     notes = [*root_notes, *child_notes]
     if not found:
         notes.append((ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
-    api_version, karta = KARTA
     annotations: dict[str, JSON] = {}
     if any(map(have_state, found)):
         annotations[f"{PREFIX}elastic"] = "none"
@@ -76,8 +75,7 @@ def draft(kind: CustomKind) -> Draft:
             annotations[f"{PREFIX}{name}"] = "".join(lines)
             notes.append((annotation_path(name), note))
     written = {
-        "apiVersion": api_version,
-        "kind": karta,
+        **karta_type(),
         "metadata": {
             "name": f"{kind.gvk.group.replace('.', '-')}-{kind.name}-{kind.gvk.version}",
             **({"annotations": annotations} if annotations else {}),
