@@ -323,6 +323,25 @@ async def test_an_exchange_that_is_cancelled_before_it_has_a_process_leaves_its_
     assert [type(each) for each in found] == [asyncio.CancelledError] * 3
 
 
+async def test_a_process_that_starts_too_late_is_kept_for_the_next_exchange() -> None:
+    may_start, started = threading.Event(), list[Process]()
+
+    def late() -> Process:
+        assert may_start.wait(LONG)
+        started.append(echo())
+        return started[-1]
+
+    pool = AsyncPool(Pool(late, size=2))
+    with pytest.raises(SandboxError) as error:
+        async with pool.process("a", 0.01, with_start=True):
+            pass
+    may_start.set()
+
+    assert (error.value.cause, await say(pool, "a", b"word")) == (StopCause.TIME, b"word")
+    assert len(started) == 1
+    await pool.close()
+
+
 async def test_starts_that_are_cancelled_leave_a_thread_to_end_the_process_they_wait_for(real: Pool) -> None:
     pool = AsyncPool(real)
     async with pool.process("a", LONG) as (process, left):

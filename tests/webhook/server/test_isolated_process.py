@@ -115,6 +115,25 @@ async def ask_locally(in_vain: bool) -> Answer:
     return answer
 
 
+async def test_a_process_that_starts_too_late_for_its_call_is_kept(
+    program: Callable[[str], object], tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    waits = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.01)\n"
+    program(f"{waits}{READS}channel.send({isolated_child.ANSWER!r}, str(os.getpid()).encode())")
+    calls = IsolatedCalls()
+    with pytest.raises(RequestError, match="takes long to start"):
+        await calls.answer(LARGE, time.monotonic() + 0.01, unknown)
+    gate.touch()
+    await until(lambda: calls.pool.processes)
+    late = calls.pool.processes
+
+    answered = int(await calls.answer(LARGE, soon(), unknown))
+
+    assert {answered, *late} == calls.pool.processes, "none was stopped"
+    calls.pool.close()
+
+
 async def test_large_calls_and_reviews_leave_one_process_to_each_other(program: Callable[[str], object]) -> None:
     """Two large calls are answered at a time, a third waits, and a review does not wait for any of them."""
     program(f"{STARTS}    time.sleep(600) if letter == {isolated_child.CALL!r} else review(channel)\n" + REVIEWS)

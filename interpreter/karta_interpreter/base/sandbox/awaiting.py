@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 
-from karta_interpreter.base.errors import SandboxError
+from karta_interpreter.base.errors import SandboxError, StopCause
 from karta_interpreter.base.sandbox.pool import Pool, Slot, every_process_is_busy
 from karta_interpreter.base.sandbox.process import READ, Process
 
@@ -22,11 +22,14 @@ class AsyncPool:
         self._settling = set[asyncio.Task[None]]()
 
     @asynccontextmanager
-    async def process(self, owner: str, seconds: float) -> AsyncIterator[tuple["Exchange", float]]:
+    async def process(
+        self, owner: str, seconds: float, *, with_start: bool = False
+    ) -> AsyncIterator[tuple["Exchange", float]]:
         """`Pool.process` for the event loop; only to start and to stop a process takes a thread.
 
         The block ends before the process is ready for another request. An exception in it, also that its caller is
-        cancelled, stops the process.
+        cancelled, stops the process. ``with_start``: starting takes from the seconds, too. A process that comes too
+        late is kept for another request: if it were stopped, the next request would wait for another late one.
         """
         end = time.monotonic() + seconds
         in_thread = partial(asyncio.get_running_loop().run_in_executor, self._threads)
@@ -36,9 +39,12 @@ class AsyncPool:
             left = max(end - time.monotonic(), 0.001)
             if not (process := self.pool.idle(owner)):
                 starting = self._threads.submit(self.pool.take, owner)
-                process = await asyncio.wrap_future(starting)
-        except BaseException:
+                async with asyncio.timeout(left if with_start else None):
+                    process = await asyncio.wrap_future(starting)
+        except BaseException as error:
             self._leave(place, starting)
+            if isinstance(error, TimeoutError):
+                raise SandboxError("its process takes long to start", StopCause.TIME) from None
             raise
         exchange = Exchange(process, in_thread)
         try:

@@ -156,7 +156,7 @@ class IsolatedCalls:
 
     async def _ask(self, pool: AsyncPool, owner: str, letter: bytes, body: bytes, until: float, reply: _Reply) -> bytes:
         """Send a body and the replies to what the process asks; return the answer."""
-        async with pool.process(owner, _left(until)) as (process, _):
+        async with pool.process(owner, _left(until), with_start=True) as (process, _):
             # Errors leave the block as values: an exception would end a process that has done nothing wrong.
             answer = await self._exchange(process, letter, body, until, reply)
         if isinstance(answer, InterpreterError):
