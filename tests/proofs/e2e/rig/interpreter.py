@@ -22,6 +22,8 @@ _PAUSE = 0.05
 _HOSTS = Path("/etc/hosts")
 PROGRAM = Path(os.environ.get("E2E_PROGRAM") or Path(sys.executable).with_name("karta-interpreter"))
 """That of the image, or else that of this checkout."""
+_REST = ("observedObject", "replicas", "aggregatedStatus")
+"""The fields of a request behind its object, in the order of Karmada's type."""
 
 
 def loopback_alias() -> str:
@@ -66,12 +68,13 @@ class Interpreter:
             "name": metadata["name"],
             "namespace": metadata["namespace"],
             "operation": operation,
-            "object": thing,
-            **more,
+            "object": _as_go_writes(thing),
         }
-        context = {"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterContext", "request": request}
-        # As Go writes objects: the server looks for fights in the bytes of Karmada's calls.
-        body = json.dumps(context, sort_keys=True, separators=(",", ":"))
+        # In Karmada's order: the server looks for fights in its bytes, and sends more of other spellings to processes.
+        values = {"replicas": 0, **more}
+        request |= {name: _as_go_writes(values[name]) for name in _REST if name in values}
+        context = {"kind": "ResourceInterpreterContext", "apiVersion": "config.karmada.io/v1alpha1", "request": request}
+        body = json.dumps(context, separators=(",", ":")) + "\n"
         response: Object = json.loads(self._exchange("POST", "/interpret?timeout=3s", body)[1])["response"]
         return response
 
@@ -135,6 +138,10 @@ def start(
     host, port = address
     process = processes.start(name, PROGRAM, "serve", "--port", str(port), *options, environment=environment)
     return Interpreter(process, host, port, _trusting(authority))
+
+
+def _as_go_writes(value: object) -> object:
+    return json.loads(json.dumps(value, sort_keys=True))
 
 
 def _trusting(authority: Path | None) -> ssl.SSLContext:
