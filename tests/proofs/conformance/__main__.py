@@ -14,7 +14,7 @@ from pathlib import Path
 from docs.tools.write_known import read_reasons
 from karta_interpreter.languages.lua.machine import worker
 from tests.export.forms import pairs
-from tests.proofs.conformance import components, customizations, ours, thirdparty
+from tests.proofs.conformance import components, customizations, ours, thirdparty, upstream
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complaints, describe
@@ -88,6 +88,7 @@ def main() -> int:
                 write(measured, PAGE, place)
             return 0
         found = list(_all(peer, bundle, version, options.mutants))
+    found += _shown(_upstream())
     found += _shown(_thirdparty(thirdparty_test))
     found += _shown(_gojq(gojq, round(options.mutants * _MUTANTS_OF_WORKLOADS)))
     found += _shown(_gitops(gitops))
@@ -155,6 +156,17 @@ def _customizations(peer: Peer, copies: int) -> Iterator[str]:
     tally = customizations.compare(peer, copies, pairs())
     _say(str(tally))
     yield from tally.failures()
+
+
+def _upstream() -> Iterator[str]:
+    _title("Definitions of Workload-Map, read by our loader")
+    folder = upstream.checkout()
+    if folder is None:
+        _say(f"skipped: {upstream.VARIABLE} names no checkout, and Go's module proxy has no release of it")
+        return
+    found = upstream.load_all(folder)
+    _say(f"{found.definitions} definitions")
+    yield from found.problems
 
 
 def _thirdparty(test: Path) -> Iterator[str]:
