@@ -1,10 +1,15 @@
 import pytest
 
+from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.definitions.karta.loading import load_definition, pack, unpack
 from karta_interpreter.definitions.karta.schema import is_definition, karta_api_group
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition
+from karta_interpreter.definitions.openapi.draft import draft
+from karta_interpreter.definitions.openapi.draft.openapi import CustomKind
+from karta_interpreter.web.types_api.records import content
 
 _GROUP = "workloads.example.com"
+_KIND = GVK("example.io", "v1", "Job")
 _COMPONENT = {
     "name": "job",
     "kind": {"group": "example.io", "version": "v1", "kind": "Job"},
@@ -43,3 +48,10 @@ def test_crd_is_that_of_the_set_group() -> None:
         crd = custom_resource_definition()
 
     assert (crd["metadata"]["name"], crd["spec"]["group"]) == (f"kartas.{_GROUP}", _GROUP)
+
+
+def test_karta_is_written_in_the_set_group() -> None:
+    with karta_api_group(_GROUP):
+        stored, drafted = content(_karta("run.ai")), draft(CustomKind("jobs.example.io", _KIND, {})).karta
+
+    assert [each["apiVersion"] for each in (stored, drafted)] == [f"{_GROUP}/v1alpha1"] * 2

@@ -123,8 +123,7 @@ async def changes(roots: Sequence[Path], *, rescan: float) -> AsyncGenerator[Non
             now = await asyncio.to_thread(_places, absolute)
             if now == places:
                 await asyncio.wait({watching}, timeout=rescan)
-                now = await asyncio.to_thread(_places, absolute)
-            places = now
+            places = now  # what a change has made of them is seen in the next turn, once its watch has begun
         finally:
             watching.cancel()
             # Unlike `await` it raises no error of the task.
