@@ -8,6 +8,7 @@ import pytest
 from deploy.write_kustomize import is_hook, template
 from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.cli.doctor import command as doctor
+from karta_interpreter.cli.program import KARTA_API_GROUP
 from karta_interpreter.cli.serve import command as serve
 from tests.deploy import rendered
 from tests.deploy.rendered import Resource
@@ -243,9 +244,10 @@ def test_commands_that_are_run_in_a_pod_look_at_the_same_control_plane() -> None
     assert given == {
         "KARTA_INTERPRETER_KUBECONFIG": "/etc/karta-interpreter/karmada/kubeconfig",
         "KARTA_INTERPRETER_CONTEXT": "karmada-apiserver",
+        KARTA_API_GROUP: "workloads.example.com",
         "A": "b",
     }
-    assert given.keys() - shared == {"A"}
+    assert given.keys() - shared == {"A", KARTA_API_GROUP}
     assert "env" not in container_of("without karmada-apiserver")
 
 
