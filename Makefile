@@ -3,7 +3,8 @@ PYTHON ?= python3
 PORT   ?= 8443
 BIN    := .venv/bin
 # Tests start hundreds of processes, which would each compile this package and its libraries again.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest
+# Of each, to read the certificates of the system takes a good part of the time; tests trust their own alone.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE SSL_CERT_FILE=/dev/null $(BIN)/pytest
 # The doctests of a room are in its package.
 ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interpreter/$(ROOM)),$(error there is no room $(ROOM))))
 PAGE = if command -v npm >/dev/null; then $(MAKE) --no-print-directory console; else echo "without the page of the console: it needs npm"; fi
@@ -11,7 +12,7 @@ STATIC = interpreter/karta_interpreter/web/console/static
 SPHINX = $(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --conf-dir docs/tools --doctree-dir build/doctrees
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test coverage check format generate catalogue-diff bench bench-compare bench-quick audit conformance e2e reality reality-shared tools lock version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test dist package-test pip-audit image image-test sbom clean
+.PHONY: help serve test laws coverage check format generate catalogue-diff bench bench-compare bench-quick audit conformance e2e reality reality-shared tools lock version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test dist package-test pip-audit image image-test sbom clean
 
 help: ## Show what there is to do
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +44,9 @@ $(STATIC)/index.html: $(shell find interpreter/console -maxdepth 1 -type f; find
 test: .venv/dev.stamp ## Run the tests (ROOM=definitions/karta: those of one room only)
 	@$(BIN)/python -m compileall -q interpreter  # once, for the hundreds of processes that tests start
 	$(PYTEST) --numprocesses auto --dist worksteal $(ROOM_TESTS)
+
+laws: .venv/dev.stamp ## Try laws on 100 examples, and on all cases of the catalogue (EXAMPLES=1000, ROOM as for test)
+	EXAMPLES=$(or $(EXAMPLES),100) $(PYTEST) --numprocesses auto --dist worksteal -m "hypothesis or sweep" $(ROOM_TESTS)
 
 coverage: .venv/dev.stamp ## Run the tests and show the lines and branches that none of them reaches (ROOM=definitions/karta, as for test)
 	$(PYTEST) --numprocesses auto --dist worksteal --cov=karta_interpreter$(if $(wildcard interpreter/karta_interpreter/$(ROOM)/__init__.py),$(subst /,.,$(ROOM:%=/%))) --cov-report=term-missing $(ROOM_TESTS)

@@ -1,6 +1,6 @@
 """How all tests run: nothing about them depends on how fast the machine is, or on luck.
 
-`EXAMPLES=1000 make test` tries each law with so many examples; every run tries others.
+`EXAMPLES=1000 make laws` tries each law with so many examples; every run tries others.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""Digests of every answer to the cases of all suites; also a program that writes them, for `test_same_bytes`.
+"""Digests of the answers that a sweep asks for; also a program that writes them, for `test_same_bytes`.
 
 An argument "back" answers the cases in the reverse order.
 """
@@ -17,7 +17,7 @@ from tests.catalogue.entries import entries
 
 def answers(order: str) -> list[str]:
     """Return one line per case: where it stands, its operation, and the digest of the bytes of its answer."""
-    asked = [(entry.definition, case) for entry in entries() if entry.definition for case in entry.cases]
+    asked = [(entry.definition, case) for entry in entries() if entry.definition for case in entry.swept]
     answered = [(case, _answer(definition, case)) for definition, case in asked[:: -1 if order == "back" else 1]]
     return [
         f"{case.source}:{case.line} {case.call.operation} {hashlib.sha256(body).hexdigest()}" for case, body in answered

@@ -1,12 +1,21 @@
 """The definitions of the catalogue and the cases of their suites, given to tests as parameters.
 
 A test that takes ``definition`` or another field of an entry runs once per definition, or once for each to which the
-mark ``applies`` says that it applies.
+mark ``applies`` says that it applies. One that takes what a sweep takes has the mark ``sweep``.
 """
+
+from functools import cache
 
 import pytest
 
-from tests.catalogue.entries import Entry, entries
+from tests.catalogue.entries import Entry, entries, for_sweep
+
+_SWEPT = {"swept", "objects", "reported"}
+
+
+@cache
+def _both() -> list[tuple[Entry, Entry]]:
+    return [(entry, for_sweep(entry)) for entry in entries()]
 
 
 def _id(entry: Entry) -> str:
@@ -17,7 +26,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     names = [name for name in Entry._fields if name in metafunc.fixturenames]
     if names:
         mark = metafunc.definition.get_closest_marker("applies")
-        chosen = [entry for entry in entries() if mark is None or mark.args[0](entry)]
+        chosen = [few for entry, few in _both() if mark is None or mark.args[0](entry)]
         assert chosen, "a test that applies to no definition shows nothing"
-        values = [tuple(getattr(entry, name) for name in names) for entry in chosen]
-        metafunc.parametrize(names, values, ids=[_id(entry) for entry in chosen])
+        marks = () if _SWEPT.isdisjoint(names) else (pytest.mark.sweep,)
+        params = [
+            pytest.param(*(getattr(entry, name) for name in names), id=_id(entry), marks=marks) for entry in chosen
+        ]
+        metafunc.parametrize(names, params)

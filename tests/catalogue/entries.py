@@ -15,7 +15,7 @@ from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.suites.suite import Case, find_suites, load_suite
 from tests.catalogue.knowledge import remember
 from tests.catalogue.shape import made
-from tests.support.examples import EXAMPLES
+from tests.support.examples import EXAMPLES, swept
 
 _MADE = EXAMPLES * 2 // 3
 _KARTAS = Path(__file__).parents[2] / "kartas"
@@ -24,7 +24,8 @@ _KARTAS = Path(__file__).parents[2] / "kartas"
 class Entry(NamedTuple):
     """One folder of the catalogue; ``definition`` is None when the Karta in it has errors.
 
-    ``objects`` are those of the cases, each once, and others of the same shape, and so are the ``reported`` statuses.
+    ``objects`` are those of the cases, each once, and others of the same shape, and so are the ``reported`` statuses. A
+    sweep takes the ``swept`` cases.
     """
 
     folder: Path
@@ -32,6 +33,7 @@ class Entry(NamedTuple):
     loaded: Loaded
     definition: Definition | None
     cases: Sequence[Case]
+    swept: Sequence[Case]
     objects: Sequence[Object]
     reported: Sequence[Object]
 
@@ -70,19 +72,35 @@ def _entry(path: Path) -> Entry:
     cases = [case for suite in find_suites(path.parent) for case in load_suite(suite)]
     if loaded.definition:
         remember(loaded.definition, cases)
-    calls = [case.call for case in cases]
-    objects = _distinct(obj for call in calls for obj in (call.object, call.observed) if obj is not None)
-    statuses = [*(item.status for call in calls for item in call.items), *(obj.get("status") for obj in objects)]
-    reported = _distinct(status for status in statuses if status)
+    objects, reported = _objects(cases), _reported(cases)
     return Entry(
         path.parent.relative_to(_KARTAS),
         text,
         loaded,
         loaded.definition,
         cases,
+        swept(cases, lambda case: case.call.operation),
         [*objects, *made(objects, _MADE, path.parent.name)],
         [*reported, *made(reported, _MADE, path.parent.name)],
     )
+
+
+def for_sweep(entry: Entry) -> Entry:
+    """Return an entry whose objects and statuses are those of the swept cases, and the made ones."""
+    others = entry.objects[len(_objects(entry.cases)) :], entry.reported[len(_reported(entry.cases)) :]
+    objects, reported = [*_objects(entry.swept), *others[0]], [*_reported(entry.swept), *others[1]]
+    return entry._replace(objects=objects, reported=reported)
+
+
+def _objects(cases: Sequence[Case]) -> list[Object]:
+    calls = [case.call for case in cases]
+    return _distinct(obj for call in calls for obj in (call.object, call.observed) if obj is not None)
+
+
+def _reported(cases: Sequence[Case]) -> list[Object]:
+    items = [item.status for case in cases for item in case.call.items]
+    statuses = [*items, *(obj.get("status") for obj in _objects(cases))]
+    return _distinct(status for status in statuses if status)
 
 
 def _distinct(objects: Iterable[Object]) -> list[Object]:

@@ -16,6 +16,7 @@ from karta_interpreter.engine.operations import Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
 from karta_interpreter.languages.lua.reading import without_linting
 from tests.engine.explain.laws import check_laws
+from tests.support.examples import SWEEPS_ALL
 
 _BOUNDED: Final = "it names the components with bounds, which may change without it"
 _NAMES_NOTHING: Final = "the container that it adds needs no other object"
@@ -46,8 +47,8 @@ _WITHOUT_EFFECT: Final = {
 """Annotations that an operation reads, and that no object of the kind can show; why."""
 
 
-def test_the_explained_answer_is_the_answer(definition: Definition, cases: Sequence[Case]) -> None:
-    for case in cases:
+def test_the_explained_answer_is_the_answer(definition: Definition, swept: Sequence[Case]) -> None:
+    for case in swept:
         reader = Known.of(case.references)
         try:
             check_laws(resolved(definition, case.call.object, reader), case.call, reader)
@@ -56,22 +57,25 @@ def test_the_explained_answer_is_the_answer(definition: Definition, cases: Seque
 
 
 def test_an_annotation_is_explained_where_it_decides_and_nowhere_else(
-    definition: Definition, cases: Sequence[Case]
+    definition: Definition, swept: Sequence[Case]
 ) -> None:
-    explained = [explain(definition, case.call, reader=Known.of(case.references)) for case in cases]
+    explained = [explain(definition, case.call, reader=Known.of(case.references)) for case in swept]
     for name, without in _without_one(definition):
         decides, named = set[Operation](), set[Operation]()
-        for case, found in zip(cases, explained, strict=True):
+        for case, found in zip(swept, explained, strict=True):
             is_named, operation = _names(found, name), case.call.operation
             if _answer(without, case) != (found.error or found.results):
                 assert is_named, f"{case.source}:{case.line}: {case.name}: {name} decides, and is not named"
                 decides.add(operation)
             named |= {operation} if is_named else set()
         # The suites ask what the definition answers; that it leaves the rest out needs no case.
-        asked = {case.call.operation for case in cases}
+        asked = {case.call.operation for case in swept}
         named |= {each for each in asked if _names(outline(definition, each), name)}
         without_effect = {each for each in asked if (definition.name, name, each) in _WITHOUT_EFFECT}
-        assert named == decides | without_effect, f"{name}: left: it is named for; right: it changes an answer of"
+        # Few cases do not show all that an annotation decides.
+        assert not SWEEPS_ALL or named == decides | without_effect, (
+            f"{name}: left: it is named for; right: it changes an answer of"
+        )
         assert not decides & without_effect
 
 

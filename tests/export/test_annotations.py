@@ -180,10 +180,11 @@ def _watched(definition: Definition) -> Definition:
     return replace(definition, annotations=_Watched(**values))
 
 
+@pytest.mark.sweep
 def test_operation_asks_for_no_annotation_without_record_of_it() -> None:
     """Also where no case shows an effect."""
     found = [(load_definition(MILL), CALLS)]
-    found += [(each.definition, [case.call for case in each.cases]) for each in entries() if each.definition]
+    found += [(each.definition, [case.call for case in each.swept]) for each in entries() if each.definition]
     for definition, calls in found:
         watched = _watched(definition)
         for call in calls:

@@ -1,7 +1,29 @@
-"""How many examples a law is tried on: `EXAMPLES=200 make test` takes so many, and other numbers go by it."""
+"""How much laws and sweeps are tried on: `make test` tries few examples of each, `make laws` many (`EXAMPLES=200`).
+
+A law is tried on what is made up for it, and pytest marks it ``hypothesis`` where Hypothesis makes it up. A test with
+the mark ``sweep`` asks about the cases of the catalogue's suites, or what is made of them: `make test` takes a case of
+each operation of a kind, and 100 examples or more stand for all cases.
+"""
 
 import os
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "15"))
+T = TypeVar("T")
+
+EXAMPLES = int(os.environ.get("EXAMPLES", "10"))
 CHANGES = int(os.environ.get("CHANGES", str(EXAMPLES * 6)))
 """How many changes of objects a law is tried on for each kind, where a change costs less than an example."""
+SWEEPS_ALL = EXAMPLES >= 100
+"""Whether a sweep takes everything: only then can it show that nothing is left over."""
+
+
+def swept(cases: Iterable[T], sort: Callable[[T], Hashable]) -> list[T]:
+    """Return the first cases of each sort, one for every ten examples, or all of them."""
+    most, seen, found = max(1, EXAMPLES // 10), Counter[Hashable](), list[T]()
+    for case in cases:
+        seen[sort(case)] += 1
+        if SWEEPS_ALL or seen[sort(case)] <= most:
+            found.append(case)
+    return found

@@ -13,6 +13,8 @@ from karta_interpreter.definitions.karta.loading import CORE, catalogue_files
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from tests.catalogue.entries import entries
 
+pytestmark = pytest.mark.sweep
+
 
 @cache
 def catalogued(path: Path) -> Karta:
@@ -23,7 +25,7 @@ def catalogued(path: Path) -> Karta:
 
 def workloads(path: Path) -> Iterator[Workload]:
     (entry,) = (entry for entry in entries() if path.parent.match(str(entry.folder)))
-    for case in entry.cases:
+    for case in entry.swept:
         yield Workload(catalogued(path), case.call.object)
 
 

@@ -1,11 +1,14 @@
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.webhook.wire import Asked, FastDecoder
 from tests.proofs.benchmarks.capacity import Replica, capacity_table
 from tests.proofs.benchmarks.workload import (
@@ -30,7 +33,6 @@ from tests.proofs.e2e.rig.binaries import KARMADA
 
 MAKES = [workload, bounded, deployment, ray_cluster, pytorch_job]
 HERE = Path(__file__).parent
-CATALOGUE = Store().load()
 _OF_THE_STATUS = {"InterpretHealth", "InterpretStatus", "AggregateStatus", "Retain"}
 
 
@@ -109,12 +111,18 @@ def _templates(value: Any) -> list[dict[str, Any]]:
     return [group["template"] for group in groups]
 
 
+@cache
+def _find(gvk: GVK) -> Definition | None:
+    found = find_in_catalogue(gvk)
+    return found.definition if found else None
+
+
 @pytest.mark.parametrize("operation", [each for each in OPERATIONS if each not in _OF_THE_STATUS])
 @pytest.mark.parametrize("make", [deployment, ray_cluster, pytorch_job])
 def test_first_calls_ask_about_other_parts_and_later_ones_about_the_same(make: Make, operation: str) -> None:
     """The server remembers answers by the text of what it has read."""
     body = request_body(operation, 5 * 1024, variant(0, make))
-    read = FastDecoder(CATALOGUE.find).read
+    read = FastDecoder(_find).read
 
     def parts(*marks: str) -> set[Asked]:
         bodies = [renumbered(body, marks, number) for number in range(4)]

@@ -1,7 +1,8 @@
 """The document of the page: findings, answers, explanations, and where everything stands in the texts."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -341,16 +342,17 @@ def examples_of(entry: ServedDefinition) -> Sequence[Object]:
 
 
 def cases(snapshot: Snapshot) -> Iterator[tuple[ServedDefinition, dict[str, Any]]]:
-    """For each definition a case of each of these operations; all cases with EXAMPLES=1000."""
-    for entry in snapshot.entries.values():
+    """For each definition a case of one of these operations in turn; with 100 examples three of each operation."""
+    for wanted, entry in zip(cycle(_WITH_MORE), snapshot.entries.values(), strict=False):
         taken = Counter[str]()
         of_kind = examples_of(entry)
         for example in sorted(of_kind, key=lambda each: not each[_WITH_MORE.get(each["operation"], "object")]):
             taken[example["operation"]] += 1
-            if taken[example["operation"]] <= max(example["operation"] in _WITH_MORE, EXAMPLES // 30):
+            if taken[example["operation"]] <= max(example["operation"] == wanted, EXAMPLES // 30):
                 yield entry, dict(example)
 
 
+@pytest.mark.sweep
 def test_examples_of_the_catalogue_have_the_answers_of_their_definitions(snapshot: Snapshot) -> None:
     differing, seen = [], Counter[str]()
     for entry, example in cases(snapshot):
@@ -365,7 +367,7 @@ def test_examples_of_the_catalogue_have_the_answers_of_their_definitions(snapsho
                 if shown(found) != expected(entry, found["operation"], page["replicas"], *inputs):
                     differing.append((entry.definition.name, example["name"], found["operation"]))
     assert seen.keys() == set(Operation)
-    assert min(seen.values()) >= 40
+    assert min(seen.values()) >= 20
     assert differing == []
 
 

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from openapi_spec_validator import validate
 
 from karta_interpreter.web.types_api.models import PROBLEMS, Choices
 from karta_interpreter.web.types_api.openapi import document
@@ -22,7 +21,8 @@ def test_the_document_is_openapi_3_1(server: TypesServer) -> None:
     served = server.get("/api/v1/openapi.json").json
     assert served["openapi"].startswith("3.1")
     assert served == json.loads(document(Choices.of(Settings().types_categories, Settings().types_priorities)))
-    validate(served)
+    # Each process that collects tests would import it, for seconds.
+    pytest.importorskip("openapi_spec_validator").validate(served)
 
 
 def test_every_problem_is_described() -> None:

@@ -49,8 +49,8 @@ class Spoken:
 
 @cache
 def suite_cases() -> Sequence[Spoken]:
-    """Return every case of the catalogue's suites."""
-    cases = [case for entry in entries() for case in entry.cases]
+    """Return the cases of the catalogue's suites that a sweep takes."""
+    cases = [case for entry in entries() for case in entry.swept]
     return [Spoken(f"{case.source}:{case.line}", spoken(case.call)) for case in cases]
 
 

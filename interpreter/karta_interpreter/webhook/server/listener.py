@@ -334,7 +334,7 @@ def release_memory() -> None:
     collection, also of what was settled and is garbage by now, and all later ones are short.
     """
     gc.collect()
-    if gc.get_freeze_count() and len(gc.get_objects()) > _MANY_OBJECTS:
+    if len(gc.get_objects()) > _MANY_OBJECTS and gc.get_freeze_count():  # which counts all that is settled
         gc.unfreeze()
         gc.collect()
         gc.freeze()

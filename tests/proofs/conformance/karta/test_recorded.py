@@ -9,12 +9,16 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.proofs.conformance.karta import differences, verdicts
 from tests.proofs.conformance.karta.differences import DIFFERENCES, RAW_PODS, explanation, shown
 from tests.proofs.conformance.karta.facts import facts
+from tests.support.examples import SWEEPS_ALL
 
 HERE = Path(__file__).parent
 DOCS = HERE.parents[3] / "docs"
@@ -26,18 +30,21 @@ def records(name: str) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
+@pytest.mark.sweep
 def test_every_recorded_fact_is_ours_or_differs_for_a_reason() -> None:
     used: Counter[differences.Difference | str] = Counter()
     failures, asked = [], 0
-    for fact in (fact for record in records("edges") for fact in facts(record)):
+    some = islice(records("edges"), 0, None, 1 if SWEEPS_ALL else 10)
+    for fact in chain.from_iterable(map(facts, some)):
         asked += 1
         if not fact.agrees:
             found = explanation(fact)
             used.update(found)
             failures += [] if found else [shown(fact)]
     assert not failures, "\n".join(failures[:20])
-    assert asked == FACTS
-    assert [each for each in (*DIFFERENCES, RAW_PODS) if not used[each]] == [], "no fact needs these"
+    if SWEEPS_ALL:
+        assert asked == FACTS
+        assert [each for each in (*DIFFERENCES, RAW_PODS) if not used[each]] == [], "no fact needs these"
 
 
 def test_definitions_are_refused_that_karta_refuses_and_others_for_a_reason() -> None:
