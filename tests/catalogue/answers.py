@@ -12,13 +12,19 @@ from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.operations import interpret
 from karta_interpreter.engine.suites.suite import Case
 from karta_interpreter.webhook.wire import Request, encode_failure, encode_results
-from tests.catalogue.entries import entries
+from tests.catalogue.entries import PATHS, entry_of
+from tests.support.examples import third
+
+
+def asked() -> list[tuple[Definition, Case]]:
+    """Return what the answers are to."""
+    found = map(entry_of, third(PATHS, __name__))
+    return [(entry.definition, case) for entry in found if entry.definition for case in entry.swept]
 
 
 def answers(order: str) -> list[str]:
     """Return one line per case: where it stands, its operation, and the digest of the bytes of its answer."""
-    asked = [(entry.definition, case) for entry in entries() if entry.definition for case in entry.swept]
-    answered = [(case, _answer(definition, case)) for definition, case in asked[:: -1 if order == "back" else 1]]
+    answered = [(case, _answer(definition, case)) for definition, case in asked()[:: -1 if order == "back" else 1]]
     return [
         f"{case.source}:{case.line} {case.call.operation} {hashlib.sha256(body).hexdigest()}" for case, body in answered
     ]

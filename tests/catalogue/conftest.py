@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from tests.catalogue.entries import Entry, entries, for_sweep
+from tests.support.examples import third
 
 _SWEPT = {"swept", "objects", "reported"}
 
@@ -27,9 +28,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if names:
         mark = metafunc.definition.get_closest_marker("applies")
         chosen = [few for entry, few in _both() if mark is None or mark.args[0](entry)]
+        is_sweep = not _SWEPT.isdisjoint(names)
         assert chosen, "a test that applies to no definition shows nothing"
-        marks = () if _SWEPT.isdisjoint(names) else (pytest.mark.sweep,)
+        marks = (pytest.mark.sweep,) if is_sweep else ()
+        asked = third(chosen, metafunc.function.__name__) if is_sweep else chosen
         params = [
-            pytest.param(*(getattr(entry, name) for name in names), id=_id(entry), marks=marks) for entry in chosen
+            pytest.param(*(getattr(entry, name) for name in names), id=_id(entry), marks=marks) for entry in asked
         ]
         metafunc.parametrize(names, params)

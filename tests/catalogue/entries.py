@@ -60,13 +60,17 @@ def has_pods(definition: Definition) -> bool:
     return any(component.pods for component in definition.components)
 
 
+PATHS = sorted(_KARTAS.rglob("karta.yaml"))
+
+
 @cache
 def entries() -> tuple[Entry, ...]:
     """Return all of them."""
-    return tuple(_entry(path) for path in sorted(_KARTAS.rglob("karta.yaml")))
+    return tuple(map(entry_of, PATHS))
 
 
-def _entry(path: Path) -> Entry:
+@cache
+def entry_of(path: Path) -> Entry:
     text = path.read_text(encoding="utf-8")
     (loaded,) = load_documents(text, str(path.relative_to(_KARTAS)))
     cases = [case for suite in find_suites(path.parent) for case in load_suite(suite)]

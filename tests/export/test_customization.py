@@ -19,7 +19,7 @@ from tests.proofs.conformance import ours
 from tests.proofs.conformance.customizations import Pair, Tally, compare_ours, difference, exported
 from tests.support.scripts import answer
 
-KINDS = ("Job", "JobSet", "RayCluster", "PyTorchJob", "MPIJob", "CronJob", "StatefulSet", "SparkApplication")
+KINDS = ("Job", "JobSet", "RayCluster", "PyTorchJob", "MPIJob", "StatefulSet")
 
 
 @pytest.fixture(scope="module")
