@@ -4,7 +4,7 @@ import copy
 import json
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice, pairwise
@@ -12,6 +12,7 @@ from itertools import count as count_up
 from typing import Any
 
 from karta_interpreter.engine.operations import Call
+from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.entries import entries
 from tests.catalogue.test_robustness import places, spoilt
 from tests.webhook.server.client import post
@@ -49,8 +50,17 @@ class Spoken:
 
 @cache
 def suite_cases() -> Sequence[Spoken]:
-    """Return the cases of the catalogue's suites that a sweep takes."""
-    cases = [case for entry in entries() for case in entry.swept]
+    """Return every case of the catalogue's suites."""
+    return _spoken(case for entry in entries() for case in entry.cases)
+
+
+@cache
+def swept_cases() -> Sequence[Spoken]:
+    """Return those of them that a sweep takes."""
+    return _spoken(case for entry in entries() for case in entry.swept)
+
+
+def _spoken(cases: Iterable[Case]) -> Sequence[Spoken]:
     return [Spoken(f"{case.source}:{case.line}", spoken(case.call)) for case in cases]
 
 

@@ -27,7 +27,7 @@ from karta_interpreter.webhook.server.settings import Settings
 from karta_interpreter.webhook.wire import FastDecoder, decode
 from tests.support.waiting import HANG, turns, until
 from tests.webhook.server.client import as_others, post
-from tests.webhook.server.conversations import ABOUT_ONE_OBJECT, Spoken, bodies, conversations, suite_cases
+from tests.webhook.server.conversations import ABOUT_ONE_OBJECT, Spoken, bodies, conversations, swept_cases
 from tests.webhook.server.wire import Wire
 
 BODIES = int(os.environ.get("FUZZED_BODIES", "1000"))
@@ -114,7 +114,7 @@ def as_others_in(parts: Sequence[bytes]) -> list[bytes]:
 @pytest.mark.sweep
 async def test_every_case_of_the_catalogue(store: Store) -> None:
     fast, plain = Line(store, Calls), Line(store, PlainCalls)
-    cases = suite_cases()
+    cases = swept_cases()
     assert len(cases) > 500
     for case in cases:
         found = await fast.written([post(case.body)], patient=True)
@@ -135,7 +135,7 @@ def is_scripted(store: Store, case: Spoken) -> bool:
 
 @pytest.fixture(scope="module")
 def cases(store: Store) -> list[Spoken]:
-    return [case for case in suite_cases() if not is_scripted(store, case)]
+    return [case for case in swept_cases() if not is_scripted(store, case)]
 
 
 def answer(calls: Calls, body: bytes) -> bytes | str:
