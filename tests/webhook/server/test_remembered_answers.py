@@ -1,5 +1,6 @@
 """An answer that is remembered has the bytes of one that is computed, and is the answer of the definition in use."""
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,25 @@ async def test_remembered_answer_is_the_same_bytes(store: Store, entry: Entry) -
                 expected = plain.answer_soon(other)
                 for _ in range(3):  # as the same parts, about an object whose spec is known, and remembered as that
                     assert remembering.answer_soon(other) == expected, operation
+
+
+async def test_answers_take_no_more_memory_than_is_counted(store: Store) -> None:
+    decoder, remembered = FastDecoder(store.snapshot.find), RememberedAnswers()
+    obj: dict[str, Any] = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x", "namespace": "y"}}
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for replicas in range(500):
+            decoded = decoder.read(body_about("InterpretReplica", obj | {"spec": {"replicas": replicas}}))
+            assert decoded is not None
+            assert decoded.asked is not None
+            remembered.add(decoded.asked, b"x" * 100)
+        del decoded
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 1.5 * remembered._size  # noqa: SLF001 - which bounds it
+    assert remembered._size < 2**20  # noqa: SLF001
 
 
 async def test_computes_no_more_while_the_status_changes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

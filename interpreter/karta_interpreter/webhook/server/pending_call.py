@@ -11,7 +11,7 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Call
-from karta_interpreter.webhook.wire import Asked, Request
+from karta_interpreter.webhook.wire import Asked, Request, kept
 
 LONG: Final = 0.1
 """Seconds of processor time in which the event loop answers no other call."""
@@ -140,4 +140,5 @@ class RememberedAnswers:
         self._size += size
         if self._size > self._most:
             self._older, self._recent, self._size = self._recent, {}, size
-        self._recent[asked] = answer
+        operation, text, spec = asked
+        self._recent[operation, kept(text), spec] = answer
