@@ -32,9 +32,6 @@ app.kubernetes.io/instance: {{ (first .).Release.Name }}
 {{- with .Values.karmada.kubeconfig.context }}
 - {name: KARTA_INTERPRETER_CONTEXT, value: {{ . | quote }}}
 {{- end }}
-{{- if ne .Values.karmada.kartaApiGroup "run.ai" }}
-- {name: KARTA_INTERPRETER_KARTA_API_GROUP, value: {{ .Values.karmada.kartaApiGroup | quote }}}
-{{- end }}
 {{- end -}}
 
 {{- define "karta-interpreter.kubeconfigVolume" -}}
