@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         WriteVerificationError,
     )
     from karta_interpreter.base.findings import DefinitionError, Finding, Severity
-    from karta_interpreter.base.k8s.gvk import GVK
+    from karta_interpreter.base.k8s.values import GVK
     from karta_interpreter.definitions.karta.model import Topology
     from karta_interpreter.engine.explain import Explanation, Fact, InterpreterLayer, Place
     from karta_interpreter.engine.workload import (

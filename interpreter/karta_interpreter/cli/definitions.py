@@ -9,10 +9,8 @@ from typing import TypedDict
 
 import click
 
-from karta_interpreter.base.findings import Finding, Severity
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.base.findings import Finding, Severity, did_you_mean
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.cli.files import STDIN, check_path, check_stdin, is_url, read_objects, read_stream, read_texts
 from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem

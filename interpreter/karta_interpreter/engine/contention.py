@@ -20,7 +20,7 @@ from karta_interpreter.base.k8s.patch import diff
 from karta_interpreter.base.k8s.values import JSON, NOTHING, Object
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.annotation_records import parse_retain
-from karta_interpreter.definitions.karta.annotations import AnnotationText
+from karta_interpreter.definitions.karta.annotation_text import AnnotationText
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.retain import retain

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from karta_interpreter.base.k8s.gvk import GVK
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.webhook.wire import Asked, FastDecoder

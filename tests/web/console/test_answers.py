@@ -1,7 +1,7 @@
 """The document of the page: findings, answers, explanations, and where everything stands in the texts."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import cycle
 from typing import Any
 

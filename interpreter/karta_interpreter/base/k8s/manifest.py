@@ -17,10 +17,7 @@ import yaml
 from yaml.events import CollectionStartEvent, NodeEvent
 
 from karta_interpreter.base.errors import ManifestError
-from karta_interpreter.base.k8s.values import JSON, Path, type_name
-
-MAX_DEPTH = 200
-"""Levels of nesting; JSON encoders stop a little above it."""
+from karta_interpreter.base.k8s.values import JSON, MAX_DEPTH, Path, type_name
 
 MAX_ALIASED = 100_000
 """Values that the aliases of one document may stand for, all together: ten lines can stand for billions."""

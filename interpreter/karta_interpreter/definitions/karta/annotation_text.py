@@ -6,11 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from karta_interpreter.base.errors import ManifestError
-from karta_interpreter.base.findings import Finding, error, warning
-from karta_interpreter.base.k8s.assembly import SWITCHES, Mark
-from karta_interpreter.base.k8s.manifest import Document, read_documents
+from karta_interpreter.base.findings import Finding, error, hints, warning
+from karta_interpreter.base.k8s.manifest import SWITCHES, Document, Mark, read_documents
 from karta_interpreter.base.k8s.values import JSON, Path, type_name
-from karta_interpreter.base.suggestion import hints
 from karta_interpreter.definitions.karta.annotations import annotation_path
 from karta_interpreter.definitions.karta.expressions import check_expression
 from karta_interpreter.definitions.karta.model import Karta

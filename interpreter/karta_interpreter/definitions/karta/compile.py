@@ -9,8 +9,7 @@ from typing import Final, TypeAlias
 import orjson
 
 from karta_interpreter.base.findings import DefinitionError, Finding
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s.values import GVK, JSON
 from karta_interpreter.definitions.karta import definition, model, status_definition, status_rules
 from karta_interpreter.definitions.karta.annotations import Annotations
 from karta_interpreter.definitions.karta.bindings import Bindings

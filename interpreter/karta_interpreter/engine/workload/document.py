@@ -8,8 +8,7 @@ from math import isfinite
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON, MAX_DEPTH, Object, Path, field_path, parts_of
+from karta_interpreter.base.k8s.values import GVK, JSON, MAX_DEPTH, Object, Path, field_path, parts_of
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
-from karta_interpreter.base.findings import DefinitionError, Finding
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.base.suggestion import did_you_mean
+from karta_interpreter.base.findings import DefinitionError, Finding, did_you_mean
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.workload.document import check_kind, checked_object, checked_objects, reading

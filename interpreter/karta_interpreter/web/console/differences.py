@@ -5,9 +5,8 @@ from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError, SuiteError
 from karta_interpreter.base.findings import DefinitionError, format_path
-from karta_interpreter.base.k8s.gvk import GVK
 from karta_interpreter.base.k8s.manifest import read_documents
-from karta_interpreter.base.k8s.values import JSON, NOTHING, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, NOTHING, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import catalogue_kinds
 from karta_interpreter.definitions.karta.reference_resolver import Known, resolved

@@ -13,8 +13,7 @@ import orjson
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.fields import label
-from karta_interpreter.base.k8s.gvk import GVK
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.schema import gvk_of, karta_type
 
 _PREFIX: Final = "types.karta-interpreter.io/"

@@ -29,7 +29,6 @@ from karta_interpreter.engine.contention import (
     differences,
     suggested_line,
 )
-from karta_interpreter.webhook.server.interruption import InterruptedWork
 from karta_interpreter.webhook.server.lanes import is_large_body
 from karta_interpreter.webhook.server.load import InterruptedWork
 from karta_interpreter.webhook.server.log import log, redacted
