@@ -27,7 +27,8 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
     "wire-streams": (_EQUAL,),
     "definitions-asked": (Bound("memory", 12, "every process of the pool has a limit of its own"),),
     "definitions-beside": (
-        Bound("bounded wait", 6, "one owner has one process of the pool at most while others wait"),
+        Bound("bounded wait", 30, "a bounded call waits for the start of a process once"),
+        Bound("bounded p99", 6, "one owner has one process of the pool at most while others wait"),
         Bound("bounded lost", 0, "a bounded call beside hostile ones is answered"),
     ),
     "scripts": (Bound("memory", 12, "every process that runs scripts has a limit of its own"),),

@@ -13,7 +13,7 @@ from typing import Final
 from tests.proofs.audit.attack import ENDED_EARLY, Attack, Door, Effort, Target
 from tests.proofs.audit.bounds import AFTER
 from tests.proofs.audit.container import MEMORY, container
-from tests.proofs.audit.found import Found, Waits
+from tests.proofs.audit.found import FLOOR, Found, Waits
 from tests.proofs.audit.prober import ATTACKED, CONTROL, Probe, Prober, trusting_anybody
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.servers import Bay, Server, cores, serving
@@ -174,11 +174,12 @@ async def _run(attack: Attack, target: Target) -> Found:
 
 
 def _figures(waits: Mapping[str, tuple[Waits, Waits]], target: Target) -> dict[str, float]:
-    """Return the figures that every attack has: `NAME wait` and `NAME lost` for each probe, and `memory`."""
+    """Return the figures that every attack has: `NAME wait`, `NAME p99` and `NAME lost` for each probe, `memory`."""
     figures = {"memory": target.peak / target.control.memory(), "killed": 0.0}
     for kind in ("code 500", "HTTP 500", ENDED_EARLY):
         figures[kind] = float(target.answers[kind])
     for name, (attacked, control) in waits.items():
         figures[f"{name} wait"] = attacked.over(control)
+        figures[f"{name} p99"] = attacked.p99 / max(control.p99, FLOOR)
         figures[f"{name} lost"] = float(attacked.lost)
     return figures
