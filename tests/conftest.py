@@ -14,7 +14,7 @@ from _pytest.doctest import DoctestModule
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
-from karta_interpreter.languages.jq import bounded
+from karta_interpreter.languages.jq.bounded import evaluation
 from karta_interpreter.languages.lua.machine import worker
 from tests.support.examples import EXAMPLES
 from tests.support.forking import forking, write_program
@@ -32,7 +32,7 @@ settings.load_profile("suite")
 yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[misc, assignment]
 
 # On a busy machine the process for an expression, or a script, takes longer to start than that may take.
-bounded.EXPRESSION_SECONDS = 20.0  # type: ignore[misc]
+evaluation.EXPRESSION_SECONDS = 20.0  # type: ignore[misc]
 worker.SECONDS = 20.0  # type: ignore[misc]
 
 

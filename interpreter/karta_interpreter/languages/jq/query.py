@@ -19,7 +19,6 @@ from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import JSON, Path
 from karta_interpreter.languages.jq.analysis import Verdict, Vetting, examine
 from karta_interpreter.languages.jq.assign import Location, Trace, compile_trace
-from karta_interpreter.languages.jq.bounded import evaluate, seconds_left
 from karta_interpreter.languages.jq.compiled.compiler import One, Outputs, compile_list, compile_one
 from karta_interpreter.languages.jq.compiled.reads import mark_all, project, sources
 from karta_interpreter.languages.jq.compiled.values import to_json
@@ -232,6 +231,9 @@ def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
         program = f"{bindings}.[0] | {program}"
 
     def outputs(value: JSON) -> list[JSON]:
+        # Few programs need a process; a sixth of what the library imports is for them.
+        from karta_interpreter.languages.jq.bounded.evaluation import evaluate, seconds_left  # noqa: PLC0415
+
         seconds = seconds_left()
         # Variables are part of the input, so that one compiled program serves all their values.
         document = [value, *map(value_of, variables)] if variables else value

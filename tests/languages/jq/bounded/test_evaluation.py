@@ -15,10 +15,10 @@ from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.base.sandbox import Pool, Process
 from karta_interpreter.base.sandbox.deadline import deadline
-from karta_interpreter.languages.jq.bounded import (
+from karta_interpreter.languages.jq.bounded import child
+from karta_interpreter.languages.jq.bounded.evaluation import (
     EXPRESSION_SECONDS,
     PROCESSES,
-    child,
     evaluate,
     redacted,
     seconds_left,
@@ -157,7 +157,7 @@ def test_programs_without_end_of_two_owners_keep_no_third_one_waiting(pool: Pool
 
 def test_importing_starts_nothing_and_leaving_stops_everything() -> None:
     program = """
-from karta_interpreter.languages.jq.bounded import POOL, evaluate
+from karta_interpreter.languages.jq.bounded.evaluation import POOL, evaluate
 assert not POOL.processes
 assert evaluate("1", "null", 5) == [1]
 print(*POOL.processes)

@@ -1,0 +1,95 @@
+"""Asks a child process for the outputs of an expression, and words what it says of errors.
+
+libjq cannot be interrupted and ends its whole process when memory runs out. Only `child`, which such a process runs,
+loads it. The data in its error messages is removed.
+"""
+
+import re
+from importlib.util import find_spec
+from typing import Final
+
+import orjson
+
+from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, SandboxError
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.sandbox import Pool, Process, Program
+from karta_interpreter.base.sandbox.deadline import remaining
+from karta_interpreter.languages.jq.bounded import child
+
+EXPRESSION_SECONDS: Final = 0.5
+"""The longest that one expression may take, even where the deadline is later."""
+
+PROCESSES: Final = 3
+"""How many expressions run at a time."""
+
+_LIMITS: Final = {
+    child.TOO_MANY: f"it gives more than {child.MOST_RESULTS} results",
+    child.TOO_LARGE: "its results are too large",
+}
+_TYPE: Final = "(null|boolean|number|string|array|object)"
+_QUOTED: Final = r" \(.*\)"
+# The forms of libjq 1.8, longer ones first; a message that has none of them is not shown at all.
+_FORMS: Final = [
+    (re.compile(rf"Cannot iterate over {_TYPE}.*", re.DOTALL), r"cannot iterate over \1"),
+    (re.compile(rf"Cannot index {_TYPE} with {_TYPE}.*", re.DOTALL), r"cannot index \1 with \2"),
+    (re.compile(rf"Cannot index {_TYPE} .*", re.DOTALL), r"cannot index \1"),
+    (re.compile(rf"Cannot use {_TYPE}{_QUOTED} as object key", re.DOTALL), r"cannot use \1 as object key"),
+    (re.compile(rf"{_TYPE}{_QUOTED} and {_TYPE}{_QUOTED} ([a-z ,()]+)", re.DOTALL), r"\1 and \2 \3"),
+    (re.compile(rf"{_TYPE}{_QUOTED} ([a-z ,-]+)", re.DOTALL), r"\1 \2"),
+]
+
+
+def seconds_left() -> float:
+    """The seconds that the next expression may take; QueryLimitError when there are none."""
+    left = remaining(EXPRESSION_SECONDS)
+    if not left:
+        raise QueryLimitError("there is no time left")
+    return left
+
+
+def evaluate(program: str, value: str, seconds: float, owner: str = "", pool: Pool | None = None) -> list[JSON]:
+    """The outputs of a program for an input that is JSON text.
+
+    Waiting for a process is part of the time, starting one is not. Raises QueryEvaluationError for an error of the
+    program, and QueryLimitError when it was stopped.
+    """
+    # Before a process is taken: text that is not Unicode is an error of the caller, which `Query` words.
+    code, text = program.encode(), value.encode()
+    try:
+        with (pool or POOL).process(owner, seconds) as (process, left):
+            process.send(b"Q", child.LENGTH.pack(len(code)) + code + text, left)
+            letter, payload = process.receive()
+    except SandboxError as error:
+        raise QueryLimitError(error.after(seconds)) from error
+    if letter == child.FAILED:
+        raise QueryEvaluationError(redacted(payload.decode(errors="replace")))
+    if letter != child.RESULTS:
+        raise QueryLimitError(_LIMITS[letter])
+    results: list[JSON] = orjson.loads(payload)
+    return results
+
+
+def start() -> Process:
+    """Start a process that runs libjq from the file of the ``jq`` extension, which this process does not load."""
+    spec = find_spec("jq")
+    if spec is None or spec.origin is None:
+        raise QueryEvaluationError("the package jq is not installed")
+    return Process(Program(child.__file__, child.MEMORY, (spec.origin,), packages=False))
+
+
+POOL: Final = Pool(start, PROCESSES)
+"""The processes that expressions use."""
+
+
+def redacted(message: str) -> str:
+    """A message of libjq without the values that it quotes: readers of logs may have no access to the object.
+
+    >>> redacted('string ("token") and number (1) cannot be added')
+    'string and number cannot be added'
+    >>> redacted("the text that the expression gave to error")
+    'it ended in an error'
+    """
+    for form, words in _FORMS:
+        if found := form.fullmatch(message):
+            return found.expand(words)
+    return "it ended in an error"
