@@ -77,7 +77,9 @@ def test_first_karta_loads_pydantic_and_yaml() -> None:
     """Half of the time that importing the library would take; a program may never read a Karta."""
     loaded = loaded_after("from karta_interpreter import Karta, Workload, WorkloadTree")
 
-    assert loaded.isdisjoint({"pydantic", "yaml", "karta_interpreter.definitions.karta.loading"})
+    assert loaded.isdisjoint(
+        {"pydantic", "yaml", "karta_interpreter.base.sandbox", "karta_interpreter.definitions.karta.loading"}
+    )
 
 
 def test_every_name_is_there_and_no_other() -> None:
