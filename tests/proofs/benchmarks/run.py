@@ -20,7 +20,7 @@ from tests.proofs.benchmarks.operations import operations, special
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.report import Part, Plot, table
 from tests.proofs.benchmarks.rounds import Effort
-from tests.proofs.benchmarks.stages import stages
+from tests.proofs.benchmarks.stages import parts, stages
 from tests.proofs.benchmarks.waiting import new_connections, waiting
 
 
@@ -41,6 +41,7 @@ SECTIONS: Final[dict[str, Section]] = {
     "floor": Section(floor_ratio, ("floor",)),
     QUICK_SECTION: Section(quick_floor_ratio, ()),
     "stages": Section(stages, ("stages",), gives_ratios=False),
+    "parts": Section(parts, ("parts",), gives_ratios=False),
     "special": Section(special, ("special",), gives_ratios=False),
     "waiting": Section(waiting, ("waiting",)),
     "connections": Section(new_connections, ("connections",)),

@@ -3,9 +3,12 @@
 import asyncio
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
+from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
@@ -14,15 +17,31 @@ from karta_interpreter.webhook.server.calls import Calls
 from karta_interpreter.webhook.server.metrics import Metrics
 from karta_interpreter.webhook.server.pending_call import RememberedAnswers
 from karta_interpreter.webhook.wire import FastDecoder, encode_results
+from karta_interpreter.webhook.wire.known_specs import KnownSpec, KnownSpecs
 from tests.proofs.benchmarks.field import DEFINITIONS, Field
+from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.report import Part, number, table
 from tests.proofs.benchmarks.rounds import Effort
-from tests.proofs.benchmarks.workload import OPERATIONS, Make, ray_cluster, workload
+from tests.proofs.benchmarks.workload import OPERATIONS, Make, body_about, deployment, ray_cluster, workload
 
 _MAKES: Final[tuple[Make, ...]] = (workload, ray_cluster)
 _SIZES: Final = {"5 KB": 5 * 1024, "24 KB": 24 * 1024}
 _TURNS, _TURN_SECONDS = 20, 0.004
 _HEADS: Final = ("operation", "decode", "evaluate", "encode", "bookkeeping", "first call", "same parts again")
+
+
+class _NoSpecs(KnownSpecs):
+    def find(self, about: bytes) -> KnownSpec | None:
+        del about
+        return None
+
+
+class _FirstCalls(FastDecoder):
+    """Reads each request as the first one about its object."""
+
+    def __init__(self, find: Callable[[GVK], Definition | None]) -> None:
+        super().__init__(find)
+        self._specs = _NoSpecs()
 
 
 def stages(field: Field, _: Effort) -> Part:
@@ -44,7 +63,7 @@ def _stages_text(field: Field) -> str:
 
 
 def _stages(store: Store, bodies: list[bytes]) -> tuple[float, ...]:
-    read = FastDecoder(store.snapshot.find).read
+    read = _FirstCalls(store.snapshot.find).read
     decoded = [found for body in bodies if (found := read(body))]
     asked = [(each.definition, each.request.call) for each in decoded if each.request.call]
     results = [own_answer(definition, call, DEFAULT_OPTIONS) for definition, call in asked]
@@ -72,6 +91,42 @@ class _Remembering(Calls):
     def _begin_snapshot(self, snapshot: Snapshot) -> None:
         super()._begin_snapshot(snapshot)
         self._answers = RememberedAnswers(self._most)
+        if not self._most:
+            self._decoder = _FirstCalls(snapshot.find)
+
+
+_COUNTS: Final = (1, 10, 100)
+_OF_GROUPS: Final = ("InterpretReplica", "InterpretComponent", "ReviseReplica", "Retain", "InterpretHealth")
+
+
+def parts(_: Field, __: Effort) -> Part:
+    """Measure a call about ever more clusters, and about ever more groups of pods."""
+    store = Store()
+    store.load()
+    clusters = {
+        count: body_about("AggregateStatus", deployment(12), [f"member{number}" for number in range(count)])
+        for count in _COUNTS
+    }
+    rows = [_growth_row(store, "AggregateStatus of a Deployment, clusters", clusters)]
+    for operation in _OF_GROUPS:
+        groups = {count: body_about(operation, ray_cluster(count)) for count in _COUNTS}
+        rows.append(_growth_row(store, f"{operation} of a RayCluster, groups", groups))
+    return Part({"parts": table(("call", *map(str, _COUNTS), "µs for a further one"), rows)})
+
+
+def _growth_row(store: Store, title: str, bodies: Mapping[int, bytes]) -> tuple[str, ...]:
+    """Return what a call costs in microseconds for each number of parts, and what a further part costs."""
+    read, costs = _FirstCalls(store.snapshot.find).read, list[float]()
+    for body in bodies.values():
+        found = read(body)
+        if found is None or found.request.call is None:
+            raise MeasurementError(f"{title}: the request is not what Karmada sends")
+        request, definition, call = found.request, found.definition, found.request.call
+        made = partial(own_answer, definition, call, DEFAULT_OPTIONS)
+        costs.append(_least(lambda: read(body)) + _least(made) + _least(partial(encode_results, request, made())))  # noqa: B023 - called at once
+    counts = list(bodies)
+    further = (costs[-1] - costs[-2]) / (counts[-1] - counts[-2])
+    return (title, *map(number, costs), number(further))
 
 
 def _least(act: Callable[[], object]) -> float:

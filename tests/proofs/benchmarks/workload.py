@@ -62,10 +62,10 @@ def request_body(operation: str, size: int, make: Make) -> bytes:
     return body_about(operation, sized(size, make))
 
 
-def body_about(operation: str, obj: dict[str, Any]) -> bytes:
-    """Return the same for an object that is there."""
+def body_about(operation: str, obj: dict[str, Any], clusters: Sequence[str] = _CLUSTERS) -> bytes:
+    """Return the same for an object that is there; these clusters report its status to AggregateStatus."""
     group, _, version = obj["apiVersion"].rpartition("/")
-    observed, replicas, aggregated = _beside(operation, obj)
+    observed, replicas, aggregated = _more(operation, obj, clusters)
     request = {
         "uid": UID,
         "kind": {"group": group, "version": version, "kind": obj["kind"]},
@@ -155,14 +155,14 @@ def _pod_templates(value: Any) -> Iterator[dict[str, Any]]:
             yield from _pod_templates(below)
 
 
-def _beside(operation: str, obj: dict[str, Any]) -> tuple[dict[str, Any], int, dict[str, Any]]:
+def _more(operation: str, obj: dict[str, Any], clusters: Sequence[str]) -> tuple[dict[str, Any], int, dict[str, Any]]:
     """Return what is asked next to the object: what a cluster has, the replicas, the statuses of clusters."""
     if operation == "ReviseReplica":
         return {}, int(REPLICAS_MARK), {}
     if operation == "Retain":
         return {"observedObject": _as_go_writes(obj)}, 0, {}
     if operation == "AggregateStatus":
-        items = [{"clusterName": name, "status": obj["status"], "applied": True} for name in _CLUSTERS]
+        items = [{"clusterName": name, "status": obj["status"], "applied": True} for name in clusters]
         return {}, 0, {"aggregatedStatus": items}
     return {}, 0, {}
 
