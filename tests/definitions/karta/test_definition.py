@@ -8,7 +8,7 @@ from karta_interpreter.definitions.karta.definition import Definition, Fragments
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.languages.jq import Query
-from karta_interpreter.languages.jq import query as jq_query
+from karta_interpreter.languages.jq.bounded import evaluation
 from karta_interpreter.languages.lua.operation import Operation
 from karta_interpreter.languages.lua.script import Script, Scripts
 
@@ -91,7 +91,7 @@ def test_bounded_expressions_are_those_of_their_definition(brew: Raw, monkeypatc
     listed = {"name": "kettles", "gvk": kettle, "list": labels}
     definition = load_definition(edit.set_value(raw, (*STRUCTURE, "references"), [lookup, listed]))
     owners: list[str] = []
-    monkeypatch.setattr(jq_query, "evaluate", evaluate)
+    monkeypatch.setattr(evaluation, "evaluate", evaluate)
     one, many = definition.references
     queries = [definition.root.replicas, definition.annotations.health, one.namespace, one.lookup]
     for query in (*queries, *many.labels[0].values):
