@@ -15,6 +15,7 @@ from karta_interpreter.definitions.sources.snapshot import Quarantined, Selectio
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.server.application import Application
+from karta_interpreter.webhook.server.bodies import keep_memory_trimmed
 from karta_interpreter.webhook.server.calls import Calls, ObservedCalls
 from karta_interpreter.webhook.server.certificate import Certificate
 from karta_interpreter.webhook.server.health import HealthListener, Readiness
@@ -177,6 +178,7 @@ class Server:
         # Closed in reverse: the extensions end first, then the tasks, then the ports, and last what these use.
         opened.push_async_callback(self._end_tasks)
         self._background("beating", self._readiness.run())
+        self._background("giving memory back", keep_memory_trimmed())
         self._background("watching the definitions", self._store.watch())
         if tls:
             self._background("renewing the certificate", tls.run(settings.certificate_interval))
