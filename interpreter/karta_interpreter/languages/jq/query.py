@@ -23,7 +23,7 @@ from karta_interpreter.languages.jq.compiled.compiler import One, Outputs, compi
 from karta_interpreter.languages.jq.compiled.reads import mark_all, project, sources
 from karta_interpreter.languages.jq.compiled.values import to_json
 from karta_interpreter.languages.jq.compiled.variables import value_of, with_values
-from karta_interpreter.languages.jq.syntax import Binary, Call, Identity, Literal, Node
+from karta_interpreter.languages.jq.syntax import Binary, FunctionCall, Identity, Literal, Node
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import variables_in
 
@@ -58,7 +58,7 @@ class ExpressionProgram:
     def is_complete(self) -> One | None:
         """Whether all values that the expression may be written over are there; None if that takes a trace."""
         node = None if self._bounded else sources(self._node)
-        return compile_one(Call("all", (node, _IS_THERE))) if node else None
+        return compile_one(FunctionCall("all", (node, _IS_THERE))) if node else None
 
 
 _IS_THERE: Final = Binary("!=", Identity(), Literal(None))

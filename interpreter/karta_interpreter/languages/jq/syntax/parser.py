@@ -273,10 +273,10 @@ class _Parser:
         if opened := self.accept("("):
             arguments = self.several(self.query, ";")
             self.close(opened)
-            return ast.Call(name.text, arguments, span=self.span(name))
+            return ast.FunctionCall(name.text, arguments, span=self.span(name))
         if name.text in _CONSTANTS:
             return ast.Literal(_CONSTANTS[name.text], span=name.span)
-        return ast.Call(name.text, span=name.span)
+        return ast.FunctionCall(name.text, span=name.span)
 
     def group(self, opened: Token) -> Node:
         """Read the rest of ``(query)``; its parentheses belong to its place."""

@@ -50,7 +50,7 @@ class OutputSink(NamedTuple):
     short: bool = False
 
 
-class Writer:
+class LuaBody:
     """Writes the body of one function."""
 
     def __init__(self, taken: set[str] | None = None) -> None:
