@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Final, TypeAlias, cast
 
 from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.lua.machine.source import RESERVED_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,33 +145,6 @@ Statement: TypeAlias = Local | Assignment | LuaCall | IfStatement | For | Do | R
 
 _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[A-Z]")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
-RESERVED_WORDS: Final = frozenset(
-    [
-        "and",
-        "break",
-        "do",
-        "else",
-        "elseif",
-        "end",
-        "false",
-        "for",
-        "function",
-        "goto",
-        "if",
-        "in",
-        "local",
-        "nil",
-        "not",
-        "or",
-        "repeat",
-        "return",
-        "then",
-        "true",
-        "until",
-        "while",
-    ]
-)
-"""The reserved words of Lua 5.1, and `goto`, which gopher-lua has as well."""
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\000"}
 _LONGEST_NAME: Final = 40
 _LONGEST_TABLE: Final = 90

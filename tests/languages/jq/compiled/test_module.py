@@ -76,7 +76,7 @@ def test_names_and_texts_of_an_expression_are_no_python(text: str) -> None:
         (Variable(text), None, 2),
     ]
     for node, value, expected in table:
-        assert with_values({text: 2}, compile_list(node))(value) == [expected], node
+        assert with_values({text: 2}, compile_list(node), value) == [expected], node
     with pytest.raises(QueryRaisedError) as caught:
         compile_list(FunctionCall("error", (literal,)))(None)
     assert str(caught.value) == text

@@ -137,9 +137,6 @@ _TYPES: Final = {
 Write: TypeAlias = Callable[[str], list[str]]
 """Returns the lines of a function with that name."""
 
-Body: TypeAlias = Callable[["PythonCode"], None]
-"""Writes the body of a function."""
-
 
 class Module:
     """Functions that call each other, with the constants that they share."""
@@ -202,7 +199,7 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
-def compiled(write: Body, known: Mapping[str, Any] = RUNTIME, origin: Origin = None) -> Any:  # noqa: ANN401 - any function
+def compiled(write: Callable[["PythonCode"], None], known: Mapping[str, Any] = RUNTIME, origin: Origin = None) -> Any:  # noqa: ANN401 - any function
     """The function with the body that ``write`` writes, for an input of that origin."""
     module = Module()
     name = PythonCode(module).function(write, origin=origin)
@@ -704,8 +701,7 @@ class PythonCode:
             case Code.IN:
                 self._membership(name, arguments[0], here, sink)
             case Code.ANY | Code.ALL as decided:
-                is_any = decided is Code.ANY
-                decision = self.function(lambda code: code.return_decision(arguments, is_any=is_any))
+                decision = self.function(lambda code: code.return_decision(arguments, is_any=decided is Code.ANY))
                 sink.write(self.bind(f"{decision}({here})"))
             case Code.MAP:
                 self._map(arguments[0], here, sink)

@@ -28,7 +28,6 @@ Kube: TypeAlias = Mapping[str, Callable[..., JSON]]
 """What ``require("kube")`` offers: functions with one result, None for nil."""
 
 OnPrint: TypeAlias = Callable[[str], None]
-ToLua: TypeAlias = Callable[[JSON], Any]
 
 _MOST_PRINTED: Final = 256 * 1024
 _ESCAPED: Final = re.compile("[\udc80-\udcff]")
@@ -39,7 +38,7 @@ _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 class Host:
     """The functions for one machine; ``to_lua`` makes a table of JSON in Latin-1 text, without nulls."""
 
-    def __init__(self, kube: Kube, to_lua: ToLua) -> None:
+    def __init__(self, kube: Kube, to_lua: Callable[[JSON], Any]) -> None:
         self._kube = kube
         self._to_lua = to_lua
         self.begin({}, None)
