@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.languages.lua.dependencies import merge_dependencies
 from karta_interpreter.languages.lua.machine.worker import run_job, script_job
 from karta_interpreter.languages.lua.script import Own, Script
+from karta_interpreter.languages.lua.script_dependencies import merge_dependencies
 
 _SECOND = {"Retain": "observed", "ReviseReplica": "replicas", "AggregateStatus": "items"}
 """The second argument of the functions that have two."""

@@ -55,10 +55,10 @@ def cel(node: Node, given: str = OBJECT) -> Cel:
     >>> cel(parse('.status.conditions | any(.[]?; .type == "Ready")')).text
     "status.?conditions.orValue([]).exists(e, e.?type.orValue(null) == 'Ready')"
     """
-    return _Writer(given, _ELEMENTS).value(node)
+    return _CelWriter(given, _ELEMENTS).value(node)
 
 
-class _Writer(NamedTuple):
+class _CelWriter(NamedTuple):
     """Writes expressions about one input; ``names`` are those that are free for elements of lists."""
 
     given: str
@@ -89,7 +89,7 @@ class _Writer(NamedTuple):
                 return Cel(self._list(node))
             case ast.If(branches, otherwise) if otherwise:
                 return self._if(branches, otherwise)
-            case ast.Call(name, arguments):
+            case ast.FunctionCall(name, arguments):
                 return self._call(node, name, arguments)
         raise _unsupported(node)
 
@@ -98,24 +98,24 @@ class _Writer(NamedTuple):
 
         def read(node: Node) -> Cel:
             match node:
-                case ast.Call("not", ()):
+                case ast.FunctionCall("not", ()):
                     return negation(truth(value))
-                case ast.Call("length", ()) if value.optional and value.default is None:
+                case ast.FunctionCall("length", ()) if value.optional and value.default is None:
                     return Cel(f"size({value.optional}.orValue([]))")  # what is not there has the length 0
-                case ast.Call("any" | "all" as name, (ast.Try(ast.Iterate(ast.Identity())), condition)) | ast.Call(
-                    "any" | "all" as name, (ast.Iterate(ast.Identity()), condition)
-                ):
+                case ast.FunctionCall(
+                    "any" | "all" as name, (ast.Try(ast.Iterate(ast.Identity())), condition)
+                ) | ast.FunctionCall("any" | "all" as name, (ast.Iterate(ast.Identity()), condition)):
                     return self._quantified(name, _as_list(value), condition)
                 case ast.Pipe(left, right):
                     return self._after(self._after(value)(left))(right)
-                case ast.Call("any" | "all" as name, (condition,)):
+                case ast.FunctionCall("any" | "all" as name, (condition,)):
                     return self._quantified(name, _as_list(value), condition)
-                case ast.Call("IN", (choices,)) if equal := self._among(value, _parts(choices)):
+                case ast.FunctionCall("IN", (choices,)) if equal := self._among(value, _parts(choices)):
                     return equal
                 case ast.Binary("and" | "or" as operator, left, right):
                     parts = [truth(self._after(value)(side)) for side in (left, right)]
                     return joined("&&" if operator == "and" else "||", parts)
-            return _Writer(value.within(NOT), self.names).value(node)
+            return _CelWriter(value.within(NOT), self.names).value(node)
 
         return read
 
@@ -246,7 +246,7 @@ class _Writer(NamedTuple):
                 return self._elements(ast.Pipe(ast.Pipe(left, middle), right))
             case ast.Pipe(left, ast.Try(ast.Iterate(ast.Identity()))) | ast.Pipe(left, ast.Iterate(ast.Identity())):
                 return _as_list(self.value(left))
-            case ast.Pipe(left, ast.Call("select", (condition,))):
+            case ast.Pipe(left, ast.FunctionCall("select", (condition,))):
                 return self._filtered(self._elements(left), condition)
             case ast.Pipe(left, right):
                 element, inner = self._element()
@@ -262,11 +262,11 @@ class _Writer(NamedTuple):
         element, inner = self._element()
         return f"{elements}.filter({element}, {truth(inner.value(condition)).text})"
 
-    def _element(self) -> "tuple[str, _Writer]":
+    def _element(self) -> "tuple[str, _CelWriter]":
         if not self.names:
             raise ExportError("there are lists in lists in lists in lists")
         name, *rest = self.names
-        return name, _Writer(name, tuple(rest))
+        return name, _CelWriter(name, tuple(rest))
 
 
 def _as_list(value: Cel) -> str:
@@ -302,7 +302,7 @@ def _is_number(node: Node) -> bool:
             return _is_number(right)
         case ast.Binary("+" | "-", left, right):
             return _is_number(left) and _is_number(right)
-        case ast.Call("length", ()):
+        case ast.FunctionCall("length", ()):
             return True
     return False
 

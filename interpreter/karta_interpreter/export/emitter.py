@@ -19,12 +19,12 @@ from karta_interpreter.export.lua import (
     BreakStatement,
     Constant,
     Expression,
-    FunctionCall,
     IfStatement,
     Indexing,
     Length,
     Local,
     LocalFunction,
+    LuaCall,
     Name,
     Not,
     Return,
@@ -40,6 +40,7 @@ from karta_interpreter.export.lua import (
     table,
     text,
 )
+from karta_interpreter.export.lua_body import LuaBody, OutputSink, Value
 from karta_interpreter.export.traits import (
     ResultTraits,
     hint_of,
@@ -54,14 +55,13 @@ from karta_interpreter.export.traits import (
     singular_name,
     unsupported,
 )
-from karta_interpreter.export.writer import OutputSink, Value, Writer
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
 from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.precedence import split_path
 from karta_interpreter.languages.jq.syntax.traversal import is_merge, terms_of
 
-_EMPTY_CALL: Final = ast.Call("empty")
+_EMPTY_CALL: Final = ast.FunctionCall("empty")
 _ARITHMETIC: Final = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo"}
 _ORDERS: Final = frozenset({"<", ">", "<=", ">="})
 _MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -76,7 +76,7 @@ _Entry: TypeAlias = tuple[Expression | None, Expression]
 _Form: TypeAlias = Callable[[Expression], Expression]
 
 
-class Emitter(Writer):
+class Emitter(LuaBody):
     """Writes expressions as Lua; ``traced``: with the places of the values."""
 
     def __init__(self, taken: set[str] | None = None, *, traced: bool = False, share: Share | None = None) -> None:
@@ -122,7 +122,7 @@ class Emitter(Writer):
                 self._objects(node, here, sink)
             case ast.Text(_, None):
                 self._texts(node, here, sink)
-            case ast.Call():
+            case ast.FunctionCall():
                 self._call(node, here, sink)
             case ast.Binary(operator, left, right) if operator not in ("and", "or"):
                 self._pairs(left, right, here, lambda a, b: sink.write(self._binary(node, a, b)))
@@ -156,11 +156,11 @@ class Emitter(Writer):
             case ast.Slice(target, start, stop):
                 bounds = [self.code(bound, here) if bound else NIL for bound in (start, stop)]
                 return Value(call("slice", self.code(target, here), *bounds))
-            case ast.Pipe(ast.Array() as left, ast.Call("length", ())):
+            case ast.Pipe(ast.Array() as left, ast.FunctionCall("length", ())):
                 return Value(Length(self.bound(self.code(left, here), "found")))
-            case ast.Pipe(ast.Array(body), ast.Call("max" | "min" as name, ())) if numbers := numbers_of(body):
+            case ast.Pipe(ast.Array(body), ast.FunctionCall("max" | "min" as name, ())) if numbers := numbers_of(body):
                 return Value(call(f"math.{name}", *(self.code(number, here) for number in numbers)))
-            case ast.Pipe(left, ast.Call(name)) if node in self.results.counts:
+            case ast.Pipe(left, ast.FunctionCall(name)) if node in self.results.counts:
                 return Value(_COUNTS[name](self.code(left, here)))
             case ast.Pipe(left, right):
                 return self.value(right, self._entered(self.value(left, here), left))
@@ -181,7 +181,7 @@ class Emitter(Writer):
                 return Value(Table(tuple(fields)))
             case ast.Text(parts, None):
                 return Value(operation("..", *(self._piece(part, here) for part in parts)) if parts else text(""))
-            case ast.Call():
+            case ast.FunctionCall():
                 return self._result(node, here)
             case ast.Variable(name):
                 raise unsupported(node, f"${name} is another object, which a script cannot read")
@@ -205,7 +205,7 @@ class Emitter(Writer):
                     self.write(*lines)
                     self.assign(result, other)
                 return result
-            case ast.Call("not", ()):
+            case ast.FunctionCall("not", ()):
                 return Not(here.code)
         if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
             raise unsupported(node, "a side of it has several outputs")
@@ -563,7 +563,7 @@ class Emitter(Writer):
 
     # Calls of jq's functions
 
-    def _call(self, node: ast.Call, here: Value, sink: OutputSink) -> None:
+    def _call(self, node: ast.FunctionCall, here: Value, sink: OutputSink) -> None:
         """Write a call with any number of outputs."""
         key = node.name, len(node.arguments)
         if node.name in _TYPES and not node.arguments:
@@ -580,7 +580,7 @@ class Emitter(Writer):
         else:
             sink.write(self._result(node, here))
 
-    def _result(self, node: ast.Call, here: Value) -> Value:
+    def _result(self, node: ast.FunctionCall, here: Value) -> Value:
         """Write a call with one output."""
         arity = len(node.arguments)
         if arity == 0 and node.name in _OF_INPUT:
@@ -660,7 +660,7 @@ def _order(operator: str, node: ast.Binary, left: Expression, right: Expression)
     return Not(less) if "=" in operator else less
 
 
-def _select(emitter: Emitter, node: ast.Call, here: Value, sink: OutputSink) -> None:
+def _select(emitter: Emitter, node: ast.FunctionCall, here: Value, sink: OutputSink) -> None:
     here = emitter.bind(here)
 
     def choose(condition: Expression) -> None:
@@ -670,7 +670,7 @@ def _select(emitter: Emitter, node: ast.Call, here: Value, sink: OutputSink) -> 
     emitter.asked(node.arguments[0], here, choose)
 
 
-def _one_of(emitter: Emitter, node: ast.Call, here: Value, sink: OutputSink) -> None:
+def _one_of(emitter: Emitter, node: ast.FunctionCall, here: Value, sink: OutputSink) -> None:
     """The first or the last output of an expression, if it has any."""
     (source,) = node.arguments
     if source in emitter.singles:
@@ -690,7 +690,7 @@ def _one_of(emitter: Emitter, node: ast.Call, here: Value, sink: OutputSink) -> 
         sink.write(Value(found, *origins))
 
 
-def _error(emitter: Emitter, node: ast.Call, _here: Value, sink: OutputSink) -> None:
+def _error(emitter: Emitter, node: ast.FunctionCall, _here: Value, sink: OutputSink) -> None:
     match node.arguments:
         case (ast.Literal(str() as message),):
             emitter.write(call("error", text(message), _ZERO))
@@ -699,7 +699,7 @@ def _error(emitter: Emitter, node: ast.Call, _here: Value, sink: OutputSink) -> 
             raise unsupported(node, "its message is computed")
 
 
-def _quantified(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
+def _quantified(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
     """``any`` and ``all`` with a condition; the condition is not asked any more once the answer is known."""
     *source, condition = node.arguments
     is_any = node.name == "any"
@@ -727,7 +727,7 @@ def _quantified(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
     return found
 
 
-def _among(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
+def _among(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
     terms = terms_of(node.arguments[0])
     here = emitter.bind(here)
     if all(isinstance(term, ast.Literal) for term in terms):
@@ -742,7 +742,7 @@ def _among(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
     return found
 
 
-def _is_empty(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
+def _is_empty(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
     found = emitter.local("is_nothing", TRUE)
     emitter.each(
         node.arguments[0], here, OutputSink(lambda _: emitter.write(Assignment((found,), (FALSE,))), short=True)
@@ -750,7 +750,7 @@ def _is_empty(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
     return found
 
 
-def _map(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
+def _map(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
     found = emitter.local("found", EMPTY)
     body = node.arguments[0]
     keep = OutputSink(lambda output: emitter.append(found, output, body), short=True)
@@ -758,7 +758,7 @@ def _map(emitter: Emitter, node: ast.Call, here: Value) -> Expression:
     return found
 
 
-def _test(_: Emitter, node: ast.Call, here: Value) -> Expression:
+def _test(_: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
     match node.arguments:
         case (ast.Literal(str() as pattern),):
             found = lua_pattern(pattern)
@@ -828,7 +828,7 @@ _TYPES: Final[Mapping[str, _Form]] = {
     "strings": _is_type("string"),
     "values": lambda here: operation("~=", here, NIL),
 }
-_ORIGINS: Final[Mapping[str, Callable[[Expression, Expression, Expression], FunctionCall]]] = {
+_ORIGINS: Final[Mapping[str, Callable[[Expression, Expression, Expression], LuaCall]]] = {
     "first": lambda origin, here, result: call("step", origin, here, _ZERO, result),
     "last": lambda origin, here, result: call("step", origin, here, _MINUS_ONE, result),
     "max": lambda origin, here, _: call("limited_by", origin, here, FALSE),
@@ -837,14 +837,14 @@ _ORIGINS: Final[Mapping[str, Callable[[Expression, Expression, Expression], Func
     "tonumber": lambda origin, _, __: call("numeral", origin),
 }
 """Where the output of a function is read from."""
-_WRITTEN: Final[Mapping[tuple[str, int], Callable[[Emitter, ast.Call, Value, OutputSink], None]]] = {
+_WRITTEN: Final[Mapping[tuple[str, int], Callable[[Emitter, ast.FunctionCall, Value, OutputSink], None]]] = {
     ("select", 1): _select,
     ("first", 1): _one_of,
     ("last", 1): _one_of,
     ("empty", 0): lambda *_: None,
     ("error", 1): _error,
 }
-_RESULTS: Final[Mapping[tuple[str, int], Callable[[Emitter, ast.Call, Value], Expression]]] = {
+_RESULTS: Final[Mapping[tuple[str, int], Callable[[Emitter, ast.FunctionCall, Value], Expression]]] = {
     ("any", 1): _quantified,
     ("any", 2): _quantified,
     ("all", 1): _quantified,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Final, TypeAlias, cast
 
 from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.languages.lua.machine.source import RESERVED_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionCall:
+class LuaCall:
     """A call of a function by its name, which may be a member such as ``math.max``."""
 
     function: str
@@ -138,41 +139,12 @@ class LocalFunction:
 
 
 Expression: TypeAlias = (
-    Name | Constant | FunctionCall | Indexing | Length | Not | BinaryOperation | Table | AnonymousFunction
+    Name | Constant | LuaCall | Indexing | Length | Not | BinaryOperation | Table | AnonymousFunction
 )
-Statement: TypeAlias = (
-    Local | Assignment | FunctionCall | IfStatement | For | Do | Return | BreakStatement | LocalFunction
-)
+Statement: TypeAlias = Local | Assignment | LuaCall | IfStatement | For | Do | Return | BreakStatement | LocalFunction
 
 _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[A-Z]")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
-RESERVED_WORDS: Final = frozenset(
-    [
-        "and",
-        "break",
-        "do",
-        "else",
-        "elseif",
-        "end",
-        "false",
-        "for",
-        "function",
-        "goto",
-        "if",
-        "in",
-        "local",
-        "nil",
-        "not",
-        "or",
-        "repeat",
-        "return",
-        "then",
-        "true",
-        "until",
-        "while",
-    ]
-)
-"""The reserved words of Lua 5.1, and `goto`, which gopher-lua has as well."""
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\000"}
 _LONGEST_NAME: Final = 40
 _LONGEST_TABLE: Final = 90
@@ -193,9 +165,9 @@ def text(value: str) -> Constant:
     return Constant(quoted(value))
 
 
-def call(function: str, *arguments: Expression) -> FunctionCall:
+def call(function: str, *arguments: Expression) -> LuaCall:
     """A call with some arguments."""
-    return FunctionCall(function, arguments)
+    return LuaCall(function, arguments)
 
 
 def operation(operator: str, *operands: Expression) -> Expression:
@@ -254,28 +226,28 @@ def constant(value: JSON) -> Expression:
     return Constant(str(value))
 
 
-def path_in(whole: Expression, keys: Sequence[Expression]) -> FunctionCall:
+def path_in(whole: Expression, keys: Sequence[Expression]) -> LuaCall:
     """What is at a path of keys; a path inside of a path is one path."""
-    if isinstance(whole, FunctionCall) and whole.function == "get":
-        return FunctionCall("get", (*whole.arguments, *keys))
+    if isinstance(whole, LuaCall) and whole.function == "get":
+        return LuaCall("get", (*whole.arguments, *keys))
     return call("get", whole, *keys)
 
 
-def inside(origin: Expression | None, value: Expression, keys: Sequence[Expression]) -> FunctionCall:
+def inside(origin: Expression | None, value: Expression, keys: Sequence[Expression]) -> LuaCall:
     """The place of a value at some keys of another place."""
-    if isinstance(origin, FunctionCall) and is_place(origin):
-        return FunctionCall("at", (*origin.arguments, *keys))
+    if isinstance(origin, LuaCall) and is_place(origin):
+        return LuaCall("at", (*origin.arguments, *keys))
     return call("inside", origin or NIL, value, *keys)
 
 
 def is_place(origin: Expression | None) -> bool:
     """Whether an origin is a place, not an expression that has to be computed."""
-    return isinstance(origin, FunctionCall) and origin.function == "at"
+    return isinstance(origin, LuaCall) and origin.function == "at"
 
 
 def is_field(code: Expression) -> bool:
     """Whether an expression reads a path of known keys of a variable."""
-    if not isinstance(code, FunctionCall) or code.function != "get":
+    if not isinstance(code, LuaCall) or code.function != "get":
         return False
     return isinstance(code.arguments[0], Name) and all(isinstance(key, Constant) for key in code.arguments[1:])
 
@@ -294,7 +266,7 @@ def parts_of(tree: object) -> Iterator[object]:
 def calls_any(tree: object, functions: frozenset[str]) -> bool:
     """Whether some function is called or given to another one."""
     return any(
-        (isinstance(part, FunctionCall) and part.function in functions)
+        (isinstance(part, LuaCall) and part.function in functions)
         or (isinstance(part, Name) and part.text in functions)
         for part in parts_of(tree)
     )
@@ -336,7 +308,7 @@ def _expression(code: Expression) -> tuple[str, int]:  # noqa: C901, PLR0911 - o
     match code:
         case Name(found) | Constant(found):
             return found, _OPERAND
-        case FunctionCall(function, arguments):
+        case LuaCall(function, arguments):
             return f"{function}({_row(arguments)})", _OPERAND
         case Indexing(target, Constant(key)) if is_key(key[1:-1]):
             return f"{written(target, _OPERAND)}.{key[1:-1]}", _OPERAND
@@ -385,7 +357,7 @@ def _lines(statement: Statement) -> Sequence[str]:  # noqa: PLR0911 - one case f
             return f"local {', '.join(names)}{f' = {_row(values)}' if values else ''}".split("\n")
         case Assignment(targets, values):
             return [f"{_row(targets)} = {_row(values)}"]
-        case FunctionCall():
+        case LuaCall():
             return [written(statement)]
         case IfStatement(condition, then, otherwise):
             other = ["else", *_deeper(otherwise)] if otherwise else []

@@ -169,10 +169,10 @@ def _guarded(node: Node, here: Path) -> _Terms | None:
             return _each(_guarded(target, here), lambda path: [((), Path((*path.steps, key)))])
         case ast.Pipe(left, right):
             return _each(_guarded(left, here), lambda path: _guarded(right, path))
-        case ast.Call("select", (condition,)) if condition in Singles():
+        case ast.FunctionCall("select", (condition,)) if condition in Singles():
             return [((ast.Pipe(here.node, condition),), here)]
-        case ast.If(((condition, ast.Literal(None) | ast.Call("empty")),), otherwise) if condition in Singles():
-            negated = ast.Pipe(here.node, ast.Pipe(condition, ast.Call("not")))
+        case ast.If(((condition, ast.Literal(None) | ast.FunctionCall("empty")),), otherwise) if condition in Singles():
+            negated = ast.Pipe(here.node, ast.Pipe(condition, ast.FunctionCall("not")))
             other = _guarded(otherwise or ast.Identity(), here)
             return None if other is None else [((negated, *conditions), path) for conditions, path in other]
     return None

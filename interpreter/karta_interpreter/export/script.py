@@ -33,9 +33,9 @@ from karta_interpreter.export.lua import (
     table,
     written,
 )
+from karta_interpreter.export.lua_body import OutputSink, Value
 from karta_interpreter.export.paths import Path, paths_of
 from karta_interpreter.export.traits import ResultTraits, is_boolean, is_large, name_of, repeated, results_of
-from karta_interpreter.export.writer import OutputSink, Value
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.singles import Singles
 from karta_interpreter.languages.jq.syntax import Node

@@ -18,7 +18,7 @@ from karta_interpreter.languages.jq.syntax.traversal import children, is_merge, 
 
 _LARGEST: Final = 2**53  # all numbers of Lua are float64
 _COMPARISONS: Final = frozenset({"==", "!=", "<", ">", "<=", ">="})
-_EXTREMES: Final = (ast.Call("max"), ast.Call("min"))
+_EXTREMES: Final = (ast.FunctionCall("max"), ast.FunctionCall("min"))
 _AMOUNTS: Final = ("requests", "limits")
 """The fields of an object in which a null means 0."""
 _LEAST: Final = 3
@@ -82,7 +82,7 @@ def is_boolean(node: Node) -> bool:
     match node:
         case ast.Binary(operator):
             return operator in _COMPARISONS or operator in ("and", "or")
-        case ast.Call():
+        case ast.FunctionCall():
             return result_of(node) is Result.BOOLEAN
         case ast.Pipe(_, right):
             return is_boolean(right)
@@ -99,12 +99,12 @@ def is_present(node: Node) -> bool:
         case ast.Array() | ast.Object() | ast.Text() | ast.Negate():
             return True
         case ast.Alternative(left, right):
-            return is_present(right) or right == ast.Call("empty") or is_present(left)
+            return is_present(right) or right == ast.FunctionCall("empty") or is_present(left)
         case ast.Binary(operator):
             return operator not in {"+", "-"}
         case ast.Pipe(left, right):
             return is_present(right) or (right in _EXTREMES and _has_present(left))
-        case ast.Call():
+        case ast.FunctionCall():
             return result_of(node) in _PRESENT
         case ast.If(branches, otherwise):
             return otherwise is not None and all(map(is_present, (otherwise, *(then for _, then in branches))))
@@ -207,7 +207,7 @@ def _objects(node: Node) -> Iterator[Node]:
 
 def _counts(node: Node) -> Iterator[Node]:
     match node:
-        case ast.Pipe(ast.Array(ast.Node() as body), ast.Call("max" | "min" | "add" as name, ())):
+        case ast.Pipe(ast.Array(ast.Node() as body), ast.FunctionCall("max" | "min" | "add" as name, ())):
             terms = terms_of(body)
             if all(map(is_present, terms)):
                 yield node
@@ -215,7 +215,7 @@ def _counts(node: Node) -> Iterator[Node]:
                 yield from _counts(term)
         case ast.Alternative(left, right):
             # The largest of some booleans is not an error there; a sum of several is.
-            if isinstance(left, ast.Pipe) and left.right == ast.Call("add"):
+            if isinstance(left, ast.Pipe) and left.right == ast.FunctionCall("add"):
                 yield from _counts(left)
             yield from _counts(right)
         case ast.Pipe(_, right):

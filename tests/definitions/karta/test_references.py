@@ -11,7 +11,7 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition, pack_known, unpack_known
-from karta_interpreter.definitions.karta.reference_resolver import Known, Reader, known_to, resolved
+from karta_interpreter.definitions.karta.reference_resolver import Known, ReferenceReader, known_to, resolved
 from karta_interpreter.engine.evaluation.pods import pod_sets
 
 Raw = dict[str, Any]
@@ -135,7 +135,7 @@ OBJECT: Object = {
 }
 
 
-def players(definition: Definition, reader: Reader | None, obj: Object = OBJECT) -> int:
+def players(definition: Definition, reader: ReferenceReader | None, obj: Object = OBJECT) -> int:
     (pods,) = pod_sets(resolved(definition, obj, reader), obj)
     return pods.replicas
 
@@ -163,7 +163,7 @@ def test_one_object_is_looked_up(orchestra: Raw, objects: list[Object], found: i
     ],
 )  # fmt: skip
 def test_what_cannot_be_looked_up_is_an_error_that_names_it(
-    orchestra: Raw, reader: Reader | None, hall_name: JSON, message: str
+    orchestra: Raw, reader: ReferenceReader | None, hall_name: JSON, message: str
 ) -> None:
     definition = load_definition(referring(orchestra, HALL, replicas="$hall.spec.sections[].players"))
     with pytest.raises(InterpretationError, match=message):
@@ -254,7 +254,7 @@ def test_a_name_that_may_be_several_is_warned_about(
         pytest.param(Known.of([]), without(OBJECT, "spec", "hall"), id="the workload names none"),
     ],
 )
-def test_missing_reference_is_null(orchestra: Raw, reader: Reader, obj: Object) -> None:
+def test_missing_reference_is_null(orchestra: Raw, reader: ReferenceReader, obj: Object) -> None:
     definition = load_definition(referring(orchestra, HALL, replicas="$hall.spec.players // 3"))
     assert players(definition, reader, obj) == 3
 
@@ -342,7 +342,7 @@ def test_what_a_reader_cannot_tell_of_stays_unknown(orchestra: Raw) -> None:
 @pytest.mark.parametrize("replicas", ["$hall.players", "$seats | length"], ids=["one object", "a list"])
 @pytest.mark.parametrize("reader", [None, _Secretive()], ids=["no reader", "a reader that may not read"])
 def test_a_kind_that_cannot_be_looked_up_is_no_empty_list_to_who_gets_the_objects(
-    orchestra: Raw, reader: Reader | None, replicas: str
+    orchestra: Raw, reader: ReferenceReader | None, replicas: str
 ) -> None:
     definition = load_definition(referring(orchestra, HALL, SEATS, replicas=replicas))
     handed_on = unpack_known(pack_known(known_to(reader, definition.references)))

@@ -6,7 +6,7 @@ from typing import Any
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.edit import get, remove, set_value
 from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.definitions.karta import Definition, Reader
+from karta_interpreter.definitions.karta import Definition, ReferenceReader
 from karta_interpreter.engine.evaluation.status import match_status
 from karta_interpreter.engine.explain import Explanation, Fact, Place, explain
 from karta_interpreter.engine.operations import Call, Operation, interpret
@@ -14,7 +14,7 @@ from karta_interpreter.engine.operations import Call, Operation, interpret
 _NOTHING = object()
 
 
-def check_laws(definition: Definition, call: Call, reader: Reader | None = None) -> Explanation:
+def check_laws(definition: Definition, call: Call, reader: ReferenceReader | None = None) -> Explanation:
     """Fail where an explanation has another answer than `interpret`, or its facts do not make up the answer."""
     found = explain(definition, call, reader=reader)
     assert (found.results, found.error) == _answer(definition, call, reader)
@@ -27,7 +27,7 @@ def check_laws(definition: Definition, call: Call, reader: Reader | None = None)
     return found
 
 
-def _answer(definition: Definition, call: Call, reader: Reader | None) -> tuple[Any, str]:
+def _answer(definition: Definition, call: Call, reader: ReferenceReader | None) -> tuple[Any, str]:
     try:
         return interpret(definition, call, reader=reader), ""
     except InterpretationError as error:

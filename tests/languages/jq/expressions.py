@@ -8,9 +8,9 @@ from karta_interpreter.languages.jq.syntax import (
     Alternative,
     Array,
     Binary,
-    Call,
     Comma,
     Entry,
+    FunctionCall,
     Identity,
     If,
     Index,
@@ -60,9 +60,9 @@ _leaves = st.one_of(
     _paths,
     st.just(Iterate(Identity())),
     st.builds(Iterate, _fields),
-    st.builds(Call, st.sampled_from(sorted(name for name, arity in FUNCTIONS if arity == 0))),
-    st.builds(lambda text: Call("test", (Literal(text),)), st.sampled_from(PATTERNS)),
-    st.just(Call("error", (Literal("refused"),))),
+    st.builds(FunctionCall, st.sampled_from(sorted(name for name, arity in FUNCTIONS if arity == 0))),
+    st.builds(lambda text: FunctionCall("test", (Literal(text),)), st.sampled_from(PATTERNS)),
+    st.just(FunctionCall("error", (Literal("refused"),))),
 )
 
 
@@ -81,7 +81,9 @@ def function_id(function: Function) -> str:
 def _calls(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     any_expression = {Argument.ONCE, Argument.EACH}
     functions = [each for each in FUNCTIONS.values() if each.arguments and any_expression.issuperset(each.arguments)]
-    called = [st.builds(Call, st.just(each.name), st.tuples(*[inner] * len(each.arguments))) for each in functions]
+    called = [
+        st.builds(FunctionCall, st.just(each.name), st.tuples(*[inner] * len(each.arguments))) for each in functions
+    ]
     return st.one_of(*called)
 
 

@@ -14,7 +14,7 @@ from hypothesis import reject
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.jq.compiled.compiler import RUNTIME, Module, PythonCode
 from karta_interpreter.languages.jq.compiled.values import to_json
-from karta_interpreter.languages.jq.syntax import Binary, Call, Entry, Index, Negate, Node, Object, Pipe, Try
+from karta_interpreter.languages.jq.syntax import Binary, Entry, FunctionCall, Index, Negate, Node, Object, Pipe, Try
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import is_merge
 
@@ -76,19 +76,19 @@ def _comparable(node: Node) -> Node:
     node = type(node)(*(_inside(getattr(node, name)) for name in type(node).__match_args__))
     match node:
         case Binary(_, left, right) if merges:
-            return Call("merge", (left, right))
+            return FunctionCall("merge", (left, right))
         case Binary(operator, left, right) if operator in _OPERATORS:
-            return Call(_OPERATORS[operator], (left, right))
-        case Object() | Binary("+") | Call("add" | "from_entries" | "with_entries"):
-            return Pipe(node, Call("sorted"))
-        case Call(name, arguments) if (name, len(arguments)) in _OURS:
-            return Call(f"our_{name}", arguments)
+            return FunctionCall(_OPERATORS[operator], (left, right))
+        case Object() | Binary("+") | FunctionCall("add" | "from_entries" | "with_entries"):
+            return Pipe(node, FunctionCall("sorted"))
+        case FunctionCall(name, arguments) if (name, len(arguments)) in _OURS:
+            return FunctionCall(f"our_{name}", arguments)
         case Index(target, key):
-            return Call("item", (target, key))
+            return FunctionCall("item", (target, key))
         case Negate(body):
-            return Pipe(body, Call("opposite"))
+            return Pipe(body, FunctionCall("opposite"))
         case Try(body):
-            return Call("attempt", (body,))
+            return FunctionCall("attempt", (body,))
         case _:
             return node
 

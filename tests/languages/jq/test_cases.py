@@ -15,8 +15,8 @@ from karta_interpreter.languages.jq.compiled.values import order_key
 from karta_interpreter.languages.jq.syntax import (
     Alternative,
     Array,
-    Call,
     Comma,
+    FunctionCall,
     Identity,
     Index,
     Literal,
@@ -67,5 +67,5 @@ def comparable(outputs: list[JSON] | None) -> list[Any] | None:
 
 
 def test_each_function_has_a_case() -> None:
-    called = {key_of(part) for case in CASES for part in parts_of(parse(case.jq)) if isinstance(part, Call)}
+    called = {key_of(part) for case in CASES for part in parts_of(parse(case.jq)) if isinstance(part, FunctionCall)}
     assert FUNCTIONS.keys() - called == set()

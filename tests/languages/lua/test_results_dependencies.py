@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import LuaRunError
-from karta_interpreter.languages.lua.dependencies import merge_dependencies, verify
+from karta_interpreter.languages.lua.script_dependencies import merge_dependencies, verify
 
 _SECRET = {"apiVersion": "v1", "kind": "Secret", "namespace": "team", "name": "key"}
 _LABELLED = {"apiVersion": "v1", "kind": "Secret", "labelSelector": {"matchLabels": {"app": "web"}}}

@@ -10,7 +10,7 @@ import pytest
 
 from karta_interpreter.base.sandbox import Program, process
 from karta_interpreter.base.sandbox.process import container_memory
-from karta_interpreter.languages.jq.bounded import child as bounded
+from karta_interpreter.languages.jq.bounded import libjq
 from karta_interpreter.languages.lua.machine import worker
 from karta_interpreter.webhook.server import bodies, isolated_child
 from karta_interpreter.webhook.server.bodies import Bodies, most_bytes
@@ -149,7 +149,7 @@ def test_table_of_bounds_is_what_the_server_derives(monkeypatch: pytest.MonkeyPa
         memory, *shown = (int(number) * units[unit] for number, unit in map(str.split, row))
         monkeypatch.setattr(bodies, "container_memory", lambda memory=memory: memory)
         monkeypatch.setattr(process, "container_memory", lambda memory=memory: memory)
-        programs = [Program("", most) for most in (isolated_child.MEMORY, bounded.MEMORY, worker.MEMORY)]
+        programs = [Program("", most) for most in (isolated_child.MEMORY, libjq.MEMORY, worker.MEMORY)]
         assert shown == [most_bytes(32 * MIB), *(program.bound for program in programs)]
 
 

@@ -6,12 +6,12 @@ definition makes of an object is in `engine.evaluation`.
 """
 
 from karta_interpreter.definitions.karta.definition import Component, Definition, PodTemplate
-from karta_interpreter.definitions.karta.reference_resolver import Reader, resolved
+from karta_interpreter.definitions.karta.reference_resolver import ReferenceReader, resolved
 
 __all__ = [
     "Component",
     "Definition",
     "PodTemplate",
-    "Reader",
+    "ReferenceReader",
     "resolved",
 ]

@@ -116,7 +116,7 @@ def several(node: Node) -> bool:
     (True, False)
     """
     return any(
-        key_of(stage) in GENERATORS if isinstance(stage, ast.Call) else isinstance(stage, _SEVERAL)
+        key_of(stage) in GENERATORS if isinstance(stage, ast.FunctionCall) else isinstance(stage, _SEVERAL)
         for stage in _stages(node)
     )
 
@@ -130,9 +130,9 @@ def selections(node: Node) -> list[str]:
     found: list[str] = []
     for stage in _stages(node):
         match stage:
-            case ast.Call("select", [_]):
+            case ast.FunctionCall("select", [_]):
                 found.append(render(stage))
-            case ast.Call(_, [*_, picked]) if key_of(stage) in PICKERS:
+            case ast.FunctionCall(_, [*_, picked]) if key_of(stage) in PICKERS:
                 found += selections(picked)
     return found
 
@@ -307,13 +307,13 @@ def split_default(text: str) -> tuple[str, str | float | bool | None, bool]:
         last = parse(text)
         while isinstance(last, ast.Pipe):
             last = last.right
-        if isinstance(last, ast.Alternative) and isinstance(last.right, ast.Literal | ast.Call):
+        if isinstance(last, ast.Alternative) and isinstance(last.right, ast.Literal | ast.FunctionCall):
             path = text[: last.left.span.end]
             parse(path)  # parentheses around the whole would leave half of a pair in the text before the default
             match last.right:
                 case ast.Literal(value):
                     return path, value, False
-                case ast.Call("empty", ()):
+                case ast.FunctionCall("empty", ()):
                     return path, None, True
     except QuerySyntaxError:
         pass  # reported where the whole expression is checked

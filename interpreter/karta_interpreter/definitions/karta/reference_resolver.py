@@ -17,7 +17,7 @@ from karta_interpreter.definitions.karta.definition import Definition, LabelOper
 from karta_interpreter.languages.jq import Query, Unresolved
 
 
-class Reader(Protocol):
+class ReferenceReader(Protocol):
     """Looks up other objects; both methods raise QueryReferenceError for objects that cannot be looked up.
 
     ``namespace`` is that of the workload or of the reference; it is ignored for cluster-scoped objects.
@@ -68,7 +68,7 @@ class Known:
         return [obj for obj in found if namespace is None or namespace_of(obj) in ("", namespace)]
 
 
-def known_to(reader: Reader | None, references: Iterable[Reference]) -> Known:
+def known_to(reader: ReferenceReader | None, references: Iterable[Reference]) -> Known:
     """The objects of referenced kinds that a reader has, to be handed on, and why others cannot be looked up."""
     found: dict[GVK, tuple[Object, ...]] = {}
     unknown: dict[GVK, str] = {}
@@ -80,20 +80,20 @@ def known_to(reader: Reader | None, references: Iterable[Reference]) -> Known:
     return Known(found, frozenset(found), unknown)
 
 
-def _present(reader: Reader | None) -> Reader:
+def _present(reader: ReferenceReader | None) -> ReferenceReader:
     if reader is None:
         raise QueryReferenceError("objects cannot be looked up here")
     return reader
 
 
-def resolved(definition: Definition, obj: Object, reader: Reader | None) -> Definition:
+def resolved(definition: Definition, obj: Object, reader: ReferenceReader | None) -> Definition:
     """The definition with the values of its references; one that cannot be looked up is an error when it is read."""
     if not definition.references:
         return definition
     return definition.bound({each.name: _value(each, obj, reader) for each in definition.references})
 
 
-def _value(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
+def _value(reference: Reference, obj: Object, reader: ReferenceReader | None) -> JSON:
     try:
         return _looked_up(reference, obj, reader)
     except (QueryError, InterpretationError) as error:
@@ -101,7 +101,7 @@ def _value(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
         return Unresolved(f"the reference ${reference.name} has no value: {error}")
 
 
-def _looked_up(reference: Reference, obj: Object, reader: Reader | None) -> JSON:
+def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None) -> JSON:
     given = namespace_of(obj) if reference.namespace is None else _text(reference.namespace, obj, "namespaceExpression")
     namespace = given or ""
     query = reference.lookup

@@ -24,7 +24,7 @@ _LARGE = 2**16  # bytes from which an object is kept as bytes
 
 
 class ReferenceCache:
-    """Objects of a cluster: a `reference_resolver.Reader` that holds the kinds that are wanted."""
+    """Objects of a cluster: a `reference_resolver.ReferenceReader` that holds the kinds that are wanted."""
 
     def __init__(self, api: ApiServer, pace: Pace) -> None:
         self._api = api

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.karta.reference_resolver import Reader
+from karta_interpreter.definitions.karta.reference_resolver import ReferenceReader
 from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.file_scan import changes
 from karta_interpreter.definitions.sources.files import (
@@ -61,7 +61,7 @@ class Store:
         self._reading, self._publishing = asyncio.Lock(), asyncio.Lock()
 
     @property
-    def reader(self) -> Reader | None:
+    def reader(self) -> ReferenceReader | None:
         """The cache of the objects that definitions refer to; None without a cluster."""
         return self._cluster.referenced if self._cluster else None
 

@@ -11,7 +11,7 @@ from karta_interpreter.base.k8s.values import JSON, NOTHING, field_path
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation
 from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.reference_resolver import Reader, resolved
+from karta_interpreter.definitions.karta.reference_resolver import ReferenceReader, resolved
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.karta.schema_types import expressions
 from karta_interpreter.engine.explain.aggregation import aggregation_facts
@@ -46,7 +46,7 @@ def explain(
     options: Options = DEFAULT_OPTIONS,
     *,
     origin: str = "",
-    reader: Reader | None = None,
+    reader: ReferenceReader | None = None,
     on_print: OnPrint = None,
 ) -> Explanation:
     """Answer a call as `interpret` does, and explain the answer; nothing is raised.

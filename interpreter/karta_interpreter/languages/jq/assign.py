@@ -122,8 +122,6 @@ class Location(NamedTuple):
 
     def scaled(self, factor: int) -> "Location":
         """The location of the output times ``factor``, which is not negative."""
-        if factor == 1:
-            return self
         floor = None if self.floor is None else self.floor * factor
         cap = None if self.cap is None else self.cap * factor
         return Location(self.path, self.default, self.factor * factor, floor, cap, self.numeral)

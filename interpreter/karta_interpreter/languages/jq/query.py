@@ -23,7 +23,7 @@ from karta_interpreter.languages.jq.compiled.compiler import One, Outputs, compi
 from karta_interpreter.languages.jq.compiled.reads import mark_all, project, sources
 from karta_interpreter.languages.jq.compiled.values import to_json
 from karta_interpreter.languages.jq.compiled.variables import value_of, with_values
-from karta_interpreter.languages.jq.syntax import Binary, Call, Identity, Literal, Node
+from karta_interpreter.languages.jq.syntax import Binary, FunctionCall, Identity, Literal, Node
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import variables_in
 
@@ -31,7 +31,7 @@ _LONGEST_QUOTE: Final = 200
 
 
 class ExpressionProgram:
-    """How an expression runs: compiled when it first does, for of those that a server knows most never run.
+    """How an expression runs: compiled on first use, because most expressions that a server loads never run.
 
     A ``bounded`` expression has a function already, and nothing else.
 
@@ -58,7 +58,7 @@ class ExpressionProgram:
     def is_complete(self) -> One | None:
         """Whether all values that the expression may be written over are there; None if that takes a trace."""
         node = None if self._bounded else sources(self._node)
-        return compile_one(Call("all", (node, _IS_THERE))) if node else None
+        return compile_one(FunctionCall("all", (node, _IS_THERE))) if node else None
 
 
 _IS_THERE: Final = Binary("!=", Identity(), Literal(None))
@@ -129,7 +129,7 @@ class Query:
         """
         outputs = self._program.outputs
         try:
-            return with_values(self.values, outputs)(value) if self.variables else outputs(value)
+            return with_values(self.values, outputs, value) if self.variables else outputs(value)
         except (QueryEvaluationError, RecursionError) as error:
             raise self._failure(error) from error
 
@@ -148,7 +148,7 @@ class Query:
         if trace is None:
             raise self._unwritable("it is too complex to be written through")
         try:
-            found = with_values(self.values, trace)(value) if self.variables else trace(value)
+            found = with_values(self.values, trace, value) if self.variables else trace(value)
         except (QueryEvaluationError, RecursionError) as error:
             raise self._failure(error) from error
         return [origin if isinstance(origin, Location) else None for _, origin in found]
@@ -182,8 +182,7 @@ class Query:
 
     def known_paths(self, value: JSON) -> list[Path | None]:
         """For each output of `evaluate` the place whose value it just is, None where it is computed."""
-        locations = self.locate_each(value)
-        return [location.path if location and location.is_plain else None for location in locations]
+        return [location.path if location and location.is_plain else None for location in self.locate_each(value)]
 
     def assign(self, value: JSON, new: JSON) -> JSON:
         """A new object with ``new`` at all places of the expression, as jq's ``(...) = new``.

@@ -67,7 +67,7 @@ def read_scripts(
     >>> reading.scripts.of("Retain")[0].function
     'Retain'
     """
-    reader = _Reader(name, place)
+    reader = _CustomizationReader(name, place)
     reader.read(customizations, path)
     return ScriptReading(Scripts(reader.scripts), tuple(reader.findings), frozenset(reader.broken))
 
@@ -79,7 +79,7 @@ def unknown_fields(value: Iterable[str], known: Iterable[str], path: Path) -> It
             yield error("unknown-field", (*path, field), f"there is no field {field}", did_you_mean(field, known))
 
 
-class _Reader:
+class _CustomizationReader:
     """One reading of one customization; collects."""
 
     def __init__(self, name: str, place: SourcePosition | None) -> None:

@@ -6,10 +6,10 @@ from typing import Final, TypeAlias, final
 
 from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, Object
-from karta_interpreter.languages.lua.dependencies import verify
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 from karta_interpreter.languages.lua.gotypes import MismatchError, rewrite
 from karta_interpreter.languages.lua.operation import Results, by_operation
+from karta_interpreter.languages.lua.script_dependencies import verify
 
 Returned: TypeAlias = Sequence[JSON]
 """All results of a function; an empty table is ``[]`` or ``{}``, for Lua does not distinguish the two."""

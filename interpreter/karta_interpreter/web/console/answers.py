@@ -13,7 +13,7 @@ from karta_interpreter.base.k8s.values import GVK, JSON, Object, Path
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import Loaded, load_placed
-from karta_interpreter.definitions.karta.reference_resolver import Known, Reader
+from karta_interpreter.definitions.karta.reference_resolver import Known, ReferenceReader
 from karta_interpreter.engine.explain import Explanation, Fact, explain
 from karta_interpreter.engine.explain.explanation import OBSERVED
 from karta_interpreter.engine.operations import CHANGED, LIVE, SLOTS, Call, Operation, Options, StatusItem, interpret
@@ -257,7 +257,7 @@ def options_of(question: Question) -> Options:
     return Options(bool(chosen.get("resourceQuotaEstimate")), counting)
 
 
-def outcome(definition: Definition, call: Call, options: Options, reader: Reader) -> Answer:
+def outcome(definition: Definition, call: Call, options: Options, reader: ReferenceReader) -> Answer:
     """Return the results of a call, or `ERROR` with a message."""
     try:
         return interpret(definition, call, options, reader=reader, on_print=lambda _: None)
@@ -265,7 +265,9 @@ def outcome(definition: Definition, call: Call, options: Options, reader: Reader
         return f"{ERROR}{error}"
 
 
-def replicas_or_more(chosen: int | None, definition: Definition, obj: Object, options: Options, reader: Reader) -> int:
+def replicas_or_more(
+    chosen: int | None, definition: Definition, obj: Object, options: Options, reader: ReferenceReader
+) -> int:
     """The replicas to revise an object to: those that were chosen, else one more than it has now.
 
     An object for which InterpretReplica has no answer counts as having none.

@@ -16,7 +16,7 @@ from karta_interpreter.definitions.karta.loading import KINDS
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.draft import CustomKind
 from karta_interpreter.definitions.openapi.draft.openapi import entries, fields, is_pod_spec, is_pod_template
-from karta_interpreter.definitions.openapi.draft.place import Entries, SchemaPath
+from karta_interpreter.definitions.openapi.draft.schema_path import Entries, SchemaPath
 from karta_interpreter.engine.operations import StatusItem
 
 Position: TypeAlias = list[int]

@@ -66,7 +66,7 @@ class AdmissionCA:
         while True:
             for path in PATHS:
                 try:
-                    await self._look(path)
+                    await self._update(path)
                 except ClusterError as error:
                     self._fail(path, error)
             with suppress(TimeoutError):
@@ -74,7 +74,7 @@ class AdmissionCA:
                     await self._woken.wait()
             self._woken.clear()
 
-    async def _look(self, path: str) -> None:
+    async def _update(self, path: str) -> None:
         present = await self._api.get(f"{path}/{self._name}")
         found, bundle = _bundles(present), base64.b64encode(self._authority()).decode()
         if bundle and {*found.values()} - {bundle}:

@@ -162,9 +162,9 @@ class Contention(Collector):
         asked.looked, asked.desired = at, _hash_of_desired(body)
         # What Karmada writes has none of these errors.
         with suppress(AttributeError, InterpreterError, LookupError, RecursionError, TypeError, ValueError):
-            self._look(key, asked, at, orjson.loads(body)["request"], answer, request, definition)
+            self._compare(key, asked, at, orjson.loads(body)["request"], answer, request, definition)
 
-    def _look(
+    def _compare(
         self,
         key: bytes,
         asked: _RetainedObject,

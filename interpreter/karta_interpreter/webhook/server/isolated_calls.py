@@ -28,7 +28,7 @@ from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.awaiting import AsyncPool, Exchange
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import pack
-from karta_interpreter.definitions.karta.reference_resolver import Reader
+from karta_interpreter.definitions.karta.reference_resolver import ReferenceReader
 from karta_interpreter.engine.operations import Call, Options, Results
 from karta_interpreter.engine.operations.interpretation import script_errors, script_jobs, script_results
 from karta_interpreter.languages.lua.machine.worker import (
@@ -69,7 +69,7 @@ class Prepared(NamedTuple):
 
     definition: Definition
     packed: bytes
-    reader: Reader | None
+    reader: ReferenceReader | None
     too_slow: str
 
 
@@ -181,7 +181,7 @@ class IsolatedCalls:
         return answer if found == child.ANSWER else InterpretationError(**json.loads(answer))
 
 
-async def _look_up(reader: Reader | None, question: bytes) -> _Message:
+async def _look_up(reader: ReferenceReader | None, question: bytes) -> _Message:
     """Return the reply to a process that looks up an object, or those of a kind."""
     if reader is None:
         return child.FAILURE, b"objects cannot be looked up here"

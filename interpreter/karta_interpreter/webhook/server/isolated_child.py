@@ -118,7 +118,7 @@ def _interpret(channel: "Channel", request: Request, definition: str, options: d
 
 
 class _ServerReader:
-    """Looks up objects of the other process, a `karta_interpreter.definitions.karta.reference_resolver.Reader`."""
+    """Looks up objects of the other process, a `reference_resolver.ReferenceReader`."""
 
     def __init__(self, channel: "Channel") -> None:
         self._channel = channel

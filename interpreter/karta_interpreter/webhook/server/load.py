@@ -124,7 +124,7 @@ class Interruption:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = signal.signal(signal.SIGVTALRM, self._look)
+        before = signal.signal(signal.SIGVTALRM, self._interrupt_if_due)
         signal.setitimer(signal.ITIMER_VIRTUAL, _TICK, _TICK)
         try:
             yield
@@ -132,7 +132,7 @@ class Interruption:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             signal.signal(signal.SIGVTALRM, before)
 
-    def _look(self, *_: object) -> None:
+    def _interrupt_if_due(self, *_: object) -> None:
         if time.thread_time() >= self.at:
             # Once only: the error may come while the work ends, and must not come again after it.
             self.at = inf

@@ -18,7 +18,7 @@ from karta_interpreter.languages.jq.compiled.functions import (
     Argument,
     Function,
 )
-from karta_interpreter.languages.jq.syntax import Call, Literal, Node
+from karta_interpreter.languages.jq.syntax import FunctionCall, Literal, Node
 from karta_interpreter.languages.jq.syntax.parser import parse
 from tests.languages.jq.expressions import function_id, objects, plain_expressions
 from tests.languages.jq.oracle import compile_many
@@ -360,7 +360,7 @@ def test_a_variable_that_is_read_once_costs_what_the_input_costs(function: Funct
             Argument.FLAGS: Literal(None),
             Argument.TEXT: Literal("x"),
         }
-        node = Call(function.name, tuple(samples[kind] for kind in function.arguments))
+        node = FunctionCall(function.name, tuple(samples[kind] for kind in function.arguments))
         return vet(node, variables=frozenset({"v"})).verdict
 
     assert verdict("$v.x") is verdict(".x")
@@ -383,7 +383,7 @@ def test_functions_that_read_a_variable_once_are_plain(text: str) -> None:
 )
 def test_an_argument_that_runs_for_each_element_may_not(function: Function) -> None:
     arguments = (parse(".[]") if argument is Argument.ONCE else parse("$v.x") for argument in function.arguments)
-    assert vet(Call(function.name, tuple(arguments)), variables=frozenset({"v"})).verdict is Verdict.BOUNDED
+    assert vet(FunctionCall(function.name, tuple(arguments)), variables=frozenset({"v"})).verdict is Verdict.BOUNDED
 
 
 @pytest.mark.parametrize(

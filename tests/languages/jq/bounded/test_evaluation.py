@@ -15,7 +15,7 @@ from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.base.sandbox import Pool, Process
 from karta_interpreter.base.sandbox.deadline import deadline
-from karta_interpreter.languages.jq.bounded import child
+from karta_interpreter.languages.jq.bounded import libjq
 from karta_interpreter.languages.jq.bounded.evaluation import (
     EXPRESSION_SECONDS,
     PROCESSES,
@@ -71,7 +71,7 @@ def test_results(pool: Pool, program: str, value: str, expected: list[JSON]) -> 
 def test_runaway_expressions_are_stopped(
     pool: Pool, monkeypatch: pytest.MonkeyPatch, program: str, seconds: float, message: str
 ) -> None:
-    monkeypatch.setattr(child, "MEMORY", SMALL)
+    monkeypatch.setattr(libjq, "MEMORY", SMALL)
     with pytest.raises(QueryLimitError, match=message):
         evaluate(program, "null", seconds, pool=pool)
     assert evaluate("1", "null", HANG, pool=pool) == [1]

@@ -13,7 +13,7 @@ from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.jq.compiled.functions import FUNCTIONS, Argument, Function
 from karta_interpreter.languages.jq.compiled.operators import total
 from karta_interpreter.languages.jq.compiled.values import order_key
-from karta_interpreter.languages.jq.syntax import Alternative, Array, Call, Comma, Literal, Node, Try
+from karta_interpreter.languages.jq.syntax import Alternative, Array, Comma, FunctionCall, Literal, Node, Try
 from karta_interpreter.languages.jq.syntax.parser import parse
 from karta_interpreter.languages.jq.syntax.printer import render
 from tests.languages.jq.expressions import NUMBERS, PATTERNS, REPLACEMENTS, TEXTS, function_id
@@ -60,7 +60,7 @@ _MOST_CALLS = 60
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=function_id)
 def test_each_function_gives_what_libjq_gives(function: Function) -> None:
     arguments = list(product(*(_KINDS[kind] for kind in function.arguments)))
-    calls = [Call(function.name, chosen) for chosen in arguments[:: 1 + len(arguments) // _MOST_CALLS]]
+    calls = [FunctionCall(function.name, chosen) for chosen in arguments[:: 1 + len(arguments) // _MOST_CALLS]]
     found = 0
     for node, run, expected in zip(calls, map(compile_many, calls), libjq_outputs(calls), strict=True):
         for value, wanted in zip(_INPUTS, expected, strict=True):
@@ -70,7 +70,7 @@ def test_each_function_gives_what_libjq_gives(function: Function) -> None:
     assert (found > 0) is (function.key not in _WITHOUT_OUTPUT)
 
 
-def libjq_outputs(calls: list[Call]) -> Iterable[tuple[list[JSON] | None, ...]]:
+def libjq_outputs(calls: list[FunctionCall]) -> Iterable[tuple[list[JSON] | None, ...]]:
     """The outputs for each input, None where libjq fails, by call; one program, which libjq takes long to compile."""
     attempts: list[Node] = [Alternative(Try(Array(call)), Literal(None)) for call in calls]
     program = libjq_program(Array(reduce(Comma, attempts)))

@@ -13,8 +13,8 @@ from karta_interpreter.languages.jq.compiled.compiler import RUNTIME, Module, co
 from karta_interpreter.languages.jq.compiled.variables import with_values
 from karta_interpreter.languages.jq.syntax import (
     Binary,
-    Call,
     Entry,
+    FunctionCall,
     Identity,
     Index,
     Literal,
@@ -71,14 +71,14 @@ def test_names_and_texts_of_an_expression_are_no_python(text: str) -> None:
         (Object((Entry(literal, literal),)), None, {text: text}),
         (Text((text, Identity(), text)), "-", f"{text}-{text}"),
         (Binary("==", Identity(), literal), text, True),
-        (Call("IN", (literal,)), text, True),
-        (Call("startswith", (literal,)), f"{text}-", True),
+        (FunctionCall("IN", (literal,)), text, True),
+        (FunctionCall("startswith", (literal,)), f"{text}-", True),
         (Variable(text), None, 2),
     ]
     for node, value, expected in table:
-        assert with_values({text: 2}, compile_list(node))(value) == [expected], node
+        assert with_values({text: 2}, compile_list(node), value) == [expected], node
     with pytest.raises(QueryRaisedError) as caught:
-        compile_list(Call("error", (literal,)))(None)
+        compile_list(FunctionCall("error", (literal,)))(None)
     assert str(caught.value) == text
 
 

@@ -15,8 +15,8 @@ from karta_interpreter.languages.jq.syntax import (
     Alternative,
     Array,
     Binary,
-    Call,
     Comma,
+    FunctionCall,
     Identity,
     Index,
     Literal,
@@ -86,8 +86,8 @@ def test_operators_with_a_literal_are_the_functions(operator: str) -> None:
 @pytest.mark.parametrize(("name", "function"), [("min", least), ("max", greatest)])
 @pytest.mark.parametrize("is_optional", [False, True])
 def test_bounds_in_place_are_the_functions(name: str, function: object, is_optional: bool) -> None:
-    bound = Alternative(part(1), Call("empty")) if is_optional else part(1)
-    extreme = compile_one(Pipe(Array(Comma(part(0), bound)), Call(name)))
+    bound = Alternative(part(1), FunctionCall("empty")) if is_optional else part(1)
+    extreme = compile_one(Pipe(Array(Comma(part(0), bound)), FunctionCall(name)))
     for own, other in product(EDGES, EDGES):
         is_there = not is_optional or (other is not None and other is not False)
         expected = outcome(function, [own, other] if is_there else [own])

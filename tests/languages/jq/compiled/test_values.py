@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from karta_interpreter.base.errors import QueryEvaluationError
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.jq.compiled import values
-from karta_interpreter.languages.jq.syntax import Binary, Call, Identity, Index, Literal
+from karta_interpreter.languages.jq.syntax import Binary, FunctionCall, Identity, Index, Literal
 from tests.languages.jq.expressions import objects
 from tests.languages.jq.oracle import libjq
 
@@ -58,8 +58,8 @@ def test_order_and_equality_are_those_of_libjq(left: JSON, right: JSON) -> None:
 
 @given(objects)
 def test_text_is_that_of_libjq(value: JSON) -> None:
-    assert libjq(Call("tojson"), value) == [values.to_json(value)]
-    assert libjq(Call("tostring"), value) == [values.to_text(value)]
+    assert libjq(FunctionCall("tojson"), value) == [values.to_json(value)]
+    assert libjq(FunctionCall("tostring"), value) == [values.to_text(value)]
 
 
 @pytest.mark.parametrize(

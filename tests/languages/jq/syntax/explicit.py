@@ -10,11 +10,11 @@ from karta_interpreter.languages.jq.syntax import (
     Binary,
     Bind,
     Break,
-    Call,
     Comma,
     Define,
     Foreach,
     Format,
+    FunctionCall,
     Identity,
     If,
     Index,
@@ -57,7 +57,7 @@ def explicit(node: Node | None) -> str:  # noqa: C901, PLR0911, PLR0912 - one li
         case Text(parts, name):
             inner = (json.dumps(part)[1:-1] if isinstance(part, str) else rf"\({explicit(part)})" for part in parts)
             return f'({f"@{name}" if name else ""}"{"".join(inner)}")'
-        case Call(name, arguments):
+        case FunctionCall(name, arguments):
             return f"({name}({'; '.join(map(explicit, arguments))}))" if arguments else f"({name})"
         case Index(target, key):
             return f"({explicit(target)}[{explicit(key)}])"

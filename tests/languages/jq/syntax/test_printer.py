@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from karta_interpreter.base.errors import QuerySyntaxError
-from karta_interpreter.languages.jq.syntax import Call, Identity, Index, Iterate, Literal, Node, Try
+from karta_interpreter.languages.jq.syntax import FunctionCall, Identity, Index, Iterate, Literal, Node, Try
 from karta_interpreter.languages.jq.syntax.parser import parse
 from karta_interpreter.languages.jq.syntax.printer import render
 from tests.languages.jq.syntax.corpus import ACCEPTED
@@ -127,4 +127,4 @@ def test_the_deepest_tree_can_be_written() -> None:
 
 def test_shared_nodes_are_written_twice() -> None:
     step = Index(Identity(), Literal("a"))
-    assert render(Call("f", (step, Try(Iterate(step))))) == "f(.a; (.a[])?)"
+    assert render(FunctionCall("f", (step, Try(Iterate(step))))) == "f(.a; (.a[])?)"

@@ -4,8 +4,8 @@ import pytest
 
 from karta_interpreter.base.findings import Span
 from karta_interpreter.languages.jq.syntax import (
-    Call,
     Entry,
+    FunctionCall,
     Identity,
     Index,
     Literal,
@@ -26,7 +26,7 @@ HERE, THERE = Span(0, 1), Span(4, 9)
             Index(Identity(span=HERE), Literal("a")), Index(Identity(), Literal("a", span=THERE)), True, id="nor below"
         ),
         pytest.param(Identity(), RecursiveDescent(), False, id="another kind, and nothing in them"),
-        pytest.param(Call("a"), Literal("a"), False, id="another kind, and the same in them"),
+        pytest.param(FunctionCall("a"), Literal("a"), False, id="another kind, and the same in them"),
         pytest.param(Negate(Literal(1)), Negate(Literal(2)), False, id="a part differs"),
         pytest.param(Index(Identity(), Literal("a")), Index(Literal("a"), Identity()), False, id="the order counts"),
         pytest.param(Literal("a"), "a", False, id="a value is not a node"),

@@ -10,12 +10,12 @@ from karta_interpreter.languages.jq.syntax import (
     Binary,
     Bind,
     Break,
-    Call,
     Comma,
     Define,
     Entry,
     Foreach,
     Format,
+    FunctionCall,
     Identity,
     If,
     Index,
@@ -58,7 +58,7 @@ _leaves: st.SearchStrategy[Node] = st.one_of(
     st.builds(Format, _formats),
     st.builds(Variable, st.sampled_from(["x", "__loc__", "ENV", "if", "a::b"])),
     st.builds(Break, _variables),
-    st.builds(Call, _names),
+    st.builds(FunctionCall, _names),
     st.builds(lambda name: Index(Identity(), Literal(name)), _words),
     st.just(Iterate(Identity())),
 )
@@ -128,7 +128,7 @@ def _wider(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
         st.builds(Reduce, inner, pattern, inner, inner),
         st.builds(Foreach, inner, pattern, inner, inner, optional),
         st.builds(Define, _names, params, inner, inner),
-        st.builds(Call, _names, arguments),
+        st.builds(FunctionCall, _names, arguments),
         st.builds(Label, _variables, inner),
     )
 

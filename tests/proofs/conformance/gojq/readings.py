@@ -10,7 +10,7 @@ from msgspec.structs import fields, replace
 
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.languages.jq import Query, parse
-from karta_interpreter.languages.jq.syntax import Binary, Call, Entry, Index, Iterate, Literal, Node, Pipe, Text
+from karta_interpreter.languages.jq.syntax import Binary, Entry, FunctionCall, Index, Iterate, Literal, Node, Pipe, Text
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import parts_of
 
@@ -91,14 +91,14 @@ def _rewrite(node: Node, readings: frozenset[Reading]) -> Node:
     node = replace(node, **{field.name: _inside(getattr(node, field.name), readings) for field in fields(node)})
     match node:
         case Binary("*", left, right) if Reading.PRODUCT in readings:
-            return Call("times", (left, right))
+            return FunctionCall("times", (left, right))
         case Index(target, key) if Reading.ELEMENTS in readings and not _is_name(key):
-            return Call("element", (target, key))
+            return FunctionCall("element", (target, key))
         case Text(parts, None) if Reading.REPEATABLE in readings and any(map(_iterates, parts)):
             return Text(tuple(part if _iterates(part) else _repeatable(part) for part in parts))
-        case Call(name, arguments):
+        case FunctionCall(name, arguments):
             reading, ours = _CALLS.get((name, len(arguments)), (None, name))
-            return Call(ours, arguments) if reading in readings else node
+            return FunctionCall(ours, arguments) if reading in readings else node
         case _:
             return node
 
@@ -108,7 +108,7 @@ def _iterates(part: str | Node) -> bool:
 
 
 def _repeatable(part: str | Node) -> str | Node:
-    return Pipe(part, Call("repeatable")) if isinstance(part, Node) else part
+    return Pipe(part, FunctionCall("repeatable")) if isinstance(part, Node) else part
 
 
 def _is_name(key: Node) -> bool:

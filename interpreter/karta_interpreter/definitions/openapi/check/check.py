@@ -23,7 +23,7 @@ from karta_interpreter.definitions.openapi.check.outputs import outputs
 from karta_interpreter.definitions.openapi.check.shape import NULL, POD, Shape, Shapes, TypeScope, literal
 from karta_interpreter.definitions.openapi.draft.aggregation import least_value, undecided
 from karta_interpreter.definitions.openapi.draft.openapi import below
-from karta_interpreter.definitions.openapi.draft.place import Entries, SchemaPath
+from karta_interpreter.definitions.openapi.draft.schema_path import Entries, SchemaPath
 from karta_interpreter.languages.jq import parse
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.syntax import NOWHERE, Node

@@ -76,7 +76,7 @@ def outputs(node: Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C9
             outputs(source, inputs, scope)
         case ast.Define(name, _, _, body):
             return outputs(body, inputs, replace(scope, functions=scope.functions | {name}))
-        case ast.Call(name) if name not in scope.functions:
+        case ast.FunctionCall(name) if name not in scope.functions:
             return _called(node, inputs, scope)
         case ast.Identity():
             return inputs
@@ -164,14 +164,14 @@ _RESULTS: Final[Mapping[Result, Shape]] = {
 }
 
 
-def _called(node: ast.Call, inputs: Shapes, scope: TypeScope) -> Shapes:
+def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
     """Return the shapes of a call, as the record of its function has them."""
     match node:
-        case ast.Call("has", (ast.Literal(str() as field) as key,)):
+        case ast.FunctionCall("has", (ast.Literal(str() as field) as key,)):
             # `has` of a wrong type fails, but it is mostly asked to find out; an unknown field it can never find.
             _fields(inputs, field, key, key, replace(scope, is_tried=True))
             return (BOOLEAN,)
-        case ast.Call("error", ()):
+        case ast.FunctionCall("error", ()):
             return ()
     function = function_of(node)
     if function is None:

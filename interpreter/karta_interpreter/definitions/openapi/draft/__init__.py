@@ -16,8 +16,8 @@ from karta_interpreter.definitions.karta.schema import karta_type
 from karta_interpreter.definitions.karta.schema_types import ROOT, STRUCTURE
 from karta_interpreter.definitions.openapi.draft.aggregation import undecided
 from karta_interpreter.definitions.openapi.draft.openapi import CustomKind, below, entries, fields, is_text
-from karta_interpreter.definitions.openapi.draft.place import Entries, SchemaPath
-from karta_interpreter.definitions.openapi.draft.pods import Form, PodsField, counts, find_pods, have_state
+from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField, counts, find_pods, have_state
+from karta_interpreter.definitions.openapi.draft.schema_path import Entries, SchemaPath
 from karta_interpreter.definitions.openapi.draft.statuses import statuses
 
 __all__ = ["CustomKind", "Draft", "draft"]

@@ -7,7 +7,7 @@ from typing import Final
 
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.openapi.draft.openapi import entries, fields, is_text, listed_texts
-from karta_interpreter.definitions.openapi.draft.place import Entries, SchemaPath
+from karta_interpreter.definitions.openapi.draft.schema_path import Entries, SchemaPath
 
 _STATUS: Final = SchemaPath(("status",))
 _KEPT: Final[dict[JSON, JSON]] = {"integer": 0, "number": 0, "boolean": False, "array": []}

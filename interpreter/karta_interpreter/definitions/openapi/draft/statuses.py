@@ -13,7 +13,7 @@ from karta_interpreter.definitions.openapi.draft.openapi import (
     is_text,
     listed_texts,
 )
-from karta_interpreter.definitions.openapi.draft.place import SchemaPath
+from karta_interpreter.definitions.openapi.draft.schema_path import SchemaPath
 
 PHASES = ("phase", "state", "status", "jobStatus", "jobDeploymentStatus")
 """Fields of a status that hold a phase, the most telling first."""

@@ -105,7 +105,7 @@ class _Meter:
             case ast.Pipe(left, right):
                 growth = self.measure(left)
                 return costs.piped(growth, self.measure(right, repeated=growth.count is None))
-            case ast.Call():
+            case ast.FunctionCall():
                 return self._call(node)
             case ast.Iterate(target):
                 return _iterated(target, self.measure(target))
@@ -157,7 +157,7 @@ class _Meter:
         if not isinstance(node.key, ast.Literal):
             return replace(self._reach(node, target, [key]), small=target.small)
         # A piece of a text is no larger than the text.
-        pieces = costs.PIECES if isinstance(node.target, ast.Call) and node.target.name == "split" else 1
+        pieces = costs.PIECES if isinstance(node.target, ast.FunctionCall) and node.target.name == "split" else 1
         return replace(target, size=target.size // pieces, work=target.work + 1)
 
     def _binary(self, node: ast.Binary) -> Growth:
@@ -178,7 +178,7 @@ class _Meter:
             self._combine(node, [*conditions, result])
         return costs.conditional(conditions, result)
 
-    def _call(self, node: ast.Call) -> Growth:
+    def _call(self, node: ast.FunctionCall) -> Growth:
         function = function_of(node)
         kinds = function.arguments if function else [Argument.EACH] * len(node.arguments)
         pairs = list(zip(node.arguments, kinds, strict=True))
@@ -232,7 +232,7 @@ def _name(node: Node) -> str:
     match node:
         case ast.Binary(operator):
             return operator
-        case ast.Call(name):
+        case ast.FunctionCall(name):
             return name
         case ast.Format(name) | ast.Text(format=str() as name):
             return f"@{name}"

@@ -101,7 +101,7 @@ class _Search:
             case ast.Assign(operator):
                 hint = "to compare, write `==`" if operator == "=" else ""
                 self._refuse(node, f"`{operator}` is not allowed: an expression only reads", hint)
-            case ast.Call():
+            case ast.FunctionCall():
                 self._call(node, scope)
             case ast.Variable(name):
                 self._variable(node, name, scope)
@@ -113,16 +113,18 @@ class _Search:
     def _guess(self, node: Node) -> None:
         match node:
             case (
-                ast.Index(target=ast.Call(name, ()) as call)
-                | ast.Iterate(ast.Call(name, ()) as call)
-                | ast.Slice(ast.Call(name, ()) as call)
+                ast.Index(target=ast.FunctionCall(name, ()) as call)
+                | ast.Iterate(ast.FunctionCall(name, ()) as call)
+                | ast.Slice(ast.FunctionCall(name, ()) as call)
             ):
                 self.hints[id(call)] = f"a field of the input is written `.{name}`"
-            case ast.Binary("-", ast.Index(key=ast.Literal(str() as start)) as left, ast.Call(rest, ()) as call):
+            case ast.Binary(
+                "-", ast.Index(key=ast.Literal(str() as start)) as left, ast.FunctionCall(rest, ()) as call
+            ):
                 if call.span.start == left.span.end + 1:
                     self.hints[id(call)] = f'a name with a dash is written `["{start}-{rest}"]`'
 
-    def _call(self, node: ast.Call, scope: Scope) -> None:
+    def _call(self, node: ast.FunctionCall, scope: Scope) -> None:
         name, arity = node.name, len(node.arguments)
         if name in FORBIDDEN:
             self._refuse(node, f"`{name}` is not allowed: {FORBIDDEN[name]}")
@@ -131,7 +133,7 @@ class _Search:
         elif error := _pattern_error(node):
             self._refuse(node, f"the pattern of `{name}` is not a regular expression: {error}")
 
-    def _unknown(self, node: ast.Call, known: AbstractSet[Key]) -> None:
+    def _unknown(self, node: ast.FunctionCall, known: AbstractSet[Key]) -> None:
         name, arity = node.name, len(node.arguments)
         if taken := sorted(count for other, count in known if other == name):
             takes = " or ".join(map(str, taken)) + (" argument" if taken == [1] else " arguments")
@@ -141,7 +143,7 @@ class _Search:
         else:
             self._refuse(node, f"there is no function `{name}`", self._meant(node, known))
 
-    def _meant(self, node: ast.Call, known: AbstractSet[Key]) -> str:
+    def _meant(self, node: ast.FunctionCall, known: AbstractSet[Key]) -> str:
         is_path = not node.arguments and "::" not in node.name
         path = f'a field is `.{node.name}`, a text is `"{node.name}"`' if is_path else ""
         return self.hints.get(id(node)) or _choice("", node.name, {name for name, _ in known}, 0.8) or path
@@ -163,7 +165,7 @@ def _choice(sign: str, name: str, known: AbstractSet[str], cutoff: float = 0.6) 
     return f"did you mean `{sign}{near[0]}`?" if near else ""
 
 
-def _pattern_error(node: ast.Call) -> str:
+def _pattern_error(node: ast.FunctionCall) -> str:
     """The error in the literal pattern or the literal flags of a call; empty if there is none."""
     function = function_of(node)
     kinds = function.arguments if function else ()

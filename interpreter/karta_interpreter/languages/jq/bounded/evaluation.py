@@ -1,6 +1,6 @@
 """Asks a child process for the outputs of an expression, and words what it says of errors.
 
-libjq cannot be interrupted and ends its whole process when memory runs out. Only `child`, which such a process runs,
+libjq cannot be interrupted and ends its whole process when memory runs out. Only `libjq`, which such a process runs,
 loads it. The data in its error messages is removed.
 """
 
@@ -14,7 +14,7 @@ from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError,
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.deadline import remaining
-from karta_interpreter.languages.jq.bounded import child
+from karta_interpreter.languages.jq.bounded import libjq
 
 EXPRESSION_SECONDS: Final = 0.5
 """The longest that one expression may take, even where the deadline is later."""
@@ -23,8 +23,8 @@ PROCESSES: Final = 3
 """How many expressions run at a time."""
 
 _LIMITS: Final = {
-    child.TOO_MANY: f"it gives more than {child.MOST_RESULTS} results",
-    child.TOO_LARGE: "its results are too large",
+    libjq.TOO_MANY: f"it gives more than {libjq.MOST_RESULTS} results",
+    libjq.TOO_LARGE: "its results are too large",
 }
 _TYPE: Final = "(null|boolean|number|string|array|object)"
 _QUOTED: Final = r" \(.*\)"
@@ -57,13 +57,13 @@ def evaluate(program: str, value: str, seconds: float, owner: str = "", pool: Po
     code, text = program.encode(), value.encode()
     try:
         with (pool or POOL).process(owner, seconds) as (process, left):
-            process.send(b"Q", child.LENGTH.pack(len(code)) + code + text, left)
+            process.send(b"Q", libjq.LENGTH.pack(len(code)) + code + text, left)
             letter, payload = process.receive()
     except SandboxError as error:
         raise QueryLimitError(error.after(seconds)) from error
-    if letter == child.FAILED:
+    if letter == libjq.FAILED:
         raise QueryEvaluationError(redacted(payload.decode(errors="replace")))
-    if letter != child.RESULTS:
+    if letter != libjq.RESULTS:
         raise QueryLimitError(_LIMITS[letter])
     results: list[JSON] = orjson.loads(payload)
     return results
@@ -74,7 +74,7 @@ def start() -> Process:
     spec = find_spec("jq")
     if spec is None or spec.origin is None:
         raise QueryEvaluationError("the package jq is not installed")
-    return Process(Program(child.__file__, child.MEMORY, (spec.origin,), packages=False))
+    return Process(Program(libjq.__file__, libjq.MEMORY, (spec.origin,), packages=False))
 
 
 POOL: Final = Pool(start, PROCESSES)

@@ -31,7 +31,7 @@ from typing import Any, Final, NamedTuple, Self, TypeAlias
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, QueryReferenceError
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.jq import syntax as ast
-from karta_interpreter.languages.jq.bounded.child import MOST_RESULTS
+from karta_interpreter.languages.jq.bounded.libjq import MOST_RESULTS
 from karta_interpreter.languages.jq.compiled import operators
 from karta_interpreter.languages.jq.compiled.functions import FUNCTIONS, Code, function_of
 from karta_interpreter.languages.jq.compiled.operators import MOST_ELEMENTS
@@ -137,9 +137,6 @@ _TYPES: Final = {
 Write: TypeAlias = Callable[[str], list[str]]
 """Returns the lines of a function with that name."""
 
-Body: TypeAlias = Callable[["PythonCode"], None]
-"""Writes the body of a function."""
-
 
 class Module:
     """Functions that call each other, with the constants that they share."""
@@ -202,7 +199,7 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
-def compiled(write: Body, known: Mapping[str, Any] = RUNTIME, origin: Origin = None) -> Any:  # noqa: ANN401 - any function
+def compiled(write: Callable[["PythonCode"], None], known: Mapping[str, Any] = RUNTIME, origin: Origin = None) -> Any:  # noqa: ANN401 - any function
     """The function with the body that ``write`` writes, for an input of that origin."""
     module = Module()
     name = PythonCode(module).function(write, origin=origin)
@@ -340,7 +337,7 @@ class PythonCode:
                 self._conditional(node, here, sink)
             case ast.Try():
                 self._attempt(node, here, sink)
-            case ast.Call():
+            case ast.FunctionCall():
                 self._call(node, here, sink)
             case _:
                 raise ValueError(f"{type(node).__name__} is not plain")
@@ -527,7 +524,7 @@ class PythonCode:
                 return comparison(operator, self.named(self.value(left, here)), other)
             case ast.Pipe(left, right) if left in self.module.singles:
                 return self.condition(right, self.value(left, here))
-            case ast.Call("not", ()):
+            case ast.FunctionCall("not", ()):
                 return untruth(self.named(here))
         return truth(self.named(self.value(node, here)))
 
@@ -536,7 +533,7 @@ class PythonCode:
         if node in self.module.singles:
             sink.write(self._decided(node, here))
             return
-        right = ast.Pipe(node.right, ast.Pipe(ast.Call("not"), ast.Call("not")))  # whether it is true
+        right = ast.Pipe(node.right, ast.Pipe(ast.FunctionCall("not"), ast.FunctionCall("not")))  # whether it is true
         then, other = (right, ast.Literal(False)) if node.operator == "and" else (ast.Literal(True), right)
         self._conditional(ast.If(((node.left, then),), other), here, sink)
 
@@ -666,7 +663,7 @@ class PythonCode:
             with self.block("else:"):
                 sink.write(output)
 
-    def _call(self, node: ast.Call, here: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each code
+    def _call(self, node: ast.FunctionCall, here: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each code
         """Write a call of a function as its record has it."""
         function = function_of(node)
         if function is None:
@@ -704,8 +701,7 @@ class PythonCode:
             case Code.IN:
                 self._membership(name, arguments[0], here, sink)
             case Code.ANY | Code.ALL as decided:
-                is_any = decided is Code.ANY
-                decision = self.function(lambda code: code.return_decision(arguments, is_any=is_any))
+                decision = self.function(lambda code: code.return_decision(arguments, is_any=decided is Code.ANY))
                 sink.write(self.bind(f"{decision}({here})"))
             case Code.MAP:
                 self._map(arguments[0], here, sink)
@@ -776,7 +772,7 @@ class PythonCode:
             self.elements(INPUT, ask, "elements")
         self.line(f"return {not is_any}")
 
-    def _regex(self, node: ast.Call, name: str, here: str, hand_on: Callable[[str], None]) -> None:
+    def _regex(self, node: ast.FunctionCall, name: str, here: str, hand_on: Callable[[str], None]) -> None:
         """Write a call with a regular expression, which is compiled here if it is known."""
         call, constant = RegexCall.of(node), self.module.constant
         if call.flags is None:
@@ -887,7 +883,7 @@ class PythonCode:
 
 def is_empty(node: Node) -> bool:
     """Whether an expression never has an output."""
-    return isinstance(node, ast.Call) and node.name == "empty" and not node.arguments
+    return isinstance(node, ast.FunctionCall) and node.name == "empty" and not node.arguments
 
 
 def is_name(atom: str) -> bool:

@@ -33,7 +33,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from karta_interpreter.languages.jq.compiled.regex import COMPUTED_GROUPS, COMPUTED_SIZE, RegexCall
-from karta_interpreter.languages.jq.syntax import Call
+from karta_interpreter.languages.jq.syntax import FunctionCall
 
 SIZE_LIMIT: Final = 256
 WORK_LIMIT: Final = 1024
@@ -162,7 +162,7 @@ def repeated(value: Growth) -> Growth:
     return replace(value, size=1 + MOST_REPEATED // CHARACTERS, small=True)
 
 
-Cost: TypeAlias = Callable[[Call, list[Growth]], Growth | str]
+Cost: TypeAlias = Callable[[FunctionCall, list[Growth]], Growth | str]
 """What a call makes of its input, from what its arguments make of it; a text is why it cannot run in process."""
 
 _NUMBER: Final = 3
@@ -256,7 +256,7 @@ def regex(found: _Found, *, all_groups: bool) -> Cost:
     Only captures with a name count if not ``all_groups``.
     """
 
-    def cost(node: Call, arguments: list[Growth]) -> Growth | str:
+    def cost(node: FunctionCall, arguments: list[Growth]) -> Growth | str:
         call = RegexCall.of(node)
         compiled, is_everywhere = call.compiled(), "g" in (call.flags or "")
         size, groups = COMPUTED_SIZE, COMPUTED_GROUPS

@@ -16,7 +16,7 @@ from karta_interpreter.base.k8s.values import JSON, type_name
 from karta_interpreter.languages.jq.compiled import collection, costs, regex, values
 from karta_interpreter.languages.jq.compiled.costs import ANSWER, CONSTANT, ENTRIES, INPUT, PIECES, Cost, Growth
 from karta_interpreter.languages.jq.compiled.operators import Many, at_path, elements, item, split, total
-from karta_interpreter.languages.jq.syntax import Array, Call, Identity, If, Node, Pipe
+from karta_interpreter.languages.jq.syntax import Array, FunctionCall, Identity, If, Node, Pipe
 
 
 class Argument(Enum):
@@ -322,7 +322,7 @@ _ALL: Final = (
         Result.ANY,
         costs.with_entries,
         Reads.ALL,
-        lambda body: Pipe(Pipe(Call("to_entries"), Call("map", (body,))), Call("from_entries")),
+        lambda body: Pipe(Pipe(FunctionCall("to_entries"), FunctionCall("map", (body,))), FunctionCall("from_entries")),
     ),
     # of outputs
     _written(
@@ -332,7 +332,7 @@ _ALL: Final = (
         Result.SUM,
         costs.summed,
         Reads.OUTPUTS,
-        lambda terms: Pipe(Array(terms), Call("add")),
+        lambda terms: Pipe(Array(terms), FunctionCall("add")),
     ),
     _written("all", (_EACH,), Outputs.ONE, Result.BOOLEAN, costs.decided, Reads.TRUTH, Code.ALL),
     _written("all", (_ONCE, _EACH), Outputs.ONE, Result.BOOLEAN, costs.decided, Reads.TRUTH, Code.ALL),
@@ -356,7 +356,7 @@ _ALL: Final = (
         Result.INPUT,
         costs.selected,
         Reads.SELF,
-        lambda condition: If(((condition, Identity()),), Call("empty")),
+        lambda condition: If(((condition, Identity()),), FunctionCall("empty")),
     ),
     # of regular expressions
     *_regex("test", (_PATTERN,), Outputs.EACH, Result.BOOLEAN, regex.test, costs.TEST),
@@ -375,17 +375,17 @@ Key: TypeAlias = tuple[str, int]
 FUNCTIONS: Final[Mapping[Key, Function]] = {function.key: function for function in _ALL}
 
 
-def key_of(node: Call) -> Key:
+def key_of(node: FunctionCall) -> Key:
     """The function that a call names."""
     return node.name, len(node.arguments)
 
 
-def function_of(node: Call) -> Function | None:
+def function_of(node: FunctionCall) -> Function | None:
     """The record of the function that a call names; None if it does not run in this process."""
     return FUNCTIONS.get(key_of(node))
 
 
-def result_of(node: Call) -> Result:
+def result_of(node: FunctionCall) -> Result:
     """What the outputs of a call are, as far as it is known."""
     function = function_of(node)
     return function.result if function else Result.ANY

@@ -70,7 +70,7 @@ def project(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0
             )
         case ast.Text(parts, None):
             return mark_all(each for part in parts if isinstance(part, Node) for each in project(part, inputs))
-        case ast.Call() if function := function_of(node):
+        case ast.FunctionCall() if function := function_of(node):
             return _called(function.reads, node.arguments, inputs)
     return mark_all(inputs)
 
@@ -114,7 +114,7 @@ def _elements(parts: Projections) -> Projections:
     return tuple(part.each() for part in parts)
 
 
-_NOTHING: Final = ast.Call("empty")
+_NOTHING: Final = ast.FunctionCall("empty")
 
 
 def sources(node: Node) -> Node | None:
@@ -131,12 +131,12 @@ def sources(node: Node) -> Node | None:
     match node:
         case _ if _is_path(node):
             return node
-        case ast.Literal() | ast.Call("empty"):
+        case ast.Literal() | ast.FunctionCall("empty"):
             return _NOTHING
         case ast.Comma(left, right) | ast.Alternative(left, right) | ast.Binary("*", left, right):
             first, rest = sources(left), sources(right)
             return ast.Comma(first, rest) if first and rest else None
-        case ast.Array(Node() as body) | ast.Pipe(body, ast.Call("max" | "min" | "tonumber", ())):
+        case ast.Array(Node() as body) | ast.Pipe(body, ast.FunctionCall("max" | "min" | "tonumber", ())):
             return sources(body)
         case ast.Pipe(left, right) if _is_path(left):
             rest = sources(right)
@@ -152,7 +152,7 @@ def sources(node: Node) -> Node | None:
 def _is_path(node: Node) -> bool:
     """Whether all outputs are values at paths, and none is computed."""
     match node:
-        case ast.Identity() | ast.Call("select", (_,)):
+        case ast.Identity() | ast.FunctionCall("select", (_,)):
             return True
         case ast.Index(target, _) | ast.Iterate(target):
             return _is_path(target)

@@ -19,7 +19,7 @@ import re2
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.jq.compiled.values import text_of
-from karta_interpreter.languages.jq.syntax import Call, Literal, Node
+from karta_interpreter.languages.jq.syntax import FunctionCall, Literal, Node
 
 MOST_STEPS: Final = 2**24
 """The searches of a call, times the characters of the text, times the size of the pattern."""
@@ -221,10 +221,10 @@ class RegexCall:
     replacement: Node | None
 
     @classmethod
-    def of(cls, node: Call) -> Self:
+    def of(cls, node: FunctionCall) -> Self:
         """The parts of a call of one of the functions above.
 
-        >>> RegexCall.of(Call("scan", (Literal("a"), Literal("i")))).flags
+        >>> RegexCall.of(FunctionCall("scan", (Literal("a"), Literal("i")))).flags
         'ig'
         """
         pattern, *rest = node.arguments

@@ -35,7 +35,7 @@ class Singles:
     def _has_one_output(self, node: Node) -> bool:
         if isinstance(node, ast.Identity | ast.Literal | ast.Variable | ast.Array):
             return True
-        if isinstance(node, ast.Call):
+        if isinstance(node, ast.FunctionCall):
             function = function_of(node)
             if function is None or function.outputs is not Outputs.EACH:
                 return function is not None and function.outputs is Outputs.ONE

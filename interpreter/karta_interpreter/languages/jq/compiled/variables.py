@@ -21,17 +21,13 @@ class Unresolved:
     reason: str
 
 
-def with_values(values: Mapping[str, JSON], function: Callable[[A], B]) -> Callable[[A], B]:
-    """The same function with values for the variables that are read while it runs."""
-
-    def run(argument: A) -> B:
-        token = _present.set(values)
-        try:
-            return function(argument)
-        finally:
-            _present.reset(token)
-
-    return run
+def with_values(values: Mapping[str, JSON], function: Callable[[A], B], argument: A) -> B:
+    """The result of a function, with values for the variables that are read while it runs."""
+    token = _present.set(values)
+    try:
+        return function(argument)
+    finally:
+        _present.reset(token)
 
 
 def value_of(name: str) -> JSON:

@@ -231,7 +231,7 @@ class Define(Node, frozen=True):
     body: Node
 
 
-class Call(Node, frozen=True):
+class FunctionCall(Node, frozen=True):
     """``name`` or ``name(a; b)``; ``name`` may be qualified, ``module::name``."""
 
     name: str

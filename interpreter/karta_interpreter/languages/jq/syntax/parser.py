@@ -20,6 +20,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import groupby
 from typing import Final, NoReturn, TypeVar
 
 from msgspec.structs import replace
@@ -251,7 +252,7 @@ class _Parser:
             "if": self.condition,
             "reduce": self.loop,
             "foreach": self.loop,
-            "break": self.escape,
+            "break": lambda token: ast.Break(self.variable_name("the `$name` of a label"), span=self.span(token)),
         }
         if self.at(*readers):
             return readers[self.next.text](self.advance())
@@ -273,10 +274,10 @@ class _Parser:
         if opened := self.accept("("):
             arguments = self.several(self.query, ";")
             self.close(opened)
-            return ast.Call(name.text, arguments, span=self.span(name))
+            return ast.FunctionCall(name.text, arguments, span=self.span(name))
         if name.text in _CONSTANTS:
             return ast.Literal(_CONSTANTS[name.text], span=name.span)
-        return ast.Call(name.text, span=name.span)
+        return ast.FunctionCall(name.text, span=name.span)
 
     def group(self, opened: Token) -> Node:
         """Read the rest of ``(query)``; its parentheses belong to its place."""
@@ -315,12 +316,8 @@ class _Parser:
 
     def object_value(self) -> Node:
         """Read pipes, but no comma: that one ends the entry."""
-        steps = [self.expression()]
-        while self.accept("|"):
-            steps.append(self.expression())
-        value = steps.pop()
-        while steps:
-            step = steps.pop()
+        *steps, value = self.several(self.expression, "|")
+        for step in reversed(steps):
             value = ast.Pipe(step, value, span=self.span(step))
         return value
 
@@ -368,10 +365,6 @@ class _Parser:
             return ast.Reduce(source, pattern, init, update, span=self.span(opened))
         return ast.Foreach(source, pattern, init, update, extract, span=self.span(opened))
 
-    def escape(self, opened: Token) -> Node:
-        name = self.variable_name("the `$name` of a label")
-        return ast.Break(name, span=self.span(opened))
-
     def at_string(self) -> bool:
         """Whether a string is next, plain or formatted."""
         return self._tokens[self._place + (self.next.kind is Kind.FORMAT)].kind is Kind.OPEN_TEXT
@@ -384,10 +377,9 @@ class _Parser:
         parts: list[str | Node] = []
         while not self.accept_kind(Kind.CLOSE_TEXT):
             parts.append(self.string_part())
-        joined = _joined(parts)
-        if name or any(isinstance(part, Node) for part in joined):
-            return ast.Text(joined, name.text if name else None, span=self.span(start))
-        return ast.Literal("".join(map(str, joined)), span=self.span(start))
+        if name or any(isinstance(part, Node) for part in parts):
+            return ast.Text(tuple(_joined(parts)), name.text if name else None, span=self.span(start))
+        return ast.Literal("".join(map(str, parts)), span=self.span(start))
 
     def string_part(self) -> str | Node:
         opened = self.accept_kind(Kind.OPEN_INTERPOLATION)
@@ -534,15 +526,13 @@ def _through(start: Token | Node, end: Node) -> Span:
     return Span(start.span.start, end.span.end)
 
 
-def _joined(parts: list[str | Node]) -> tuple[str | Node, ...]:
+def _joined(parts: list[str | Node]) -> Iterator[str | Node]:
     """The parts of a string with neighbouring pieces of text put together."""
-    joined: list[str | Node] = []
-    for part in parts:
-        if isinstance(part, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += part
+    for is_text, run in groupby(parts, key=lambda part: isinstance(part, str)):
+        if is_text:
+            yield "".join(map(str, run))
         else:
-            joined.append(part)
-    return tuple(joined)
+            yield from run
 
 
 def _number(text: str) -> int | float:

@@ -66,7 +66,7 @@ class _Printer:
             case ast.Text(parts, name):
                 text = "".join(_quoted(part)[1:-1] if isinstance(part, str) else f"\\({show(part)})" for part in parts)
                 return f'@{name} "{text}"' if name else f'"{text}"'
-            case ast.Call(name, arguments):
+            case ast.FunctionCall(name, arguments):
                 return f"{name}({'; '.join(map(show, arguments))})" if arguments else name
             case ast.Index() | ast.Slice() | ast.Iterate():
                 return self._step(node)

@@ -10,7 +10,7 @@ from karta_interpreter.base.k8s.values import JSON, field_path
 from karta_interpreter.languages.lua.go_numbers import json_number, json_text
 from karta_interpreter.languages.lua.gotypes.quantities import written_quantity
 
-Reader: TypeAlias = Callable[[JSON], JSON]
+ScalarReader: TypeAlias = Callable[[JSON], JSON]
 """Returns a value as Go keeps it, or raises MismatchError."""
 
 _KINDS = {dict: "object", list: "array", str: "string", bool: "bool"}
@@ -60,7 +60,7 @@ def mismatch(value: JSON, go_type: str, *, exactly: bool = False) -> MismatchErr
     return MismatchError(kind, go_type)
 
 
-def _plain(kind: type, go_type: str) -> Reader:
+def _plain(kind: type, go_type: str) -> ScalarReader:
     def read(value: JSON) -> JSON:
         if type(value) is kind:
             return value
@@ -69,7 +69,7 @@ def _plain(kind: type, go_type: str) -> Reader:
     return read
 
 
-def _integer(go_type: str, bits: int) -> Reader:
+def _integer(go_type: str, bits: int) -> ScalarReader:
     bound = 1 << (bits - 1)
 
     def read(value: JSON) -> int:
@@ -103,7 +103,7 @@ def _time(value: JSON) -> str:
 
 _int32 = _integer("int32", 32)
 
-SCALARS: Final[Mapping[str, Reader]] = {
+SCALARS: Final[Mapping[str, ScalarReader]] = {
     "string": _plain(str, "string"),
     "bool": _plain(bool, "bool"),
     "int32": _int32,

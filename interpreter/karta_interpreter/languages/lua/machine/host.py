@@ -1,7 +1,7 @@
 """What the half of a machine that is written in Lua calls in Python.
 
 Scripts get to none of these functions: they call functions of Lua that call them. The machine hands over each byte of a
-string as one character, for a string of Lua need not be UTF-8; such text is called `spelled` here.
+string as one character, for a string of Lua need not be UTF-8; such text is called Latin-1 text here.
 
 A script gets an object as a number, and each level of the object becomes a table when the script first reads a field of
 it: most scripts read a small part of what they get. The argument itself is JSON text, of which a field is decoded then.
@@ -28,7 +28,6 @@ Kube: TypeAlias = Mapping[str, Callable[..., JSON]]
 """What ``require("kube")`` offers: functions with one result, None for nil."""
 
 OnPrint: TypeAlias = Callable[[str], None]
-ToLua: TypeAlias = Callable[[JSON], Any]
 
 _MOST_PRINTED: Final = 256 * 1024
 _ESCAPED: Final = re.compile("[\udc80-\udcff]")
@@ -37,9 +36,9 @@ _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class Host:
-    """The functions for one machine; ``to_lua`` makes a table of spelled JSON without nulls."""
+    """The functions for one machine; ``to_lua`` makes a table of JSON in Latin-1 text, without nulls."""
 
-    def __init__(self, kube: Kube, to_lua: ToLua) -> None:
+    def __init__(self, kube: Kube, to_lua: Callable[[JSON], Any]) -> None:
         self._kube = kube
         self._to_lua = to_lua
         self.begin({}, None)
@@ -69,26 +68,26 @@ class Host:
     def begin(self, own: Own, on_print: OnPrint | None) -> None:
         """Begin a run."""
         self._own, self._on_print, self._printed = own, on_print, 0
-        self._lent: list[bytes | Object] = []
+        self._objects: list[bytes | Object] = []
         self._rests: dict[int, dict[str, Any]] = {}
 
     def give_text(self, text: bytes) -> tuple[Any, str | None]:
         """The same as `give`, for an argument that is JSON text."""
         if text.startswith(b"{") and text != b"{}":
-            return self._lend(text), "object"
+            return self._register(text), "object"
         return self.give(_without_nulls_of(text))
 
     def give(self, value: JSON) -> tuple[Any, str | None]:
         """A value without nulls as Lua takes it, and its kind: an object is passed as a number."""
         kind = type(value)
         if kind is str:
-            return spelled(value), None
+            return as_latin1(value), None
         if value and kind is dict:
-            return self._lend(value), "object"
+            return self._register(value), "object"
         # Such as items of statuses, of which scripts read a few fields each. An empty object is an empty table.
         if value and kind is list and all(item and type(item) is dict for item in value):
-            return self._to_lua(list(map(self._lend, value))), "objects"
-        return (self._to_lua(_spelled_table(value)) if kind in (dict, list) else value), None
+            return self._to_lua(list(map(self._register, value))), "objects"
+        return (self._to_lua(_table_as_latin1(value)) if kind in (dict, list) else value), None
 
     def given_values(self, given: Sequence[Any], empty: JSON) -> list[JSON]:
         """The values that ``json.lua`` passes as kinds and values; an empty table becomes ``empty``."""
@@ -97,9 +96,9 @@ class Host:
     def _given_value(self, kind: str, value: Any, empty: JSON) -> JSON:  # noqa: ANN401 - by its kind
         if kind == "table":
             return orjson.loads(decoded(value)) if value != "[]" else type(empty)()
-        if kind == "lent":
-            lent = self._lent[value - 1]
-            return _without_nulls_of(lent) if type(lent) is bytes else lent
+        if kind == "unread":
+            obj = self._objects[value - 1]
+            return _without_nulls_of(obj) if type(obj) is bytes else obj
         if kind == "string":
             return decoded(value)
         if kind == "number":
@@ -108,32 +107,32 @@ class Host:
             return FUNCTION
         return NoJson(decoded(value)) if kind == "problem" else value
 
-    def _lend(self, value: bytes | Object) -> int:
-        self._lent.append(value)
-        return len(self._lent)
+    def _register(self, value: bytes | Object) -> int:
+        self._objects.append(value)
+        return len(self._objects)
 
     def _rest(self, number: int) -> dict[str, Any]:
         """The fields of an object that are not converted, to be changed; those of an argument are not decoded."""
         rest = self._rests.get(number)
         if rest is None:
-            lent: Any = self._lent[number - 1]
-            rest = self._rests[number] = _OBJECT.decode(lent) if type(lent) is bytes else dict(lent)
+            obj: Any = self._objects[number - 1]
+            rest = self._rests[number] = _OBJECT.decode(obj) if type(obj) is bytes else dict(obj)
         return rest
 
     def _take(self, number: int, name: str) -> tuple[Any, str | None] | None:
         # Taken out: from now on the table of Lua has the field, and may change it.
-        field = self._rest(number).pop(name if name.isascii() else _unspelled(name), None)
+        field = self._rest(number).pop(name if name.isascii() else _from_latin1(name), None)
         if field is None:
             return None
         return self.give(_without_nulls_of(bytes(field)) if type(field) is msgspec.Raw else field)
 
     def _names(self, number: int) -> Any:  # noqa: ANN401 - a table of the machine's
-        return self._to_lua(list(map(spelled, self._rest(number))))
+        return self._to_lua(list(map(as_latin1, self._rest(number))))
 
     def _rest_json(self, number: int) -> str:
-        rest = self._rests.get(number, self._lent[number - 1])
+        rest = self._rests.get(number, self._objects[number - 1])
         text = rest if type(rest) is bytes else msgspec.json.encode(rest)
-        if type(self._lent[number - 1]) is bytes and _NULL in text:
+        if type(self._objects[number - 1]) is bytes and _NULL in text:
             text = orjson.dumps(_without_nulls_of(text))
         return text[1:-1].decode("latin-1")
 
@@ -142,7 +141,7 @@ class Host:
         try:
             results = function(*self.given_values(given, {}))
         except InterpreterError as error:
-            return False, spelled(str(error))
+            return False, as_latin1(str(error))
         return True, *chain.from_iterable(map(self.give, results))
 
     def _print(self, text: str) -> None:
@@ -153,26 +152,26 @@ class Host:
 
 
 def decoded(text: str) -> str:
-    r"""The text that spelled bytes are, with U+FFFD for each invalid byte, as Go has it.
+    r"""The text whose bytes are Latin-1 text, with U+FFFD for each invalid byte, as Go has it.
 
     >>> decoded("gr\u00c3\u00bcn \u00ff") == "gr\u00fcn \ufffd"
     True
     """
-    return text if text.isascii() else _ESCAPED.sub("\ufffd", _unspelled(text))
+    return text if text.isascii() else _ESCAPED.sub("\ufffd", _from_latin1(text))
 
 
-def spelled(text: str) -> str:
+def as_latin1(text: str) -> str:
     """The bytes of a text, each as a character."""
     return text if text.isascii() else text.encode().decode("latin-1")
 
 
-def _unspelled(text: str) -> str:
-    """The text that spelled bytes are, with a surrogate for each invalid byte."""
+def _from_latin1(text: str) -> str:
+    """The text whose bytes are Latin-1 text, with a surrogate for each invalid byte."""
     return text if text.isascii() else text.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
-def _spelled_table(value: JSON) -> JSON:
-    """A value with its texts spelled; `orjson` escapes nothing beyond ASCII."""
+def _table_as_latin1(value: JSON) -> JSON:
+    """A value with its texts as Latin-1 text; `orjson` escapes nothing beyond ASCII."""
     text = orjson.dumps(value)
     return value if text.isascii() else orjson.loads(text.decode("latin-1"))
 
@@ -212,10 +211,10 @@ def lower(text: str) -> str:
 
 
 def _on_text(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of texts as one of spelled texts."""
+    """A function of texts as one of Latin-1 texts."""
 
     def call(*arguments: Any) -> Any:  # noqa: ANN401 - by the function
         result = function(*(decoded(value) if type(value) is str else value for value in arguments))
-        return spelled(result) if type(result) is str else result
+        return as_latin1(result) if type(result) is str else result
 
     return call

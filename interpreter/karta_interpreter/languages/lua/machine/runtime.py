@@ -31,12 +31,12 @@ from lupa import lua52
 from karta_interpreter.base.errors import LuaRunError, LuaSyntaxError
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.lua.machine.bytecode import Names, names_of
-from karta_interpreter.languages.lua.machine.host import Host, Kube, OnPrint, decoded, spelled
+from karta_interpreter.languages.lua.machine.host import Host, Kube, OnPrint, as_latin1, decoded
 from karta_interpreter.languages.lua.machine.source import placed, readable, rewrite
 from karta_interpreter.languages.lua.script import Own
 
 _PARTS: Final = (
-    *("errors", "numbers", "lending", "ordering", "json", "arguments", "base", "modules", "patterns", "matching"),
+    *("errors", "numbers", "lazy_tables", "ordering", "json", "arguments", "base", "modules", "patterns", "matching"),
     *("strings", "tables", "environment", "main"),
 )
 _LOAD: Final = "local text, machine, host = ... assert(load(text, '=[library]'))(machine, host)"
@@ -101,7 +101,7 @@ class Runtime:
     def names(self, text: str) -> Names:
         """The names of a script; raises LuaSyntaxError."""
         self._chunk(text)
-        bytecode, problem = _pair(self._machine.compiled(spelled(readable(text))))
+        bytecode, problem = _pair(self._machine.compiled(as_latin1(readable(text))))
         if bytecode is None:
             raise _syntax_error(problem)
         return names_of(bytecode.encode("latin-1"))
@@ -121,10 +121,10 @@ class Runtime:
         return machine
 
     def _load(self, text: str) -> Any:  # noqa: ANN401 - a function of Lua
-        chunk, problem = _pair(self._machine.load(spelled(rewrite(text))))
+        chunk, problem = _pair(self._machine.load(as_latin1(rewrite(text))))
         if chunk is None:
             # The message quotes the text near the error: that of the author, not what `rewrite` has made of it.
-            _, own_problem = _pair(self._machine.load(spelled(readable(text))))
+            _, own_problem = _pair(self._machine.load(as_latin1(readable(text))))
             raise _syntax_error(own_problem or problem)
         return chunk
 

@@ -24,12 +24,13 @@ _ESCAPE: Final = re.compile(r"\\(\r\n|\n\r|.)", re.DOTALL)
 _ESCAPES: Final = frozenset("abfnrtv\\\"'0123456789\r\n")
 _OPENERS: Final = frozenset(("function", "if", "do", "repeat"))
 _CLOSERS: Final = frozenset(("end", "until"))
-_KEYWORDS: Final = frozenset(
+RESERVED_WORDS: Final = frozenset(
     (
         *("and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local"),
         *("nil", "not", "or", "repeat", "return", "then", "true", "until", "while"),
     )
 )
+"""The reserved words of Lua 5.1, and `goto`, which gopher-lua has as well."""
 _GO_ON: Final = frozenset(("and", "or", "==", "~=", "<", ">", "<=", ">=", "..", "+", "-", "*", "/", "%", "^", ","))
 """Tokens that continue an expression after the ``end`` of a function."""
 _ORDINARY: Final = {"_ENV": "_ENV_"}
@@ -143,7 +144,7 @@ class _Rewriter:
     def _ends_value(self) -> bool:
         """Whether a table here is the argument of a call: ``f{...}``."""
         kind, word = self._last[-1]
-        return kind in ("text", "long") or word in (")", "]", "}") or (kind == "name" and word not in _KEYWORDS)
+        return kind in ("text", "long") or word in (")", "]", "}") or (kind == "name" and word not in RESERVED_WORDS)
 
     def _field(self) -> str:
         """The name before an equals sign, as a string of Lua; "" where it is not the name of a field."""

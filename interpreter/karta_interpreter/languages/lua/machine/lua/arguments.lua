@@ -3,7 +3,8 @@
 local machine = ...
 
 local type, tonumber, floor = type, tonumber, math.floor
-local raise, raise_argument, number_text, touch = machine.raise, machine.raise_argument, machine.number_text, machine.touch
+local raise, raise_argument, number_text, materialize =
+  machine.raise, machine.raise_argument, machine.number_text, machine.materialize
 
 local LONGEST = 1000000 -- pkg/util/lifted/lua/string_safe.go
 
@@ -45,6 +46,6 @@ function machine.table_argument(value, name)
   if type(value) ~= "table" then
     raise_argument(1, name, "table", value)
   end
-  touch(value)
+  materialize(value)
   return value
 end

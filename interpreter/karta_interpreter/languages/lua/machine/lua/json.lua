@@ -6,7 +6,7 @@ local type, error, next, pcall, select = type, error, next, pcall, select
 local huge = math.huge
 local concat, find, format, gsub = table.concat, string.find, string.format, string.gsub
 local is_index, number_text, whole = machine.is_index, machine.number_text, machine.whole
-local touch, rest_of, untouched = machine.touch, machine.rest, machine.untouched
+local materialize, rest_of, unread = machine.materialize, machine.rest, machine.unread
 
 local DEEPEST = 200 -- levels of a result: more than any JSON text that the rest of the program reads
 local EXACT = 2 ^ 53
@@ -66,7 +66,7 @@ end
 
 -- Why a table is neither an array nor an object; gopher-json meets the keys 1, 2, 3 ... first.
 local function complaint(object)
-  touch(object) -- fields that are not converted have keys, too
+  materialize(object) -- fields that are not converted have keys, too
   local array, highest, numbers, others = kinds(object)
   if array < highest or (array > 0 or numbers > 0) and others == 0 then
     return "cannot encode sparse array"
@@ -121,7 +121,7 @@ local function table_json(object, depth)
   if size == 0 then
     text = object_json(object, rest_of(object), depth + 1)
   else
-    touch(object)
+    materialize(object)
     text = array_json(object, size, depth + 1)
   end
   if may_share then
@@ -159,8 +159,8 @@ local function give_all(count, is_result, is_lenient, ...)
   for index = 1, count do
     local value = (select(index, ...))
     local kind = type(value)
-    if kind == "table" and untouched(value) and not is_result then
-      kind, value = "lent", untouched(value)
+    if kind == "table" and unread(value) and not is_result then
+      kind, value = "unread", unread(value)
     elseif kind == "table" and is_lenient then
       local ok, result = pcall(whole_json, value)
       if not ok and (type(result) ~= "string" or result == "not enough memory") then

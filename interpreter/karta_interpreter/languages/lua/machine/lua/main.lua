@@ -60,7 +60,7 @@ end
 -- Gives "results" with their number and a kind and a value for each, "error" with message and line, "memory", "missing"
 -- with what is there instead of the function, or "python" with what Python raised.
 function machine.run(chunk, name, wanted, has_karta, seed, ...)
-  machine.return_all()
+  machine.reset()
   local environment = machine.environment(seed, has_karta)
   -- The first upvalue of a chunk is its _ENV: one compiled chunk serves all runs.
   setupvalue(chunk, 1, environment)

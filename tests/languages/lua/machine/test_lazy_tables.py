@@ -103,7 +103,7 @@ def test_touching_an_object_changes_nothing_below_it(value: dict[str, JSON]) -> 
     assert (converted(result) or []) == converted(value)
 
 
-def test_an_untouched_part_keeps_the_digits_of_integers_that_lua_has_not() -> None:
+def test_an_unread_part_keeps_the_digits_of_integers_that_lua_has_not() -> None:
     spec = {"template": {"count": 2**53 + 1, "empty": {}}}
     assert run("function F(object) return object.spec end", {"spec": spec}) == [spec]
 
@@ -120,7 +120,7 @@ def test_an_untouched_part_keeps_the_digits_of_integers_that_lua_has_not() -> No
         pytest.param("return #o", {"a": 1}, 0, id="an object has no length, touched or not"),
         pytest.param("return next(o.a) == nil", {"a": {}}, True, id="an empty object"),
         pytest.param("return #o.a[1][2]", {"a": [[1, [2, 3]]]}, 2, id="lists in lists"),
-        pytest.param("return type(o), type(o.a)", {"a": {"b": 1}}, "table", id="an untouched object is a table"),
+        pytest.param("return type(o), type(o.a)", {"a": {"b": 1}}, "table", id="an unread object is a table"),
         pytest.param("return o.a == o.a", {"a": {"b": 1}}, True, id="and the same one each time"),
         pytest.param("local a = o.a o.a = nil return a.b", {"a": {"b": 1}}, 1, id="also when it is taken out"),
         pytest.param("o.a.b = nil return next(o.a) == nil", {"a": {"b": 1}}, True, id="removing the only key"),
@@ -160,7 +160,7 @@ def test_large_values_go_in_and_come_back(count: int, make: Any) -> None:
     assert run(script, value) == [value["a"]]
 
 
-def test_a_function_of_the_host_gets_an_untouched_object_and_a_touched_one_alike() -> None:
+def test_a_function_of_the_host_gets_an_unread_object_and_a_read_one_alike() -> None:
     value = {"t": {"a": {"é": [1, "ü"]}, "b": "grün", "n": 1.5}}
     seen: list[JSON] = []
 

@@ -15,7 +15,7 @@ from karta_interpreter.definitions.openapi.draft.openapi import (
     is_text,
     key_of,
 )
-from karta_interpreter.definitions.openapi.draft.place import Entries, SchemaPath
+from karta_interpreter.definitions.openapi.draft.schema_path import Entries, SchemaPath
 
 _DEEPEST = 4
 """Lists within lists within lists are looked into so far."""

@@ -7,38 +7,38 @@ local type, next, rawset, setmetatable, getmetatable = type, next, rawset, setme
 local take, names, rest = host.take, host.names, host.rest
 
 -- By table, the number by which `host` knows an object none of whose fields is converted; and one some of which are.
-local untouched, touched
+local unread, partly_read
 
-local Lent = {}
+local Lazy = {}
 
-local function lend(number)
-  local object = setmetatable({}, Lent)
-  untouched[object] = number
+local function lazy_table(number)
+  local object = setmetatable({}, Lazy)
+  unread[object] = number
   return object
 end
 
 -- A value as `host` gives it, for objects are given as numbers.
 local function converted(value, kind)
   if kind == "object" then
-    return lend(value)
+    return lazy_table(value)
   elseif kind == "objects" then
     for index = 1, #value do
-      value[index] = lend(value[index])
+      value[index] = lazy_table(value[index])
     end
   end
   return value
 end
 
 local function number_of(object)
-  local number = touched[object]
+  local number = partly_read[object]
   if not number then
-    number = untouched[object]
-    touched[object], untouched[object] = number, nil
+    number = unread[object]
+    partly_read[object], unread[object] = number, nil
   end
   return number
 end
 
-function Lent.__index(object, name)
+function Lazy.__index(object, name)
   if type(name) ~= "string" then
     return nil
   end
@@ -49,24 +49,24 @@ function Lent.__index(object, name)
   return value
 end
 
-function Lent.__newindex(object, name, value)
+function Lazy.__newindex(object, name, value)
   if type(name) == "string" then
     take(number_of(object), name)
   end
   rawset(object, name, value)
 end
 
-function Lent.fill(object)
+function Lazy.fill(object)
   local number = number_of(object)
   for _, name in next, names(number) do
     rawset(object, name, converted(take(number, name)))
   end
-  touched[object] = nil
+  partly_read[object] = nil
   setmetatable(object, nil)
 end
 
 -- Convert all of a table, for functions that see more than its keys.
-function machine.touch(object)
+function machine.materialize(object)
   local metatable = getmetatable(object)
   if metatable then
     metatable.fill(object)
@@ -74,19 +74,19 @@ function machine.touch(object)
 end
 
 -- The number of an object that is as it was given, nil for any other table.
-function machine.untouched(object)
-  return untouched[object]
+function machine.unread(object)
+  return unread[object]
 end
 
 -- The JSON text of the fields of a table that are not converted, without braces; "" when there are none.
 function machine.rest(object)
-  local number = untouched[object] or touched[object]
+  local number = unread[object] or partly_read[object]
   return number and rest(number) or ""
 end
 
--- Begin a run in which nothing is lent yet.
-function machine.return_all()
-  untouched, touched = {}, {}
+-- Begin a run without lazy tables.
+function machine.reset()
+  unread, partly_read = {}, {}
 end
 
 machine.converted = converted

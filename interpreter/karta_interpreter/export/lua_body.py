@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.export.library import LIBRARY
 from karta_interpreter.export.lua import (
-    RESERVED_WORDS,
     Assignment,
     BinaryOperation,
     Constant,
@@ -22,6 +21,7 @@ from karta_interpreter.export.lua import (
     lua_name,
     parts_of,
 )
+from karta_interpreter.languages.lua.machine.source import RESERVED_WORDS
 
 _KNOWN: Final = RESERVED_WORDS | frozenset(
     (
@@ -50,7 +50,7 @@ class OutputSink(NamedTuple):
     short: bool = False
 
 
-class Writer:
+class LuaBody:
     """Writes the body of one function."""
 
     def __init__(self, taken: set[str] | None = None) -> None:
