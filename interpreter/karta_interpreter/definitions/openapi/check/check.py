@@ -13,9 +13,8 @@ from karta_interpreter.definitions.karta.annotation_records import parse_annotat
 from karta_interpreter.definitions.karta.annotations import annotation_path, field_text
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expression_text import PodQuery
-from karta_interpreter.definitions.karta.model import ComponentDefinition, Karta, SuspendDefinition
+from karta_interpreter.definitions.karta.model import ComponentDefinition, Karta, StatusDefinition, SuspendDefinition
 from karta_interpreter.definitions.karta.schema_types import ROOT_STATUS, expressions
-from karta_interpreter.definitions.karta.status_definition import StatusDefinition
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER
 from karta_interpreter.definitions.openapi.check.expected import BOOLEAN, EXPECTED, LIST, OBJECT, TEXT, Expected, hint
 from karta_interpreter.definitions.openapi.check.operators import listed_values
