@@ -17,12 +17,10 @@ from karta_interpreter.definitions.karta.model import ComponentDefinition, Karta
 from karta_interpreter.definitions.karta.schema_types import ROOT_STATUS, expressions
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER
 from karta_interpreter.definitions.openapi.check.expected import BOOLEAN, EXPECTED, LIST, OBJECT, TEXT, Expected, hint
-from karta_interpreter.definitions.openapi.check.operators import listed_values
-from karta_interpreter.definitions.openapi.check.outputs import outputs
+from karta_interpreter.definitions.openapi.check.outputs import listed_values, outputs
 from karta_interpreter.definitions.openapi.check.shape import NULL, POD, Shape, Shapes, TypeScope, literal
-from karta_interpreter.definitions.openapi.draft.aggregation import least_value, undecided
-from karta_interpreter.definitions.openapi.draft.openapi import below
-from karta_interpreter.definitions.openapi.draft.place import Entries, SchemaPath
+from karta_interpreter.definitions.openapi.draft.statuses import least_value, undecided
+from karta_interpreter.definitions.openapi.schema import Entries, SchemaPath, below
 from karta_interpreter.languages.jq import parse
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.syntax import NOWHERE, Node
