@@ -9,7 +9,7 @@ from typing import Final, Self
 
 from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object, objects_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,20 +109,15 @@ def _texts(schema: Object) -> list[str] | None:
     """Return all texts that a schema allows; None where it allows any."""
     if schema.get("type") not in (None, "string"):
         return []
-    limits: list[JSON] = [schema.get("enum"), *map(_texts, _parts(schema, "allOf"))]
+    limits: list[JSON] = [schema.get("enum"), *map(_texts, objects_in(schema.get("allOf")))]
     for name in ("anyOf", "oneOf"):
-        branches = [each for each in map(_texts, _parts(schema, name)) if each is not None]
-        if branches and len(branches) == len(_parts(schema, name)):
+        branches = [each for each in map(_texts, objects_in(schema.get(name))) if each is not None]
+        if branches and len(branches) == len(objects_in(schema.get(name))):
             limits += [list(chain(*branches))]
     known = [limit for limit in limits if isinstance(limit, list)]
     if not known:
         return None
     return [text for text in known[0] if isinstance(text, str) and all(text in each for each in known)]
-
-
-def _parts(schema: Object, name: str) -> list[Object]:
-    parts = schema.get(name)
-    return [each for each in parts if isinstance(each, dict)] if isinstance(parts, list) else []
 
 
 def key_of(schema: Object, items: Object) -> str | None:
@@ -186,7 +181,8 @@ class SchemaPath:
         >>> SchemaPath((Entries(), "pod-template")).jq
         '.[]["pod-template"]'
         """
-        return _path("".join(_step(step) for step in self.steps))
+        steps = "".join(map(_step, self.steps))
+        return steps if steps.startswith(".") else f".{steps}"  # a bracket without a dot before it would begin a list
 
     @property
     def ids(self) -> str:
@@ -199,31 +195,22 @@ class SchemaPath:
         >>> SchemaPath(("spec", "sets", Entries(key="id"), "roles", Entries(is_map=True))).ids
         '.spec.sets[] | "\\(.id)-\\(.roles // {} | keys[])"'
         """
-        return _ids(self.steps)
+        at, first = next((at, step) for at, step in enumerate(self.steps) if isinstance(step, Entries))
+        way, rest = SchemaPath(self.steps[:at]).jq, self.after_first
+        empty = "{}" if first.is_map else "[]"
+        if not rest.has_instances:
+            if first.key is None:
+                return f"{way} // {empty} | keys[]" if first.is_map else f"{way} // {empty} | keys[] | tostring"
+            return f"{way}[]{_step(first.key)}"
+        if first.key is None:
+            return f'{way} // {empty} | to_entries[] | "\\(.key)-\\({SchemaPath(("value", *rest.steps)).ids})"'
+        return f'{way}[] | "\\({SchemaPath((first.key,)).jq})-\\({rest.ids})"'
 
 
 def _step(step: Step) -> str:
     if isinstance(step, Entries):
         return "[]"
     return f".{step}" if _PLAIN.fullmatch(step) else f"[{json.dumps(step)}]"
-
-
-def _path(steps: str) -> str:
-    """Return steps as a path; without a dot before it, a bracket would begin a list."""
-    return steps if steps.startswith(".") else f".{steps}"
-
-
-def _ids(steps: tuple[Step, ...]) -> str:
-    at, entries = next((at, step) for at, step in enumerate(steps) if isinstance(step, Entries))
-    way, rest = _path("".join(map(_step, steps[:at]))), steps[at + 1 :]
-    empty = "{}" if entries.is_map else "[]"
-    if not any(isinstance(step, Entries) for step in rest):
-        if entries.key is None:
-            return f"{way} // {empty} | keys[]" if entries.is_map else f"{way} // {empty} | keys[] | tostring"
-        return f"{way}[]{_step(entries.key)}"
-    if entries.key is None:
-        return f'{way} // {empty} | to_entries[] | "\\(.key)-\\({_ids(("value", *rest))})"'
-    return f'{way}[] | "\\({_path(_step(entries.key))})-\\({_ids(rest)})"'
 
 
 def parts_below(place: SchemaPath, schema: Object) -> Iterator[tuple[SchemaPath, Object]]:
