@@ -54,7 +54,7 @@ Statuses = tuple[Object, str]
 """A `statusDefinition`, and a note about what has to be checked in it."""
 
 
-def statuses(kind: CustomKind, switch: str = "") -> Statuses:
+def statuses(kind: CustomKind, switch: str) -> Statuses:
     """The status definition of a kind: by its phase, by its conditions, or by its ready replicas.
 
     Conditions go before a phase whose values the schema does not list.
