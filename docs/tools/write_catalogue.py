@@ -52,8 +52,8 @@ and the controller of the version that is named; it fits other versions as far a
 Kartas themselves. How each of them was tested: the suites in `testdata` next to it. Where the components have other
 names than in Karta's own catalogue: [component-names.md](component-names.md).
 
-HyperJob of Volcano is not in it: volcano-global makes Volcano Jobs and their policies of it on Karmada's control plane, so that
-Karmada never asks about a HyperJob, only about these Jobs.
+HyperJob of Volcano is not in it: volcano-global makes Volcano Jobs and their policies of it on Karmada's control plane,
+so Karmada never asks about a HyperJob, only about these Jobs.
 
 {table(head, rows)}"""
 

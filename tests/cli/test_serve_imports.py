@@ -29,7 +29,7 @@ FOR_NOBODY = {
     "karta_interpreter.cli.interpret": "another command",
     "karta_interpreter.web.console": "for `serve --console-port`",
     "karta_interpreter.webhook.doctor": "the doctor's",
-    "karta_interpreter.definitions.openapi.draft": "for authors",
+    "karta_interpreter.definitions.openapi": "for authors",
     "karta_interpreter.definitions.karta.schema_export": "for authors",
     "karta_interpreter.engine.suites": "for authors",
     "pydantic.v1": "the library of another age",

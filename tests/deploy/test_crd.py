@@ -9,8 +9,8 @@ import pytest
 import yaml
 from pydantic.alias_generators import to_camel
 
+from karta_interpreter.definitions.karta.model import ConditionsDefinition
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition
-from karta_interpreter.definitions.karta.status_definition import ConditionsDefinition
 from tests.deploy import rendered
 from tests.deploy.rendered import DEPLOY, ROOT
 

@@ -8,7 +8,8 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.annotations import AggregateRule
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.definitions.openapi.draft import CustomKind, draft
+from karta_interpreter.definitions.openapi.draft import draft
+from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.export.customization import customization, script_of
 from karta_interpreter.languages.lua.script import Script

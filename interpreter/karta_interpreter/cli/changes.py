@@ -111,7 +111,7 @@ def example(title: str, found: Sequence[Difference], *, full: bool) -> str:
     return f"such as {title}: `{field_path(first.path)}` {sides}" if first.path else sides
 
 
-def excerpt(value: JSON, *, full: bool = False) -> str:
+def excerpt(value: JSON, *, full: bool) -> str:
     """Return a value as text in one line, cut where it is long, unless it is to be seen in ``full``."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     return text if full or len(text) <= _EXCERPT else f"{text[:_EXCERPT]}… ({len(text)} characters: --full)"

@@ -28,7 +28,8 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
 from karta_interpreter.definitions.karta.loading import example_files, load_documents
 from karta_interpreter.definitions.openapi.check import contradictions
-from karta_interpreter.definitions.openapi.draft import CustomKind, Draft, draft
+from karta_interpreter.definitions.openapi.draft import Draft, draft
+from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.engine.suites.output import case_of, without_server_fields
 from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.status_definition import ConditionMatcher
+from karta_interpreter.definitions.karta.model import ConditionMatcher
 from karta_interpreter.definitions.karta.status_rules import FAILING, ConditionsRule, Status, StatusRules
 from karta_interpreter.export.gitops import checks_by_version
 from karta_interpreter.export.library import words_of

@@ -10,7 +10,7 @@ from json import loads
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.status_definition import ConditionMatcher
+from karta_interpreter.definitions.karta.model import ConditionMatcher
 from karta_interpreter.definitions.karta.status_rules import (
     FAILING,
     ConditionsRule,

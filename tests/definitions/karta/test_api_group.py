@@ -5,7 +5,7 @@ from karta_interpreter.definitions.karta.loading import load_definition, pack, u
 from karta_interpreter.definitions.karta.schema import is_definition, karta_api_group
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition
 from karta_interpreter.definitions.openapi.draft import draft
-from karta_interpreter.definitions.openapi.draft.openapi import CustomKind
+from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.web.types_api.records import content
 
 _GROUP = "workloads.example.com"

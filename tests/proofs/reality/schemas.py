@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from karta_interpreter.base.findings import Severity
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.schema import read_karta
-from karta_interpreter.definitions.openapi.check import check
-from karta_interpreter.definitions.openapi.draft import CustomKind
+from karta_interpreter.definitions.openapi.check.check import check
+from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.files import find_in_catalogue
 from tests.proofs.e2e.rig.api import Object
 from tests.proofs.reality.controller import Controller, Kind

@@ -50,6 +50,11 @@ def parts_of(value: JSON) -> Iterable[tuple[str | int, JSON]]:
     return enumerate(value) if isinstance(value, list) else ()
 
 
+def objects_in(value: JSON) -> list[Object]:
+    """Return the objects of a list; nothing for any other value."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
 def json_pointer(path: Path) -> str:
     """Return a path as a JSON Pointer (RFC 6901), "" for the whole document.
 

@@ -111,6 +111,8 @@ _PLAIN: Final[tuple[Object, ...]] = ({"type": "array", "items": {}}, {"type": "n
 _UNSET = {"unset": _JQ, "by": _JQ, "if": _JQ, "value": _JQ}
 _OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "name": _JQ, "namespace": _JQ}
 
+Problem: TypeAlias = tuple[str, str, str]
+"""Field, message and hint for a fault of an entry of a list."""
 Needed: TypeAlias = values.ExtraDependency | values.ExtraPodTemplates | values.ControllerClaims
 
 _PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
@@ -158,16 +160,24 @@ def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
 
 def parse_dependencies(annotation: AnnotationText) -> tuple[Needed, ...]:
     """Return the entries of ``dependencies``."""
-    entries = enumerate(annotation.yaml(list))
+    entries = _entries(annotation, _dependency_problems)
     return tuple(needed for index, entry in entries for needed in _dependency(annotation, index, entry))
 
 
-def _dependency(annotation: AnnotationText, index: int, entry: JSON) -> Iterator[Needed]:
-    problems = list(_dependency_problems(entry))
-    for field, message, hint in problems:
-        annotation.error(f"entry {index}: {message}", hint, (index, field))
-    if problems:
-        return
+def _entries(
+    annotation: AnnotationText, problems_of: Callable[[Object], Iterable[Problem]]
+) -> Iterator[tuple[int, Object]]:
+    """Yield the objects of a list that have no faults, each with its index; any other entry is an error."""
+    for index, entry in enumerate(annotation.yaml(list)):
+        is_object = isinstance(entry, dict)
+        problems = [*problems_of(entry)] if is_object else [("", f"must be an object, not {type_name(entry)}", "")]
+        for field, message, hint in problems:
+            annotation.error(f"entry {index}: {message}", hint, (index, field))
+        if not problems:
+            yield index, entry
+
+
+def _dependency(annotation: AnnotationText, index: int, entry: Object) -> Iterator[Needed]:
     queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
     match queries:
         case {"pods": Query() as pods}:
@@ -186,11 +196,7 @@ def _named(annotation: AnnotationText, index: int, field: str, text: str) -> Que
     return query
 
 
-def _dependency_problems(entry: JSON) -> Iterator[tuple[str, str, str]]:
-    """Yield field, message and hint for each fault of an entry."""
-    if not isinstance(entry, dict):
-        yield "", f"must be an object, not {type_name(entry)}", ""
-        return
+def _dependency_problems(entry: Object) -> Iterator[Problem]:
     single = next((name for name in _SINGLE_FIELDS if name in entry), None)
     known = _DEPENDENCY_FIELDS if single is None else (single,)
     for name in entry:
@@ -380,8 +386,7 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
     yield values.Unset(place, queries.get("by"), queries.get("if"), queries.get("value"))
 
 
-def _rule_problems(entry: Mapping[str, JSON]) -> Iterator[tuple[str, str, str]]:
-    """Yield field, message and hint for each fault of an entry with fields."""
+def _rule_problems(entry: Mapping[str, JSON]) -> Iterator[Problem]:
     known = ("quantities",) if "quantities" in entry else _RULE_FIELDS
     for field, text in entry.items():
         if field not in known:
@@ -406,15 +411,12 @@ _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 
 def parse_state(annotation: AnnotationText) -> tuple[values.PreservedState, ...]:
     """Return the entries of ``state``."""
-    entries = enumerate(annotation.yaml(list))
+    entries = _entries(annotation, _state_problems)
     return tuple(state for index, entry in entries for state in _preserved(annotation, index, entry))
 
 
-def _preserved(annotation: AnnotationText, index: int, entry: JSON) -> Iterator[values.PreservedState]:
-    problems = list(_state_problems(entry))
-    for field, message, hint in problems:
-        annotation.error(f"entry {index}: {message}", hint, (index, field))
-    path = None if problems else _pattern(annotation, entry["status"])
+def _preserved(annotation: AnnotationText, index: int, entry: Object) -> Iterator[values.PreservedState]:
+    path = _pattern(annotation, entry["status"])
     if path is None:
         return
     if not all(step is not None and _PLAIN_KEY.fullmatch(step) for step in path):
@@ -430,11 +432,7 @@ def _preserved(annotation: AnnotationText, index: int, entry: JSON) -> Iterator[
         yield values.PreservedState(tuple(step for step in path if step is not None), entry["label"], found)
 
 
-def _state_problems(entry: JSON) -> Iterator[tuple[str, str, str]]:
-    """Yield field, message and hint for each fault of an entry."""
-    if not isinstance(entry, dict):
-        yield "", f"must be an object, not {type_name(entry)}", ""
-        return
+def _state_problems(entry: Object) -> Iterator[Problem]:
     for name in entry:
         if name not in _STATE_FIELDS:
             yield name, f"there is no field {name}", did_you_mean(name, _STATE_FIELDS)

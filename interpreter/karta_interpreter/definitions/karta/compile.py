@@ -9,10 +9,9 @@ from typing import Final, TypeAlias
 import orjson
 
 from karta_interpreter.base.findings import DefinitionError, Finding
-from karta_interpreter.base.k8s.values import GVK, JSON
-from karta_interpreter.definitions.karta import definition, model, status_definition, status_rules
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.definitions.karta import definition, model, status_rules
 from karta_interpreter.definitions.karta.annotations import Annotations
-from karta_interpreter.definitions.karta.bindings import Bindings
 from karta_interpreter.definitions.karta.definition import Component, Definition, LabelOperator, LabelRule, Reference
 from karta_interpreter.definitions.karta.schema_types import expressions
 from karta_interpreter.languages.jq import Query
@@ -28,9 +27,9 @@ _MOST_CHARACTERS: Final = 2**15
 
 
 def compile_definition(
-    karta: model.Karta, annotations: Annotations, source: str = "", findings: Sequence[Finding] = ()
+    karta: model.Karta, annotations: Annotations, source: str, findings: tuple[Finding, ...], manifest: Object
 ) -> Definition:
-    """The definition that a Karta describes; the Karta must have passed validation."""
+    """The definition that a Karta describes, which was loaded from ``manifest`` and has passed validation."""
     structure = karta.spec.structure_definition
     root = structure.root_component
     if root.kind is None:
@@ -53,12 +52,15 @@ def compile_definition(
         steps=sum(query.vetting.steps for query in queries),
         has_many_expressions=len(queries) > _MOST_QUERIES
         or sum(len(query.text) for query in queries) > _MOST_CHARACTERS,
-        findings=tuple(findings),
+        findings=findings,
+        manifest=manifest,
         scripts=annotations.lua,
         gang=karta.spec.gang,
         references=references,
         _queued=definition.Queued(components) if any(component.suspend for component in components) else None,
-        _bindings=Bindings(components=components, status=status, annotations=annotations) if references else None,
+        _bindings=definition.Bindings(components=components, status=status, annotations=annotations)
+        if references
+        else None,
     )
 
 
@@ -115,7 +117,7 @@ def _query(text: str | None, compiled: _Compiled) -> Query | None:
     return None if text is None else compiled(text)
 
 
-def _status(written: status_definition.StatusDefinition, compiled: _Compiled) -> status_rules.StatusRules:
+def _status(written: model.StatusDefinition, compiled: _Compiled) -> status_rules.StatusRules:
     phase, conditions = written.phase_definition, written.conditions_definition
     rule = None
     if conditions is not None:
@@ -132,7 +134,7 @@ def _status(written: status_definition.StatusDefinition, compiled: _Compiled) ->
     )
 
 
-def _matcher(written: status_definition.StatusMatcher, compiled: _Compiled) -> status_rules.Matcher:
+def _matcher(written: model.StatusMatcher, compiled: _Compiled) -> status_rules.Matcher:
     by = written.by_expression
     expression = (None, "") if by is None else (compiled(by.expression), by.expected_result)
     return status_rules.Matcher(written.by_phase, written.by_conditions, *expression)

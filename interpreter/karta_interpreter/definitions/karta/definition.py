@@ -1,17 +1,16 @@
 """A Karta in the form that operations work with: frozen, every expression compiled once."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cached_property, reduce
 from types import ModuleType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s.projection import values_in
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.annotations import Annotations
-from karta_interpreter.definitions.karta.bindings import Bindings
 from karta_interpreter.definitions.karta.status_rules import StatusRules
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.costs import CHARACTERS
@@ -192,7 +191,7 @@ class Definition:
     (`karta_interpreter.definitions.karta.reference_resolver`).
     """
     _queued: "Queued | None" = field(default=None, compare=False, repr=False)
-    _bindings: Bindings | None = field(default=None, compare=False, repr=False)
+    _bindings: "Bindings | None" = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of_scripts(cls, gvk: GVK, scripts: Scripts) -> Self:
@@ -265,6 +264,54 @@ class Definition:
             found.append(component)
             component = None if component.owner is None else self.component(component.owner)
         return tuple(found)
+
+
+Binding: TypeAlias = Callable[[Mapping[str, JSON]], Any]
+"""Makes the copy of a part of a definition that has values for its variables."""
+
+
+class Bindings:
+    """The parts of a definition that read references; found when they are first read, and not again for each call.
+
+    A part that reads none stays the same object, so that definitions share it with its compiled expressions.
+
+    >>> query = Query.compile(".n // $runtime.n", frozenset({"runtime"}))
+    >>> bound = Bindings(counts=(query,), name="job").bound({"runtime": {"n": 2}})
+    >>> [*bound], bound["counts"][0].evaluate({})
+    (['counts'], [2])
+    """
+
+    def __init__(self, **parts: object) -> None:
+        self._parts = parts
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_parts": self._parts}  # functions cannot be pickled
+
+    @cached_property
+    def _found(self) -> Mapping[str, Binding]:
+        return _bindings(self._parts)
+
+    def bound(self, values: Mapping[str, JSON]) -> dict[str, Any]:
+        """The parts that read references, by their names, with values for these."""
+        return {name: binding(values) for name, binding in self._found.items()}
+
+
+def _bindings(parts: Mapping[str, object]) -> dict[str, Binding]:
+    return {name: binding for name, part in parts.items() if (binding := _binding(part))}
+
+
+def _binding(part: Any) -> Binding | None:  # noqa: ANN401 - any part of a definition
+    """The binding of a part, None where nothing in it reads a variable."""
+    if isinstance(part, Query):
+        return part.bound if part.variables else None
+    if type(part) is tuple:  # a named tuple, such as a GVK, holds no expression
+        items = [(_binding(item), item) for item in part]
+        is_read = any(binding for binding, _ in items)
+        return (lambda values: tuple(bind(values) if bind else item for bind, item in items)) if is_read else None
+    if is_dataclass(part) and not isinstance(part, type):
+        found = _bindings({each.name: getattr(part, each.name) for each in fields(part)})
+        return (lambda values: replace(part, **{name: bind(values) for name, bind in found.items()})) if found else None
+    return None
 
 
 _LABELLING: Final = ("labels", "annotations")

@@ -22,10 +22,11 @@ from karta_interpreter.definitions.karta.model import (
     Karta,
     PodSelector,
     ScaleDefinition,
+    StatusDefinition,
+    StatusMatcher,
     SuspendAction,
 )
 from karta_interpreter.definitions.karta.schema_types import REFERENCES, ROOT_STATUS, STRUCTURE
-from karta_interpreter.definitions.karta.status_definition import StatusDefinition, StatusMatcher
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Status
 from karta_interpreter.definitions.karta.validation import repeated
 

@@ -110,7 +110,7 @@ def load_object(value: JSON, source: str) -> Loaded:
     )
     definition = None
     if all(finding.severity is Severity.WARNING for finding in findings):
-        definition = replace(compile_definition(karta, annotations, source, findings), manifest=value)
+        definition = compile_definition(karta, annotations, source, findings, value)
     forget_many()  # each expression is examined by several rules, so the cache holds all of a definition until here
     return Loaded(definition, findings, name, gvk, source)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from karta_interpreter.languages.jq import Query
 
 if TYPE_CHECKING:
-    from karta_interpreter.definitions.karta.status_definition import ConditionMatcher
+    from karta_interpreter.definitions.karta.model import ConditionMatcher
 
 
 class Status(StrEnum):

@@ -76,10 +76,10 @@ def _owners(components: Components, names: Container[str], hint: Hint) -> Iterat
     first: dict[str, tuple[Path, model.ComponentDefinition]] = {}
     for place, component in components:
         first.setdefault(component.name, (place, component))
-    owners = {name: component.owner_ref for name, (_, component) in first.items()}
-    own_themselves, levels = _in_cycles(owners), _levels(owners)
+    # A component without a name owns none: an empty ownerRef is a finding of its own.
+    levels, own_themselves = _levels({name: component.owner_ref for name, (_, component) in first.items() if name})
     for path, component in first.values():
-        if levels[component.name] == _MOST_LEVELS + 1:  # and not each one below it
+        if levels.get(component.name) == _MOST_LEVELS + 1:  # and not each one below it
             message = f'the component "{component.name}" has more than {_MOST_LEVELS} levels of owners above it'
             yield error("owners-too-deep", (*path, "ownerRef"), message, "name an owner that is nearer to the root")
         if component.name in own_themselves:
@@ -92,19 +92,22 @@ _MOST_LEVELS: Final = 100
 """Functions that walk the tree of components recurse, and so do encoders of JSON, which has two levels for each."""
 
 
-def _levels(owners: Mapping[str, str | None]) -> dict[str, int]:
-    """Return how many owners are above each component; every name is passed once."""
-    levels: dict[str | None, int] = {}
+def _levels(owners: Mapping[str, str | None]) -> tuple[dict[str, int], set[str]]:
+    """Return how many owners are above each component, and those that own themselves; every name is passed once."""
+    levels: dict[str, int] = {}
+    own_themselves: set[str] = set()
     for start in owners:
         way: list[str] = []
         name: str | None = start
         while name is not None and name in owners and name not in levels:
-            levels[name] = 0  # also ends a cycle, which is an error of its own
+            levels[name] = 0  # also ends a cycle
             way.append(name)
             name = owners[name]
-        above = levels[name] if name in owners else -1
+        if name in way:
+            own_themselves.update(way[way.index(name) :])
+        above = -1 if name is None or name not in owners else levels[name]
         levels |= {each: above + distance for distance, each in enumerate(reversed(way), start=1)}
-    return {name: levels[name] for name in owners}
+    return levels, own_themselves
 
 
 def _component(path: Path, component: model.ComponentDefinition) -> Iterator[Finding]:
@@ -135,22 +138,6 @@ def _selector(path: Path, component: model.ComponentDefinition, selector: model.
     if ids is None and selector.instance_id is not None:
         message = f"{has} an instance selector for its pods but no instance id path"
         yield error("instance-id-path-missing", (*path, "componentInstanceSelector"), message, "add instanceIdPath")
-
-
-def _in_cycles(owners: Mapping[str, str | None]) -> set[str]:
-    """The names whose owners lead back to them; every name is passed once."""
-    seen: set[str] = set()
-    found: set[str] = set()
-    for start in owners:
-        way: list[str] = []
-        name: str | None = start
-        while name and name in owners and name not in seen:
-            seen.add(name)
-            way.append(name)
-            name = owners[name]
-        if name in way:
-            found.update(way[way.index(name) :])
-    return found
 
 
 def _pod_group_members(karta: model.Karta, names: Container[str], hint: Hint) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import Object, objects_in
 from karta_interpreter.definitions.sources.api_errors import (
     ApiRequest,
     read_event,
@@ -119,12 +119,12 @@ class ApiServer:
     async def list(self, path: str, selector: str = "") -> Sequence[Object]:
         """The objects of a collection that a label selector matches; all of them without one."""
         async with aclosing(self.pages(path, ("list",), selector=selector)) as pages:
-            return [item async for page in pages for item in _objects(page.get("items"))]
+            return [item async for page in pages for item in objects_in(page.get("items"))]
 
     async def resources(self, api_version: str) -> Sequence[Object]:
         """The kinds and subresources of an API version: the entries of its ``APIResourceList``."""
         root = "/apis" if "/" in api_version else "/api"
-        return _objects((await self.get(f"{root}/{api_version}")).get("resources"))
+        return objects_in((await self.get(f"{root}/{api_version}")).get("resources"))
 
     async def pages(
         self, path: str, verbs: tuple[str, ...] = ("list", "watch"), *, selector: str = ""
@@ -325,7 +325,3 @@ async def _read(request: ApiRequest, response: "ClientResponse", most: int) -> b
     except asyncio.IncompleteReadError as error:
         return error.partial
     raise too_large(request, most)
-
-
-def _objects(items: JSON) -> list[Object]:
-    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []

@@ -20,7 +20,7 @@ from typing import Generic, TypeVar
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import Object, objects_in
 from karta_interpreter.definitions.sources.api_server import ApiServer
 
 _DOUBLINGS = 30
@@ -139,7 +139,7 @@ class Informer(Generic[View]):
                 async for page in pages:
                     # Later pages are of the version of the first one; a server that cannot keep it answers 410.
                     version = version or _version(page)
-                    items = [item for item in page.get("items") or () if isinstance(item, dict) and _name(item)]
+                    items = [item for item in objects_in(page.get("items")) if _name(item)]
                     objects.update((_name(item), self._view(item)) for item in items)
                     versions.update((_name(item), _number(item)) for item in items)
         except ClusterError as error:

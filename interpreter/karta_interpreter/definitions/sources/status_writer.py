@@ -16,7 +16,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import Severity, count, escaped
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.fields import generation
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object, objects_in
 from karta_interpreter.definitions.karta.loading import Loaded
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
@@ -253,8 +253,7 @@ def _content(condition: Object) -> tuple[JSON, ...]:
 
 
 def _by_type(conditions: JSON) -> Mapping[str, Object]:
-    items = conditions if isinstance(conditions, list) else []
-    return {str(item["type"]): item for item in items if isinstance(item, dict) and "type" in item}
+    return {str(item["type"]): item for item in objects_in(conditions) if "type" in item}
 
 
 def _timestamp(moment: datetime) -> str:

@@ -12,7 +12,7 @@ from karta_interpreter.languages.jq.compiled.reads import project
 from karta_interpreter.languages.jq.compiled.values import to_text
 
 if TYPE_CHECKING:
-    from karta_interpreter.definitions.karta.status_definition import ConditionMatcher
+    from karta_interpreter.definitions.karta.model import ConditionMatcher
 
 __all__ = ["Condition", "Status", "StatusMatch", "StatusReader", "match_status", "status_match_reads"]
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from karta_interpreter.base.k8s.values import Object, Path, json_pointer
 from karta_interpreter.definitions.karta.definition import Component, Definition
-from karta_interpreter.definitions.karta.status_definition import ConditionMatcher
+from karta_interpreter.definitions.karta.model import ConditionMatcher
 from karta_interpreter.definitions.karta.status_rules import Matcher, Status, StatusRules
 from karta_interpreter.engine.evaluation.status import Condition, StatusReader, match_status
 from karta_interpreter.engine.explain.explanation import Fact, Place

@@ -300,7 +300,7 @@ def _without_change(found: Explanation, operation: Operation) -> Object:
     return document if SLOTS[operation].results[0] in CHANGED else {**document, "results": dict(results)}
 
 
-def _tree(definition: Definition, obj: Object, references: Sequence[Object] = ()) -> Object:
+def _tree(definition: Definition, obj: Object, references: Sequence[Object]) -> Object:
     """The tree of a workload from its root down, or the error that came instead."""
     if not definition.has_karta:
         return {"error": "scripts do not describe components"}

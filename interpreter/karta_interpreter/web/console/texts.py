@@ -14,9 +14,13 @@ from karta_interpreter.base.k8s.manifest import Document
 from karta_interpreter.base.k8s.values import GVK, JSON, Object, Path
 from karta_interpreter.definitions.karta.loading import KINDS
 from karta_interpreter.definitions.openapi.check import contradictions
-from karta_interpreter.definitions.openapi.draft import CustomKind
-from karta_interpreter.definitions.openapi.draft.openapi import entries, fields, is_pod_spec, is_pod_template
-from karta_interpreter.definitions.openapi.draft.schema_path import Entries, SchemaPath
+from karta_interpreter.definitions.openapi.schema import (
+    CustomKind,
+    SchemaPath,
+    is_pod_spec,
+    is_pod_template,
+    parts_below,
+)
 from karta_interpreter.engine.operations import StatusItem
 
 Position: TypeAlias = list[int]
@@ -160,11 +164,6 @@ def _paths(place: SchemaPath, schema: Object) -> Iterator[tuple[str, str]]:
     """Yield the fields below a place; none of those in pods, which no definition has to name."""
     if is_pod_template(schema) or is_pod_spec(schema):
         return
-    for name, field in fields(schema):
-        yield (place / name).jq, str(field.get("type", ""))
-        yield from _paths(place / name, field)
-    for container, step in (("items", Entries()), ("additionalProperties", Entries(is_map=True))):
-        inner = entries(schema, container)
-        if inner is not None:
-            yield (place / step).jq, str(inner.get("type", ""))
-            yield from _paths(place / step, inner)
+    for below, part in parts_below(place, schema):
+        yield below.jq, str(part.get("type", ""))
+        yield from _paths(below, part)

@@ -18,7 +18,7 @@ from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.fields import label
 from karta_interpreter.base.k8s.manifest import read_documents
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import Object, objects_in
 from karta_interpreter.definitions.sources.file_scan import name_of
 from karta_interpreter.definitions.sources.files import MAX_BYTES, DefinitionFile
 from karta_interpreter.definitions.sources.store import Store
@@ -161,7 +161,7 @@ def _items(content: bytes) -> list[Object]:
         items = edit.get(orjson.loads(content), ("items",))
     except orjson.JSONDecodeError:
         return []
-    return [each for each in items if isinstance(each, dict)] if isinstance(items, list) else []
+    return objects_in(items)
 
 
 def _item(content: bytes | None, index: int) -> Object:

@@ -13,7 +13,7 @@ import orjson
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.fields import label
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object, objects_in
 from karta_interpreter.definitions.karta.schema import gvk_of, karta_type
 
 _PREFIX: Final = "types.karta-interpreter.io/"
@@ -193,11 +193,10 @@ def _controllers(obj: Object) -> Iterator[str]:
 
 def _last_manager(obj: Object) -> str | None:
     """The field manager that wrote the spec, or a part of it, last."""
-    entries = edit.get(obj, ("metadata", "managedFields"))
     writers = [
         (str(entry.get("time", "")), str(entry.get("manager", "")))
-        for entry in (entries if isinstance(entries, list) else ())
-        if isinstance(entry, dict) and edit.get(entry, ("fieldsV1", "f:spec")) is not None
+        for entry in objects_in(edit.get(obj, ("metadata", "managedFields")))
+        if edit.get(entry, ("fieldsV1", "f:spec")) is not None
     ]
     return max(writers)[1] or None if writers else None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.base.k8s.values import GVK, Object, objects_in
 from karta_interpreter.definitions.karta.schema import gvk_of, name_of
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.result import CheckResult, listed, ok, problem, warning
@@ -82,8 +82,7 @@ class Stored:
 
 def read_stored(obj: Object) -> Stored:
     """The conditions of a stored Karta, whose status any writer may have written."""
-    conditions = edit.get(obj, ("status", "conditions"))
-    entries = [each for each in conditions if isinstance(each, dict)] if isinstance(conditions, list) else []
+    entries = objects_in(edit.get(obj, ("status", "conditions")))
     found = {str(each.get("type")): (str(each.get("status")), str(each.get("message", ""))) for each in entries}
     return Stored(name_of(obj), gvk_of(obj), found)
 

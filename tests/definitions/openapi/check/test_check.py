@@ -7,7 +7,7 @@ import pytest
 
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta.schema import read_karta
-from karta_interpreter.definitions.openapi.check import check
+from karta_interpreter.definitions.openapi.check.check import check
 
 _POD_SPEC = {
     "type": "object",

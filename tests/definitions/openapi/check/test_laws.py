@@ -8,7 +8,7 @@ from karta_interpreter.base.findings import Severity
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.schema import read_karta
-from karta_interpreter.definitions.openapi.check import check
+from karta_interpreter.definitions.openapi.check.check import check
 from karta_interpreter.definitions.openapi.draft import draft
 from tests.definitions.openapi.draft.test_draft import fields
 from tests.definitions.openapi.draft.test_laws import JUNK, SCHEMAS, kind

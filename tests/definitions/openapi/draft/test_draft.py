@@ -7,7 +7,8 @@ from karta_interpreter.base.findings import DefinitionError, Severity
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta.annotations import ExtraDependency
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.definitions.openapi.draft import CustomKind, draft
+from karta_interpreter.definitions.openapi.draft import draft
+from karta_interpreter.definitions.openapi.schema import CustomKind
 
 INTEGER, STRING, BOOLEAN = {"type": "integer"}, {"type": "string"}, {"type": "boolean"}
 CONTAINERS = {"type": "array", "items": {"type": "object", "properties": {"name": STRING, "image": STRING}}}

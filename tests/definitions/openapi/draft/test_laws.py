@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.definitions.openapi.draft import CustomKind, draft
+from karta_interpreter.definitions.openapi.draft import draft
+from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.evaluation.evaluation import instance_ids
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from tests.definitions.openapi.draft.test_draft import TEMPLATE, fields

@@ -1,10 +1,69 @@
-"""Checks definitions against the OpenAPI schema of their CustomResourceDefinition.
+"""Checks the Kartas of a text against the OpenAPI schemas of CustomResourceDefinitions; findings have their places.
 
 An expression is followed through the schema instead of through an object: what it may yield is a set of shapes. No
 object is read here, and no expression runs.
 """
 
-from karta_interpreter.definitions.openapi.check.check import check
-from karta_interpreter.definitions.openapi.check.contradictions import contradictions
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
-__all__ = ["check", "contradictions"]
+from karta_interpreter.base.errors import ManifestError
+from karta_interpreter.base.findings import DefinitionError, Finding, closest, error, warning
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.manifest import read_objects
+from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.definitions.karta.loading import KINDS
+from karta_interpreter.definitions.karta.model import Karta
+from karta_interpreter.definitions.karta.schema import gvk_of, read_karta
+from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
+from karta_interpreter.definitions.openapi.check.check import check
+from karta_interpreter.definitions.openapi.schema import CustomKind
+from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
+
+_MOST_KINDS: Final = 20
+"""How many kinds one hint lists."""
+
+
+def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[Finding]:
+    """Yield what the CRDs contradict in the readable Kartas of a text."""
+    try:
+        objects = read_objects(text, source, *KINDS)
+    except ManifestError:  # a finding of its own
+        return
+    # Read from the text: a Karta with other errors has no definition, and is compared all the same.
+    lines = split_lines(text)
+    for document, at, value in objects:
+        gvk = gvk_of(value) if isinstance(value, dict) else None
+        karta = read_karta(value)[0] if gvk else None
+        if gvk is None or karta is None:
+            continue
+        yield from map(SourcePosition(document, at, lines).locate, _contradictions(karta, gvk, crds))
+
+
+def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:
+    own = [crd for crd in crds if (_spec(crd, "group"), _spec(crd, "names", "kind")) == (gvk.group, gvk.kind)]
+    if not own:
+        kinds = sorted({f"{_spec(crd, 'names', 'kind')}.{_spec(crd, 'group')}" for crd in crds})
+        near = closest(f"{gvk.kind}.{gvk.group}", kinds)
+        known = f"the given CRDs are those of {', '.join(kinds)}" if len(kinds) <= _MOST_KINDS else ""
+        hint = f"did you mean {near}?" if near else known
+        return [warning("crd-missing", ROOT_KIND, f"there is no CRD for {gvk}", hint)]
+    found: list[list[Finding]] = []
+    without: list[Finding] = []
+    for crd in own:
+        try:
+            found.append(check(karta, CustomKind.of(crd, gvk.version).schema))
+        except DefinitionError as err:
+            without.append(error("crd-version", (*ROOT_KIND, "version"), str(err)))
+    # A release without the version contradicts nothing else. What all others find is among those of the first.
+    first, *others = found or [without[:1]]
+    return [finding for finding in first if all(_is_among(finding, other) for other in others)]
+
+
+def _is_among(finding: Finding, others: Iterable[Finding]) -> bool:
+    """Whether another release contradicts the same place; it may list other names in its hint."""
+    return any((each.path, each.rule, each.span) == (finding.path, finding.rule, finding.span) for each in others)
+
+
+def _spec(crd: Object, *names: str) -> object:
+    return edit.get(crd, ("spec", *names))

@@ -13,17 +13,14 @@ from karta_interpreter.definitions.karta.annotation_records import parse_annotat
 from karta_interpreter.definitions.karta.annotations import annotation_path, field_text
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expression_text import PodQuery
-from karta_interpreter.definitions.karta.model import ComponentDefinition, Karta, SuspendDefinition
+from karta_interpreter.definitions.karta.model import ComponentDefinition, Karta, StatusDefinition, SuspendDefinition
 from karta_interpreter.definitions.karta.schema_types import ROOT_STATUS, expressions
-from karta_interpreter.definitions.karta.status_definition import StatusDefinition
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER
 from karta_interpreter.definitions.openapi.check.expected import BOOLEAN, EXPECTED, LIST, OBJECT, TEXT, Expected, hint
-from karta_interpreter.definitions.openapi.check.operators import listed_values
-from karta_interpreter.definitions.openapi.check.outputs import outputs
+from karta_interpreter.definitions.openapi.check.outputs import listed_values, outputs
 from karta_interpreter.definitions.openapi.check.shape import NULL, POD, Shape, Shapes, TypeScope, literal
-from karta_interpreter.definitions.openapi.draft.aggregation import least_value, undecided
-from karta_interpreter.definitions.openapi.draft.openapi import below
-from karta_interpreter.definitions.openapi.draft.schema_path import Entries, SchemaPath
+from karta_interpreter.definitions.openapi.draft.statuses import least_value, undecided
+from karta_interpreter.definitions.openapi.schema import Entries, SchemaPath, below
 from karta_interpreter.languages.jq import parse
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.syntax import NOWHERE, Node
@@ -154,14 +151,15 @@ class _Checked:
     def status(self, definition: StatusDefinition) -> None:
         """Compare phases and condition types with those that the schema lists."""
         phases, conditions = definition.phase_definition, definition.conditions_definition
-        listed = [] if phases is None else listed_values(self._quiet(phases.path))
-        types, statuses = [], []
+        listed, types, statuses = [], [], []
         if phases is not None:
-            self._compare((*ROOT_STATUS, "phaseDefinition", "path"), phases.path, self._quiet(phases.path), TEXT)
+            found = self._quiet(phases.path)
+            self._compare((*ROOT_STATUS, "phaseDefinition", "path"), phases.path, found, TEXT)
+            listed = listed_values(found)
         if conditions is not None:
             names = (conditions.type_field_name, conditions.status_field_name)
             found = self._quiet(conditions.path)
-            self._conditions((*ROOT_STATUS, "conditionsDefinition", "path"), conditions.path, names)
+            self._conditions((*ROOT_STATUS, "conditionsDefinition", "path"), conditions.path, found, names)
             entries = [each for shape in found for each in shape.each()]
             types, statuses = (_listed(entries, name) for name in names)
         for status in MATCHING_ORDER:
@@ -178,8 +176,7 @@ class _Checked:
         node = _parsed(text)
         return () if node is None else outputs(node, (self._root,), TypeScope())
 
-    def _conditions(self, path: Path, text: str, names: tuple[str, str]) -> None:
-        found = self._quiet(text)
+    def _conditions(self, path: Path, text: str, found: Shapes, names: tuple[str, str]) -> None:
         self._compare(path, text, found, LIST)
         for entry in (each for shape in found if "array" in shape.types for each in shape.each()):
             for name in filter(None, names):

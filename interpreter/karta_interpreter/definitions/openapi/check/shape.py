@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from karta_interpreter.base.findings import Severity, Span
 from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.definitions.openapi.draft.openapi import listed_texts
+from karta_interpreter.definitions.openapi.schema import listed_texts
 
 Shapes: TypeAlias = "tuple[Shape, ...]"
 """The shapes that an expression may yield; none where it yields nothing."""

@@ -14,13 +14,9 @@ from karta_interpreter.base.k8s.values import JSON, Object, Path
 from karta_interpreter.definitions.karta.annotations import PREFIX, annotation_path
 from karta_interpreter.definitions.karta.schema import karta_type
 from karta_interpreter.definitions.karta.schema_types import ROOT, STRUCTURE
-from karta_interpreter.definitions.openapi.draft.aggregation import undecided
-from karta_interpreter.definitions.openapi.draft.openapi import CustomKind, below, entries, fields, is_text
 from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField, counts, find_pods, have_state
-from karta_interpreter.definitions.openapi.draft.schema_path import Entries, SchemaPath
-from karta_interpreter.definitions.openapi.draft.statuses import statuses
-
-__all__ = ["CustomKind", "Draft", "draft"]
+from karta_interpreter.definitions.openapi.draft.statuses import statuses, undecided
+from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, is_text, parts_below
 
 Notes = list[tuple[Path, str]]
 """Notes about a definition, each with the path that it is about."""
@@ -198,15 +194,13 @@ def _objects_named(place: SchemaPath, schema: Object, pods: Collection[str]) -> 
     """Yield each field that names an object, and the kind of that."""
     if place.jq in pods:
         return
-    for name, part in fields(schema):
+    for at, part in parts_below(place, schema):
+        step = at.steps[-1]
+        name = step if isinstance(step, str) else ""
         by_name, by_reference = _NAME_FIELD.search(name), _REFERENCE_FIELD.search(name)
         if by_name and is_text(part):
-            yield place / name, _KINDS[by_name[1].lower()]
+            yield at, _KINDS[by_name[1].lower()]
         elif by_reference and is_text(below(part, "name")):
-            yield place / name / "name", _KINDS[by_reference[1].lower()]
+            yield at / "name", _KINDS[by_reference[1].lower()]
         else:
-            yield from _objects_named(place / name, part, pods)
-    for container, step in (("items", Entries()), ("additionalProperties", Entries(is_map=True))):
-        inner = entries(schema, container)
-        if inner is not None:
-            yield from _objects_named(place / step, inner, pods)
+            yield from _objects_named(at, part, pods)

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.definitions.openapi.draft.openapi import (
+from karta_interpreter.definitions.openapi.schema import (
+    Entries,
+    SchemaPath,
     below,
-    entries,
     fields,
     is_pod_spec,
     is_pod_template,
     is_text,
-    key_of,
+    parts_below,
 )
-from karta_interpreter.definitions.openapi.draft.schema_path import Entries, SchemaPath
 
 _DEEPEST = 4
 """Lists within lists within lists are looked into so far."""
@@ -80,16 +80,10 @@ def _walk(place: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, 
     yield place, schema, ancestors
     above = (*ancestors, (place, schema))
     inner = below(schema, "spec") if is_pod_template(schema) else schema
-    for name, part in fields(inner):
-        yield from _walk(place / name, part, above)
-    if sum(isinstance(step, Entries) for step in place.steps) == _DEEPEST:
-        return
-    items = entries(schema, "items")
-    if items is not None:
-        yield from _walk(place / Entries(key=key_of(schema, items)), items, above)
-    values = entries(schema, "additionalProperties")
-    if values is not None:
-        yield from _walk(place / Entries(is_map=True), values, above)
+    is_deepest = sum(isinstance(step, Entries) for step in place.steps) == _DEEPEST
+    for at, part in parts_below(place, inner):
+        if not (is_deepest and isinstance(at.steps[-1], Entries)):
+            yield from _walk(at, part, above)
 
 
 def _whole(place: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]) -> Iterator[PodsField]:

@@ -1,11 +1,18 @@
-"""Drafts the status definition of a kind, from its schema and from what operators usually write."""
+"""What the schema of a status shows: a status definition, by what operators usually write, and undecided aggregation.
 
+That is undecided for fields that have to be there, and for numbers that do not add up.
+"""
+
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
-from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.definitions.openapi.draft.openapi import (
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.openapi.schema import (
     CustomKind,
+    Entries,
+    SchemaPath,
     below,
     entries,
     fields,
@@ -13,7 +20,6 @@ from karta_interpreter.definitions.openapi.draft.openapi import (
     is_text,
     listed_texts,
 )
-from karta_interpreter.definitions.openapi.draft.schema_path import SchemaPath
 
 PHASES = ("phase", "state", "status", "jobStatus", "jobDeploymentStatus")
 """Fields of a status that hold a phase, the most telling first."""
@@ -48,7 +54,7 @@ Statuses = tuple[Object, str]
 """A `statusDefinition`, and a note about what has to be checked in it."""
 
 
-def statuses(kind: CustomKind, switch: str = "") -> Statuses:
+def statuses(kind: CustomKind, switch: str) -> Statuses:
     """The status definition of a kind: by its phase, by its conditions, or by its ready replicas.
 
     Conditions go before a phase whose values the schema does not list.
@@ -133,3 +139,47 @@ def _by_replicas(status: Object, scale_path: str) -> Statuses:
         "initializing": [{"byExpression": {"expression": are_ready, "expectedResult": "false"}}],
     }
     return {"statusMappings": mappings}, "CHECK: a workload whose pods are all ready is taken to run."
+
+
+_STATUS: Final = SchemaPath(("status",))
+_KEPT: Final[dict[JSON, JSON]] = {"integer": 0, "number": 0, "boolean": False, "array": []}
+"""What AggregateStatus leaves of fields without clusters, by their types."""
+_NO_AMOUNT: Final = re.compile(r"(^|[a-z])(Version|Revision|I[dD]|Index|Port|Percent|Percentage|Timestamp|Epoch)$")
+
+
+def undecided(schema: Object, place: SchemaPath = _STATUS) -> Iterator[tuple[str, SchemaPath, str]]:
+    """Yield fields about which an annotation has to decide: its name, the field, and one text for it.
+
+    ``required-status`` is for what a status requires and an aggregated one may lack, ``aggregate`` for numbers that
+    are not amounts.
+
+    >>> ready = {"type": "integer"}
+    >>> job = {"type": "object", "properties": {"timelineID": {"type": "integer"}}}
+    >>> for name, field, text in undecided({"required": ["job", "ready"], "properties": {"job": job, "ready": ready}}):
+    ...     print(name, field.jq, text)
+    required-status .status.job {}
+    aggregate .status.job.timelineID max
+    """
+    described, required = dict(fields(schema)), schema.get("required")
+    # All texts of an object are those of one cluster: where one is left out, nothing is left of the object.
+    may_lack = isinstance(required, list) and (place == _STATUS or not all(map(is_text, described.values())))
+    for name, part in described.items():
+        if part.get("type") in ("integer", "number") and _NO_AMOUNT.search(name[:1].upper() + name[1:]):
+            yield "aggregate", place / name, "max"
+        elif may_lack and name in (required or ()) and part.get("type") not in _KEPT:
+            yield "required-status", place / name, json.dumps(least_value(part))
+        yield from undecided(part, place / name)
+    items = entries(schema, "items") or {}
+    if "name" in dict(fields(items)):  # the elements of other lists are not merged
+        yield from (each for each in undecided(items, place / Entries()) if each[0] == "aggregate")
+
+
+def least_value(schema: Object) -> JSON:
+    """Return the value that says the least: the default, or what is empty.
+
+    >>> least_value({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}, "m": {}}})
+    {'n': 0}
+    """
+    names = required if isinstance(required := schema.get("required"), list) else ()
+    empty = {**_KEPT, "object": {name: least_value(part) for name, part in fields(schema) if name in names}}
+    return schema.get("default", empty.get(schema.get("type"), next(iter(listed_texts(schema)), "")))

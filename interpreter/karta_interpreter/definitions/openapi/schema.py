@@ -1,13 +1,15 @@
-"""The OpenAPI schema of one version in a CustomResourceDefinition, and tests of what its parts look like."""
+"""The OpenAPI schema of one version in a CustomResourceDefinition: what its parts look like, and the paths to them."""
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
-from typing import Self
+from itertools import chain, dropwhile
+from typing import Final, Self
 
 from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object, objects_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +109,15 @@ def _texts(schema: Object) -> list[str] | None:
     """Return all texts that a schema allows; None where it allows any."""
     if schema.get("type") not in (None, "string"):
         return []
-    limits: list[JSON] = [schema.get("enum"), *map(_texts, _parts(schema, "allOf"))]
+    limits: list[JSON] = [schema.get("enum"), *map(_texts, objects_in(schema.get("allOf")))]
     for name in ("anyOf", "oneOf"):
-        branches = [each for each in map(_texts, _parts(schema, name)) if each is not None]
-        if branches and len(branches) == len(_parts(schema, name)):
+        branches = [each for each in map(_texts, objects_in(schema.get(name))) if each is not None]
+        if branches and len(branches) == len(objects_in(schema.get(name))):
             limits += [list(chain(*branches))]
     known = [limit for limit in limits if isinstance(limit, list)]
     if not known:
         return None
     return [text for text in known[0] if isinstance(text, str) and all(text in each for each in known)]
-
-
-def _parts(schema: Object, name: str) -> list[Object]:
-    parts = schema.get(name)
-    return [each for each in parts if isinstance(each, dict)] if isinstance(parts, list) else []
 
 
 def key_of(schema: Object, items: Object) -> str | None:
@@ -130,3 +127,99 @@ def key_of(schema: Object, items: Object) -> str | None:
     if isinstance(keys, list) and len(keys) == 1 and keys[0] in texts:
         return str(keys[0])
     return next((name for name in _KEYS if name in texts), None)
+
+
+_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """A step to each entry of a map, or of a list whose entries differ in ``key`` (None for one without names)."""
+
+    is_map: bool = False
+    key: str | None = None
+
+
+Step = str | Entries
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaPath:
+    """The steps from an object to a part of it."""
+
+    steps: tuple[Step, ...] = ()
+
+    def __truediv__(self, step: Step) -> "SchemaPath":
+        return SchemaPath((*self.steps, step))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the fields on the way."""
+        return tuple(step for step in self.steps if isinstance(step, str))
+
+    @property
+    def has_instances(self) -> bool:
+        """Whether there may be several of it in one object."""
+        return any(isinstance(step, Entries) for step in self.steps)
+
+    @property
+    def to_first(self) -> "SchemaPath":
+        """The way to an entry of the first list or map."""
+        return SchemaPath(self.steps[: len(self.steps) - len(self.after_first.steps)])
+
+    @property
+    def after_first(self) -> "SchemaPath":
+        """The rest of the way, as seen from an entry of the first list or map."""
+        return SchemaPath(tuple(dropwhile(lambda step: isinstance(step, str), self.steps))[1:])
+
+    @property
+    def jq(self) -> str:
+        """The expression that reads it.
+
+        >>> SchemaPath(("spec", "groups", Entries(key="name"), "pod-template")).jq
+        '.spec.groups[]["pod-template"]'
+        >>> SchemaPath((Entries(), "pod-template")).jq
+        '.[]["pod-template"]'
+        """
+        steps = "".join(map(_step, self.steps))
+        return steps if steps.startswith(".") else f".{steps}"  # a bracket without a dot before it would begin a list
+
+    @property
+    def ids(self) -> str:
+        r"""The expression that reads the id of each instance; those of lists within lists are put together.
+
+        >>> SchemaPath(("spec", "groups", Entries(key="name"), "template")).ids
+        '.spec.groups[].name'
+        >>> SchemaPath(("spec", "roles", Entries(is_map=True), "template")).ids
+        '.spec.roles // {} | keys[]'
+        >>> SchemaPath(("spec", "sets", Entries(key="id"), "roles", Entries(is_map=True))).ids
+        '.spec.sets[] | "\\(.id)-\\(.roles // {} | keys[])"'
+        """
+        at, first = next((at, step) for at, step in enumerate(self.steps) if isinstance(step, Entries))
+        way, rest = SchemaPath(self.steps[:at]).jq, self.after_first
+        empty = "{}" if first.is_map else "[]"
+        if not rest.has_instances:
+            if first.key is None:
+                return f"{way} // {empty} | keys[]" if first.is_map else f"{way} // {empty} | keys[] | tostring"
+            return f"{way}[]{_step(first.key)}"
+        if first.key is None:
+            return f'{way} // {empty} | to_entries[] | "\\(.key)-\\({SchemaPath(("value", *rest.steps)).ids})"'
+        return f'{way}[] | "\\({SchemaPath((first.key,)).jq})-\\({rest.ids})"'
+
+
+def _step(step: Step) -> str:
+    if isinstance(step, Entries):
+        return "[]"
+    return f".{step}" if _PLAIN.fullmatch(step) else f"[{json.dumps(step)}]"
+
+
+def parts_below(place: SchemaPath, schema: Object) -> Iterator[tuple[SchemaPath, Object]]:
+    """The fields of an object, or what a list or a map holds, each with its place."""
+    for name, part in fields(schema):
+        yield place / name, part
+    items = entries(schema, "items")
+    if items is not None:
+        yield place / Entries(key=key_of(schema, items)), items
+    values = entries(schema, "additionalProperties")
+    if values is not None:
+        yield place / Entries(is_map=True), values
