@@ -66,3 +66,23 @@ def test_the_spec_of_the_observed_object_is_not_that_of_the_object() -> None:
         assert decoder.read(body(SPEC, "Retain", OBJECT))
     asked = body('"metadata":{}', "Retain", {**OBJECT, "spec": {"replicas": 3}})
     assert call(decoder.read(asked)) == call(FastDecoder(find).read(asked))
+
+
+def test_a_spec_is_known_while_the_observed_object_changes() -> None:
+    decoder = FastDecoder(find)
+    for number in range(4):
+        observed = {**OBJECT, "metadata": {"resourceVersion": f"{number}"}, "status": {"replicas": number}}
+        found = decoder.read(body(SPEC, "Retain", observed))
+    assert found
+    assert found.asked
+    assert found.asked[2], "the spec is known, though there is no status at its end"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_spec_that_changes_now_and_then(operation: str) -> None:
+    decoder = FastDecoder(find)
+    for number in (0, 1, 2, 2, 2, 3, 3, 2, 3, 3, 3, 0):
+        status = f'"status":{{"replicas":{number}}}'
+        asked = body(f"{SPEC.replace('3', f'{number}', 1)},{status}", operation)
+        for _ in range(2):
+            assert call(decoder.read(asked)) == call(FastDecoder(find).read(asked))

@@ -204,8 +204,7 @@ class FastDecoder:
                 return values, None if question.reads_status else (name, parts, known.number), spec
         values, parts = question.read(text)
         if known:
-            obj = values[0]
-            self._specs.learn(about, text, name, orjson.dumps(obj["spec"]) if "spec" in obj else b"")
+            self._specs.learn(about, text, name, values[0])
         return values, None if question.reads_status else (name, parts, 0), None
 
     def _learn(self, head: re.Match[bytes]) -> _Question | None:

@@ -9,6 +9,10 @@ from itertools import count
 from typing import Final, NamedTuple
 
 import msgspec
+import orjson
+
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.engine.operations import Operation
 
 MARK: Final = secrets.token_hex(16)
 """Stands in the place of a spec that is known. No client can guess it."""
@@ -26,7 +30,10 @@ def kept(text: bytes) -> bytes:
 
 
 class KnownSpec(NamedTuple):
-    """The field of a spec as text, a number that no other one has, and by operation what that reads of it, as text."""
+    """The field of a spec as text, a number that no other one has, and by operation what that reads of it, as text.
+
+    The number is 0 where the text is what a spec seemed to be when it came for the first time.
+    """
 
     field: bytes
     number: int
@@ -56,9 +63,12 @@ _REQUEST: Final = msgspec.json.Decoder(_Request)
 _UNKNOWN: Final = KnownSpec(b"\0", 0, {})
 """Of an object that was asked about once; no JSON has its text."""
 
+_STATUS: Final = b'},"status":'
+_OBSERVED: Final = b',"observedObject":'
+
 
 class KnownSpecs:
-    """The specs of objects that were asked about more than once, by kind and name.
+    """The specs of objects that were asked about more than once while they stayed the same, by kind and name.
 
     All are forgotten when they would take more than 16 MiB.
     """
@@ -73,19 +83,29 @@ class KnownSpecs:
             self._add(about, _UNKNOWN, 0)
         return known
 
-    def learn(self, about: bytes, text: bytes, operation: str, part: bytes) -> None:
-        """Keep the spec of the object of a request that was decoded, and what an operation reads of it.
+    def learn(self, about: bytes, text: bytes, operation: str, read: Object) -> None:
+        """Keep the spec of the object of a request that was decoded, and what an operation has ``read`` of the object.
 
-        Objects whose spec is not where Go writes it are left out.
+        A spec that differs from the one before is only kept when it comes again. Objects whose spec is not where Go
+        writes it are left out.
         """
         at, known = text.find(_BEGIN), self._specs.get(about, _UNKNOWN)
+        if at >= 0 and not text.startswith(known.field, at):
+            # To find the end for certain is to read the request again: only for a spec that comes a second time, which
+            # is told by all that seems to be in it.
+            stop = text.rfind(_OBSERVED, at) if operation == Operation.RETAIN else -1
+            end = text.rfind(_STATUS, at, stop)
+            field = text[at : end if end >= 0 else stop]
+            self._add(about, KnownSpec(field, 0, {}), len(field))
+            return
         field = _FIELD + bytes(_REQUEST.decode(text).object.spec) if at >= 0 else b""
         if not (field.startswith(_BEGIN) and text.startswith(field, at)):
             return
-        if known.field != field:
+        if not known.number or known.field != field:
             known = KnownSpec(field, next(self._numbers), {})
             self._add(about, known, len(field))
-        known.parts[operation] = kept(part)
+        part = kept(orjson.dumps(read["spec"])) if "spec" in read else b""
+        known.parts[operation] = part
         self._size += len(part)
 
     def _add(self, about: bytes, known: KnownSpec, size: int) -> None:
