@@ -105,6 +105,7 @@ async def test_unfinished_bodies_keep_no_other_client_out(spell: object, clock: 
         await until(lambda: not bodies._total)  # noqa: SLF001
 
 
+@pytest.mark.usefixtures("clock")
 async def test_large_body_without_room_is_told_to_come_again() -> None:
     request = post(LARGE)
     async with serving() as server:
