@@ -29,6 +29,8 @@ _POLL_SECONDS = 0.02
 """Seconds between two checks whether a connection still has a request."""
 _MANY_OBJECTS = 10_000
 """To visit that many takes the collector 10 ms: those of 200 definitions."""
+_FEW_LATER = 150_000
+"""Settled objects that come later are not visited again before there are more: as many as first calls leave."""
 
 
 class Connections(Server):
@@ -334,13 +336,13 @@ class _Settled:
     """How many have come since then."""
 
     def add(self, new: int) -> None:
-        """Settle so many new objects; visit all where those that came later are half as many as there were."""
+        """Settle so many new objects; visit all where many came later, and half as many as there were."""
         # Counting takes 0.1 ms for each thousand.
         self.number = self.number or gc.get_freeze_count()
         if not self.number:
             return  # this process settles none
         self.later += new
-        if self.later <= self.number // 2:
+        if self.later <= max(self.number // 2, _FEW_LATER):
             gc.freeze()
             return
         gc.unfreeze()
