@@ -29,8 +29,8 @@ _POLL_SECONDS = 0.02
 """Seconds between two checks whether a connection still has a request."""
 _MANY_OBJECTS = 10_000
 """To visit that many takes the collector 10 ms: those of 200 definitions."""
-_FEW_LATER = 150_000
-"""Settled objects that come later are not visited again before there are more: as many as first calls leave."""
+_MANY_VISITED = 150_000
+"""To visit that many takes 0.1 s. First calls leave 110,000, and so do those after each reload of the catalogue."""
 
 
 class Connections(Server):
@@ -335,14 +335,17 @@ class _Settled:
     later: int = 0
     """How many have come since then."""
 
-    def add(self, new: int) -> None:
-        """Settle so many new objects; visit all where many came later, and half as many as there were."""
+    def accepts(self, new: int) -> bool:
+        """Whether so many new objects are to be settled: those that are soon replaced would be garbage there."""
         # Counting takes 0.1 ms for each thousand.
         self.number = self.number or gc.get_freeze_count()
-        if not self.number:
-            return  # this process settles none
+        # A process without settled objects settles none.
+        return self.number > 0 and new > max(_MANY_OBJECTS, min(self.number, _MANY_VISITED))
+
+    def add(self, new: int) -> None:
+        """Settle so many new objects; visit all where many came later, and half as many as there were."""
         self.later += new
-        if self.later <= max(self.number // 2, _FEW_LATER):
+        if self.later <= max(self.number // 2, _MANY_VISITED):
             gc.freeze()
             return
         gc.unfreeze()
@@ -365,6 +368,6 @@ def release_memory() -> None:
     """
     gc.collect()
     new = len(gc.get_objects())
-    if new > _MANY_OBJECTS:
+    if _settled.accepts(new):
         _settled.add(new)
     trim_memory()
