@@ -64,7 +64,11 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
         Bound("failed", 0, "at 70 % of a core every call is answered in time"),
         Bound("memory growth", AFTER, "months of service need no more memory than the first minutes"),
     ),
-    "reloads": (Bound("memory growth", 1.1, "a replaced snapshot is given back"),),
+    "reloads": (
+        Bound("memory growth", 1.1, "a replaced snapshot is given back"),
+        Bound("call wait", 9, "garbage of all definitions is collected at once, after each second"),
+        Bound("health wait", 5, "as calls"),
+    ),
 }
 
 
