@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -139,4 +140,8 @@ async def test_processes_of_expressions_and_scripts_end_with_the_server() -> Non
 
 
 def _children() -> set[str]:
-    return {child for task in Path("/proc/self/task").iterdir() for child in (task / "children").read_text().split()}
+    found = set[str]()
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread may have ended meanwhile
+            found |= set((task / "children").read_text().split())
+    return found
