@@ -216,7 +216,10 @@ def running(program: Path) -> list[int]:
     """The ids of the children of this process that run a program."""
     found = []
     for children in Path("/proc/self/task").glob("*/children"):
-        for pid in children.read_text().split():
+        pids = list[str]()
+        with suppress(OSError):  # a thread may have ended meanwhile
+            pids = children.read_text().split()
+        for pid in pids:
             with suppress(OSError):
                 if str(program) in Path(f"/proc/{pid}/cmdline").read_text():
                     found.append(int(pid))
