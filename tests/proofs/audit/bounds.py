@@ -66,8 +66,8 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
     ),
     "reloads": (
         Bound("memory growth", 1.1, "a replaced snapshot is given back"),
-        Bound("call wait", 9, "garbage of all definitions is collected at once, after each second"),
-        Bound("health wait", 5, "as calls"),
+        Bound("call wait", 9, "all objects of a replaced snapshot are collected at once"),
+        Bound("health wait", 5, "the collector stops the thread that answers probes as well"),
     ),
 }
 

@@ -13,8 +13,8 @@ _STILL: Final = 1.0
 _TRIMMED: Final = 64 * MIB
 """Bytes of bodies after which free memory is given back: an attack leaves as much as it sent."""
 _TRIM_SECONDS: Final = 30.0
-"""How often free memory is given back in any case, which takes 1 to 3 ms. TLS reads into 256 KiB, and what is kept of
-a call lies between them: a million calls leave 45 MiB."""
+"""How often free memory is given back in any case, which takes 1 to 3 ms. TLS reads into blocks of 256 KiB, and what is
+kept of a call lies between them: a million calls leave 45 MiB."""
 
 
 class Sender(Protocol):
