@@ -28,6 +28,7 @@ from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.web.console.application import ConsoleSources, listening
 from karta_interpreter.web.types_api.api import serve_types
 from karta_interpreter.web.webhook import LastHour, Webhook
+from karta_interpreter.webhook.server.bodies import keep_memory_trimmed
 from karta_interpreter.webhook.server.listener import release_memory
 from karta_interpreter.webhook.server.log import configure_log, flush_log, open_standard_files
 from karta_interpreter.webhook.server.metrics import Metrics
@@ -55,6 +56,7 @@ async def run(settings: Settings, end: socket.socket) -> None:
             settle_garbage()  # only now: each change of definitions would collect over all of them
             store.subscribe(lambda _: release_memory())  # the snapshot before is garbage then
             _keep(opened, store.watch())
+            _keep(opened, keep_memory_trimmed())
             await webhook.stopping.wait()
     except InterpreterError as error:
         await channel.send({"urls": {}, "ports": {}, "error": str(error)})
