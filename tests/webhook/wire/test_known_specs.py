@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.webhook.wire import FastDecoded, FastDecoder
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.engine.operations import interpret
+from karta_interpreter.webhook.wire import FastDecoded, FastDecoder, decode
 from karta_interpreter.webhook.wire.known_specs import MARK
 from tests.webhook.wire.test_fast_decoder import OPERATIONS, find, spelled
 
@@ -86,3 +88,31 @@ def test_a_spec_that_changes_now_and_then(operation: str) -> None:
         asked = body(f"{SPEC.replace('3', f'{number}', 1)},{status}", operation)
         for _ in range(2):
             assert call(decoder.read(asked)) == call(FastDecoder(find).read(asked))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pytest.param("[.[]] | length", id="all values of the object"),
+        pytest.param("[.[]?.replicas?] | add", id="a field of each value"),
+    ],
+)
+def test_decoder_reads_root_elements_when_object_comes_again(expression: str) -> None:
+    root = {"name": "deployment", "kind": {"group": "apps", "version": "v1", "kind": "Deployment"}}
+    root |= {
+        "specDefinition": {"podTemplateSpecPath": ".spec.template"},
+        "scaleDefinition": {"replicasPath": expression},
+    }
+    root["statusDefinition"] = {
+        "statusMappings": {"running": [{"byPhase": "Running"}]},
+        "phaseDefinition": {"path": ".p"},
+    }
+    karta = {"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {"name": "deployments"}}
+    definition = load_definition({**karta, "spec": {"structureDefinition": {"rootComponent": root}}})
+    decoder = FastDecoder(lambda _: definition)
+    request = body(f'"metadata":{{}},{SPEC},"status":{{"replicas":3}}')
+    decoded = [decoder.read(request) for _ in range(4)]
+    answers = [interpret(definition, one.request.call) for one in decoded if one and one.request.call]
+    whole = decode(request).call
+    assert whole
+    assert answers == [interpret(definition, whole)] * 4

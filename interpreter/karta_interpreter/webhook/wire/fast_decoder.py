@@ -42,8 +42,6 @@ _OBJECTS: Final = frozenset(("object", "observedObject"))
 _LONGEST: Final = 2**20
 _WORTH_KNOWING: Final = 2**14
 """A shorter request is skipped sooner than its spec is found, so that only a remembered answer gains by that."""
-_WHOLE: Final = Projection()
-_WHOLE.take_all()
 _UNCLEAR: Final = (*UNREAD, InterpretationError)
 
 
@@ -102,9 +100,7 @@ class _Question(NamedTuple):
         @cache
         def read_marked() -> ReadWithText:
             # When an object comes again: a large decoder takes 20 ms to make.
-            marked = Projection()
-            marked.fields = {**projection.fields, "spec": _WHOLE}
-            return reader_with_text({**projections, "object": marked})
+            return reader_with_text({**projections, "object": projection.with_field("spec")})
 
         return cls(*about, read, read_marked, reads_status)
 
