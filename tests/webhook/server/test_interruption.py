@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from math import inf
@@ -37,8 +38,23 @@ def test_work_is_interrupted_once(work: Callable[[], None]) -> None:
         interruption.at = time.thread_time() + 0.02
         with pytest.raises(InterruptedWork):
             work()
-        assert interruption.at == inf
+        interruption.at = inf
         spend(0.1)
+
+
+def test_work_is_interrupted_again_when_weak_reference_swallows_the_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    interruption, swallowed = Interruption(), list[object]()
+    monkeypatch.setattr(sys, "unraisablehook", swallowed.append)
+    referent = threading.Lock()
+    _ = weakref.ref(referent, lambda _: spend(60))
+    with interruption.running():
+        interruption.at = time.thread_time() + 0.02
+        del referent
+        assert len(swallowed) == 1
+        with pytest.raises(InterruptedWork):
+            spend(60)
 
 
 def test_waiting_is_no_work() -> None:

@@ -152,7 +152,7 @@ class Calls:
                 begun = self._processor_time()
                 answer = self._new_answer(call, begun)
         except InterruptedWork:
-            pass
+            self.interruption.at = inf
         except Exception as error:  # noqa: BLE001 - the edge of the process
             answer = self._failure(call, error)
         else:

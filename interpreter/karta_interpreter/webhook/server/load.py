@@ -93,6 +93,10 @@ _TICK: Final = 0.02
 """Seconds of the process' processor time between two looks; an idle process has none."""
 
 
+_AGAIN: Final = 0.1
+"""Seconds of processor time until work that goes on is interrupted again."""
+
+
 class InterruptedWork(BaseException):
     """Raised anywhere in work that has not ended in its time; no ``except Exception`` swallows a BaseException."""
 
@@ -101,7 +105,7 @@ class Interruption:
     """Interrupts work of the main thread at a time that the work sets beforehand.
 
     A timer looks at that time, so the work itself pays for one assignment. Work that is interrupted must leave nothing
-    behind that is half done.
+    behind that is half done. Whoever catches the error sets the time to infinity, as at the end of the work.
 
     >>> interruption = Interruption()
     >>> with interruption.running():
@@ -110,6 +114,7 @@ class Interruption:
     ...         while True:
     ...             pass
     ...     except InterruptedWork:
+    ...         interruption.at = inf
     ...         print("interrupted")
     interrupted
     """
@@ -134,6 +139,6 @@ class Interruption:
 
     def _interrupt_if_due(self, *_: object) -> None:
         if time.thread_time() >= self.at:
-            # Once only: the error may come while the work ends, and must not come again after it.
-            self.at = inf
+            # Python swallows an error in the callback of a weak reference: the work goes on, and is interrupted again.
+            self.at += _AGAIN
             raise InterruptedWork
