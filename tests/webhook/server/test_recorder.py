@@ -2,6 +2,7 @@
 
 import os
 import stat
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -158,3 +159,51 @@ def test_a_full_disk_harms_no_call(tmp_path: Path, counts: Counter[str], monkeyp
 
     assert counts == {"failed": 1, "written": 1}
     assert len(_calls(tmp_path)) == 1
+    assert len([*tmp_path.iterdir()]) == 1, "no file without a call is left"
+
+
+def test_recorder_after_the_clock_went_back_keeps_the_newest_files(
+    tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "_LEVEL", 0)
+    limit = 8 * len(REQUEST)
+    for year, uid in (("2031", "before"), ("2026", "after")):
+        monkeypatch.setattr(time, "strftime", lambda *_, year=year: f"{year}0101T000000Z")
+        made = _recorder(tmp_path, counts, limit)
+        made.start()
+        for number in range(20):
+            made.see(question(uid=f"{uid} {number}"), ANSWER)
+        made.close()
+
+    kept = [call.request["request"]["uid"] for call in _calls(tmp_path)]
+    assert kept
+    assert kept == [f"after {number}" for number in range(20 - len(kept), 20)]
+
+
+def test_recorder_does_not_delete_the_open_file_of_another_server(
+    tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "_LEVEL", 0)
+    limit = 8 * len(REQUEST)
+    slow = _recorder(tmp_path, counts, limit)
+    slow.record(1.0, question(uid="slow"), ANSWER)
+    busy = _recorder(tmp_path, counts, limit)
+    for number in range(40):
+        busy.record(1.0, question(uid=f"{number}"), ANSWER)
+    for made in (slow, busy):
+        made.start()
+        made.close()
+
+    uids = [call.request["request"]["uid"] for call in _calls(tmp_path)]
+    assert uids[0] == "slow"
+    assert uids[-1] == "39"
+
+
+def test_recorder_drops_a_call_that_no_reader_takes(
+    tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "LONGEST", len(REQUEST))
+    made = _recorder(tmp_path, counts, secret=True)
+    made.record(1.0, REQUEST, ANSWER)
+
+    assert counts == {"dropped": 1}

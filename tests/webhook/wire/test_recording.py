@@ -3,6 +3,8 @@
 import base64
 import gzip
 import json
+import tracemalloc
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 
 from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Options
-from karta_interpreter.webhook.wire.recording import VERSION, RecordedCall, head, line, read
+from karta_interpreter.webhook.wire.recording import LONGEST, VERSION, RecordedCall, head, line, read
 from karta_interpreter.webhook.wire.redaction import Redaction
 
 KEY = b"key"
@@ -140,6 +142,32 @@ def test_a_line_that_is_not_a_call_is_named(tmp_path: Path) -> None:
     found = list(read(_file(tmp_path, gzip.compress(text))))
 
     assert [isinstance(each, RecordedCall) for each in found] == [True, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        pytest.param(b"\n", "100 lines up to line 101 are not calls; the rest is not read", id="newlines"),
+        pytest.param(b"[", f"line 2 is longer than {LONGEST} bytes; the rest is not read", id="one line"),
+    ],
+)
+def test_recording_that_unpacks_to_much_is_refused_in_little_memory(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
+    packer = zlib.compressobj(wbits=31)
+    packed = packer.compress(head(DEFAULT_OPTIONS)) + packer.compress(content * 2**26) + packer.flush()
+    path = _file(tmp_path, packed)
+
+    tracemalloc.start()
+    try:
+        *_, last = read(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert str(last) == reason
+    assert peak < 2**26
+    assert len(packed) < 2**17
 
 
 @pytest.mark.parametrize(

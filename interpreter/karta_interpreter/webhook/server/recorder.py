@@ -5,6 +5,8 @@ import secrets
 import time
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -12,7 +14,7 @@ from typing import BinaryIO, Final, TypeAlias
 
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.server.log import log
-from karta_interpreter.webhook.wire.recording import file_name, files_in, head, line
+from karta_interpreter.webhook.wire.recording import LONGEST, file_name, file_number, files_in, head, line
 from karta_interpreter.webhook.wire.redaction import Redaction
 
 MOST_WAITING: Final = 32 * 2**20
@@ -33,8 +35,8 @@ _Seen: TypeAlias = tuple[float, bytes, bytes]
 class Recorder:
     """Writes calls to files below a folder, at most ``limit`` bytes of them; the oldest file goes first.
 
-    ``count`` gets the outcome of each call: written, dropped (the queue is full, or the request too large to be
-    redacted), or failed (it cannot be written). Files are for their owner only.
+    ``count`` gets the outcome of each call: written, dropped (the queue is full, or the request is too large), or
+    failed (it cannot be written). Files are for their owner only, and an open one is locked.
     """
 
     def __init__(
@@ -49,7 +51,7 @@ class Recorder:
         self._put = self._taken = 0
         self._file: BinaryIO | None = None
         self._packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
-        self._number = self._file_size = 0
+        self._file_size = 0
         self._retry_at = 0.0
         self._failing = False
         self._thread = Thread(target=self._run, name="recorder", daemon=True)
@@ -100,7 +102,11 @@ class Recorder:
                 log.debug("a call cannot be redacted", reason=type(error).__name__)
                 self._count("dropped")
                 return
-        written = self._attempt(lambda: self._add(line(at, request, answer)))
+        text = line(at, request, answer)
+        if len(text) > LONGEST:
+            self._count("dropped")
+            return
+        written = self._attempt(lambda: self._add(text))
         self._count("written" if written else "failed")
 
     def _attempt(self, work: Callable[[], None]) -> bool:
@@ -129,23 +135,35 @@ class Recorder:
 
     def _begin_file(self) -> None:
         self._make_room()
-        name = file_name(time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()), self._number)
-        self._number += 1
-        # Never a file of another server with the same folder, and no link that somebody has put there.
-        handle = os.open(self._folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        path, handle = self._created()
         self._file = os.fdopen(handle, "wb", buffering=0)
         self._packer, self._file_size = zlib.compressobj(_LEVEL, wbits=_GZIP), 0
-        # At once: a folder without room is noticed before there is much to lose.
-        self._write(self._packer.compress(self._head) + self._packer.flush(zlib.Z_SYNC_FLUSH))
+        try:
+            flock(handle, LOCK_EX)
+            # At once: a folder without room is noticed before there is much to lose.
+            self._write(self._packer.compress(self._head) + self._packer.flush(zlib.Z_SYNC_FLUSH))
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
+
+    def _created(self) -> tuple[Path, int]:
+        number = max(map(file_number, files_in(self._folder)), default=0)
+        while True:
+            number += 1
+            path = self._folder / file_name(time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()), number)
+            # Never a file of another server with the same folder, and no link that somebody has put there.
+            with suppress(FileExistsError):
+                return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
 
     def _make_room(self) -> None:
-        """Delete the oldest files until there is room for another one."""
+        """Delete the oldest files until there is room for another one, but not those that a server writes."""
         sizes = {path: path.stat().st_size for path in files_in(self._folder)}
         for path in [*sizes]:
             if sum(sizes.values()) + self._file_bytes <= self._limit:
                 return
-            path.unlink(missing_ok=True)
-            del sizes[path]
+            if not _is_open(path):
+                path.unlink(missing_ok=True)
+                del sizes[path]
 
     def _end_file(self) -> None:
         if self._file is not None:
@@ -158,3 +176,13 @@ class Recorder:
             self._file_size += len(data)
             while data:
                 data = data[self._file.write(data) or 0 :]
+
+
+def _is_open(path: Path) -> bool:
+    """Return whether a server writes a file."""
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        try:
+            flock(file, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

@@ -19,11 +19,13 @@ from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Options
 
 VERSION: Final = 1
 _FORMAT: Final = "karta-interpreter-recording"
-_NAME: Final = re.compile(r"calls-[0-9TZ-]+-[0-9]+\.jsonl\.gz")
+_NAME: Final = re.compile(r"calls-[0-9TZ-]+-([0-9]+)\.jsonl\.gz")
 _GZIP: Final = 31
 _PART: Final = 2**20
-_LONGEST: Final = 2**27
-"""Bytes of a line; the largest body of a call with its answer is below, unless a server takes larger ones."""
+LONGEST: Final = 2**22
+"""Bytes of a line. An object in etcd has 1.5 MiB, and Retain sends two."""
+_MOST_UNREADABLE: Final = 100
+"""Lines of one file that are not a call. After them the rest of the file is not read."""
 
 
 class RecordedCall(NamedTuple):
@@ -35,7 +37,7 @@ class RecordedCall(NamedTuple):
 
 
 def file_name(time: str, number: int) -> str:
-    """Return the name of a file; names sort as files were written.
+    """Return the name of a file; its number is larger than those of the files before it in the folder.
 
     >>> file_name("20260102T030405Z", 7)
     'calls-20260102T030405Z-00000007.jsonl.gz'
@@ -43,9 +45,20 @@ def file_name(time: str, number: int) -> str:
     return f"calls-{time}-{number:08}.jsonl.gz"
 
 
+def file_number(path: Path) -> int:
+    """Return the number in the name of a recording, -1 for another file.
+
+    >>> file_number(Path("calls-20260102T030405Z-00000007.jsonl.gz"))
+    7
+    """
+    match = _NAME.fullmatch(path.name)
+    return int(match[1]) if match else -1
+
+
 def files_in(folder: Path) -> list[Path]:
-    """Return the recordings in a folder, the oldest first; raises OSError."""
-    return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
+    """Return the recordings in a folder, the oldest first, by number: clocks are set back; raises OSError."""
+    files = [path for path in folder.iterdir() if file_number(path) >= 0]
+    return sorted(files, key=lambda path: (file_number(path), path.name))
 
 
 def head(options: Options) -> bytes:
@@ -69,15 +82,20 @@ def read(path: Path) -> Iterator[RecordedCall | RecordingError]:
     """
     lines = _lines(path)
     options = _options(next(lines, b""))
-    for text in lines:
+    unreadable = 0
+    for number, text in enumerate(lines, 2):
         if isinstance(text, RecordingError):
             yield text
             continue
         try:
-            found = orjson.loads(text)
-            yield RecordedCall(found["request"], found["answer"]["response"], options)
+            call = orjson.loads(text)
+            yield RecordedCall(call["request"], call["answer"]["response"], options)
         except (orjson.JSONDecodeError, KeyError, TypeError):
+            unreadable += 1
             yield RecordingError("a line is not a call")
+            if unreadable == _MOST_UNREADABLE:
+                yield RecordingError(f"{unreadable} lines up to line {number} are not calls; the rest is not read")
+                return
 
 
 def _options(first: bytes | RecordingError) -> Options:
@@ -100,17 +118,31 @@ def _options(first: bytes | RecordingError) -> Options:
 
 
 def _lines(path: Path) -> Iterator[bytes | RecordingError]:
-    unpacked, rest = zlib.decompressobj(_GZIP), b""
+    number, begin = 1, b""
+    for part in _unpacked(path):
+        if isinstance(part, RecordingError):
+            yield part
+            return
+        *lines, begin = (begin + part).split(b"\n")
+        yield from lines
+        number += len(lines)
+        if len(begin) > LONGEST:
+            yield RecordingError(f"line {number} is longer than {LONGEST} bytes; the rest is not read")
+            return
+
+
+def _unpacked(path: Path) -> Iterator[bytes | RecordingError]:
+    """Yield the content of a file in parts of 1 MiB at most: a small file may unpack to gigabytes."""
+    unpacker = zlib.decompressobj(_GZIP)
     with path.open("rb") as file:
-        while not unpacked.eof and (part := file.read(_PART)):
+        while not unpacker.eof:
+            packed = unpacker.unconsumed_tail or file.read(_PART)
             try:
-                *lines, rest = (rest + unpacked.decompress(part)).split(b"\n")
+                part = unpacker.decompress(packed, _PART)
             except zlib.error:
                 yield RecordingError("it is damaged")
                 return
-            yield from lines
-            if len(rest) > _LONGEST:
-                yield RecordingError("a line does not end")
+            if not part and not packed:
+                yield RecordingError("it ends before its end")
                 return
-    if not unpacked.eof:
-        yield RecordingError("it ends before its end")
+            yield part
