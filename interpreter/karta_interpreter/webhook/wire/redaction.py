@@ -1,4 +1,4 @@
-"""Leaves values that may be secret out of a call: those of environments, of Secrets, and of fields with such names.
+"""Leaves values that may be secret out of a call: by their field, by their form, and wherever they come again.
 
 A value becomes a mark, the same one wherever it stands in one run of a program, so that a definition that compares two
 of them answers as before. The mark is a digest with a key, which only that run knows: short values cannot be guessed.
@@ -6,168 +6,184 @@ of them answers as before. The mark is a digest with a key, which only that run 
 
 import base64
 import re
-import secrets
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from enum import Enum, auto
+from functools import lru_cache, partial
 from hashlib import blake2b
-from typing import Any, Final, TypeAlias
+from itertools import pairwise
+from typing import Any, Final
 
 import orjson
 
+from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.values import JSON
 
-_ENVIRONMENT: Final = re.compile(r"env(s|vars?|ironment)?", re.IGNORECASE)
-_NAMES: Final = re.compile(
-    r"(password|passwd|passphrase|token|credentials?|secret|(api|access|private)_?key)", re.IGNORECASE
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_ENVIRONMENTS: Final = frozenset({"env", "envs", "environment", "environments"})
+_SECRETS: Final = frozenset(
+    {"password", "passwords", "passwd", "pass", "pwd", "passphrase", "token", "tokens", "credential", "credentials"}
+    | {"secret", "secrets", "authorization", "bearer", "jaas", "dsn", "apikey", "accesskey", "secretkey", "privatekey"}
 )
+_SECRET_PAIRS: Final = frozenset(
+    {("api", "key"), ("access", "key"), ("private", "key"), ("account", "key"), ("encryption", "key")}
+    | {("signing", "key"), ("connection", "string"), ("user", "data"), ("network", "data")}
+)
+_ABOUT: Final = frozenset(
+    {"name", "names", "ref", "refs", "reference", "selector", "path", "file", "dir", "type", "class", "provider"}
+    | {"namespace", "mount", "policy", "audience", "version", "store", "format", "from", "source"}
+)
+"""The last word of a field that says where a value is, or what it is like."""
 _DATA: Final = ("data", "stringData")
 _APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
-_SUSPECT: Final = (
-    b'"env', b"last-applied-configuration", b"passw", b"passphrase", b"token", b"credential", b"secret",
-    b'key"',
-)  # fmt: skip
-"""Text without any of these has nothing to leave out, and need not be read."""
+_KEY: Final = r"pass(?:word|wd|phrase)?|pwd|token|secret|(?:api|access|account|private)[_.-]?key"
+_INSIDE: Final = re.compile(
+    rf"(?:{_KEY})[\"']?\s*[=:]\s*[\"']?[^\s\"'$]"  # --password=x, AccountKey=x, password="x" of JAAS, a key of JSON
+    rf"|--[\w.-]*(?:{_KEY})\s+[\"']?[^\s\"'$-]"
+    r"|authorization[\"']?\s*[:=]|\bbearer\s+[\w.-]{8}|://[^/\s:@\"]*:[^/\s@\"]+@|PRIVATE KEY-----",
+    re.IGNORECASE,
+)
+_WITH_TEXT: Final = (str, dict, list)
+_SEPARATOR: Final = re.compile(r"[=:\s]")
 _LONG: Final = 8
 """Characters of a value that is found in other texts, too: shorter ones are part of innocent texts by chance."""
 
-_SOURCE: Final = (
-    rb'"(?:key|name|optional|apiVersion|fieldPath|containerName|divisor|resource)":(?:"[^"\\]*+"|true|false),?'
-)
-_VARIABLE: Final = (
-    rb'\{"name":"[^"\\]*+",(?:"value":"[^"\\]*+"|"valueFrom":\{"[A-Za-z]++":\{(?:%b)*+\}\})\},?' % _SOURCE
-)
-_VARIABLES: Final = re.compile(rb'"env":\[(?:%b)++\]' % _VARIABLE)
-"""Most environments as Go writes them. No text has these bytes: its quotes are escaped. Others are read as JSON."""
-_VALUE: Final = re.compile(rb'(?<="value":")[^"]+')
 
-_Place: TypeAlias = tuple[dict[str, JSON], str]
-_Found: TypeAlias = tuple[bytes, bytes]
-"""A long value as it is within texts of JSON, and its mark."""
+class _Content(Enum):
+    """What is below a field."""
+
+    PLAIN = auto()
+    SECRET = auto()
+    """Texts, and lists of texts, are secret."""
+    ENVIRONMENT = auto()
+    """Values of variables, in a list or an object."""
+    VARIABLE = auto()
+    """A variable of an environment."""
+    ALL = auto()
+    """Each text is secret."""
 
 
 class Redaction:
     """Leaves values out of calls; marks are the same for calls of one instance."""
 
     def __init__(self, key: bytes) -> None:
-        # Most values come again and again, and so do environments.
+        # Most values come again and again.
         self._mark_of = lru_cache(maxsize=4096)(
             lambda value: f"redacted-{blake2b(value.encode(), key=key, digest_size=6).hexdigest()}"
         )
-        self._without_values = lru_cache(maxsize=512)(self._marked_variables)
-        self._name = secrets.token_hex(16).encode()
-        self._place = re.compile(rb'"%b([0-9]+)":0' % self._name)
 
     def redacted(self, request: bytes, answer: bytes) -> tuple[bytes, bytes]:
         """Return request and answer without the values; both are JSON."""
-        taken: list[tuple[bytes, list[_Found]]] = []
-
-        def take(variables: re.Match[bytes]) -> bytes:
-            taken.append(self._without_values(variables[0]))
-            return b'"%b%d":0' % (self._name, len(taken) - 1)
-
-        text = _VARIABLES.sub(take, request)
-        found = [each for _, values in taken for each in values]
-        if _is_suspect(text):
-            asked = orjson.loads(text)
-            if marks := self._mark(asked):
-                found += _long(marks)
-                text = orjson.dumps(asked)
-        elif not taken:
-            return request, answer
-        text = self._place.sub(lambda place: taken[int(place[1])][0], text)
-        return (request, answer) if text == request else (text, self._answer(answer, found))
-
-    def _marked_variables(self, variables: bytes) -> tuple[bytes, list[_Found]]:
-        marks = {value: self._mark_of(value) for value in map(bytes.decode, _VALUE.findall(variables))}
-        return _VALUE.sub(lambda value: marks[value[0].decode()].encode(), variables), _long(marks)
-
-    def _answer(self, answer: bytes, found: list[_Found]) -> bytes:
-        # Without a backslash there is one way to write a text, so that values are found in the bytes.
-        if b"\\" not in answer and b'"patch"' not in answer and not _is_suspect(answer):
-            return _without(answer, found)
-        answered = orjson.loads(answer)
-        response = answered.get("response", {})
-        if patch := response.get("patch"):
-            steps = orjson.loads(base64.b64decode(patch))
-            for step in steps:
-                self._mark_step(step)
-            response["patch"] = base64.b64encode(_without(orjson.dumps(steps), found)).decode()
-        self._mark(answered)
-        return _without(orjson.dumps(answered), found)
-
-    def _mark(self, document: JSON) -> dict[str, str]:
-        """Replace the values in a document; return the mark of each."""
+        call, answered = orjson.loads(request), orjson.loads(answer)
         marks: dict[str, str] = {}
-        for parent, field in _secrets(document):
-            value = parent[field]
-            marks[value] = parent[field] = self._mark_of(value)
-        return marks
+        mark = partial(self._mark, marks)
+        _replace_secrets(call, mark)
+        patch = get(answered, ("response", "patch"))
+        steps = orjson.loads(base64.b64decode(patch)) if isinstance(patch, str) else []
+        for step in steps:
+            _in_step(step, partial(_replace_secrets, mark=mark))
+        _replace_secrets(answered, mark)
+        if not marks:
+            return request, answer
+        identity = _identity(call)
+        long = [pair for pair in marks.items() if len(pair[0]) >= _LONG and pair[0] not in identity]
+        for document in (call, answered):
+            _replace_known(document, long)
+        if steps:
+            for step in steps:
+                _in_step(step, partial(_replace_known, long=long))
+            answered["response"]["patch"] = base64.b64encode(orjson.dumps(steps)).decode()
+        return orjson.dumps(call), orjson.dumps(answered)
 
-    def _mark_step(self, step: dict[str, Any]) -> None:
-        """Replace the values in a step of a patch, whose path has the names of fields."""
-        parts = step["path"].split("/")
-        wrapped: Any = step.get("value")
-        for part in reversed(parts):
-            wrapped = [wrapped] if part.isdigit() else {part: wrapped}
-        if self._mark(wrapped):
-            for part in parts:
-                wrapped = wrapped[0 if part.isdigit() else part]
-            step["value"] = wrapped
+    def _mark(self, marks: dict[str, str], value: str) -> str:
+        marks[value] = self._mark_of(value)
+        return marks[value]
 
 
-def _secrets(document: JSON) -> Iterator[_Place]:
-    """Yield the places of texts that may be secret."""
-    pending = [document]
+def _identity(call: JSON) -> str:
+    """Return the names by which a call is recognised, in one text."""
+    names = [get(call, ("request", *path)) for path in (("name",), ("namespace",), ("object", "apiVersion"))]
+    return "\n".join(str(name) for name in (*names, get(call, ("request", "kind"))))
+
+
+def _in_step(step: dict[str, Any], replace: Callable[[JSON], None]) -> None:
+    """Replace values in a step of a patch, whose path has the names of fields."""
+    parts = [part.replace("~1", "/").replace("~0", "~") for part in step["path"].split("/")]
+    document: Any = step.get("value")
+    for part in reversed(parts):
+        document = [document] if part.isdigit() or part == "-" else {part: document}
+    replace(document)
+    if "value" in step:
+        for part in parts:
+            document = document[0 if part.isdigit() or part == "-" else part]
+        step["value"] = document
+
+
+def _replace_secrets(document: JSON, mark: Callable[[str], str]) -> None:
+    """Replace the texts that may be secret."""
+    pending: list[tuple[Any, _Content]] = [(document, _Content.PLAIN)]
     while pending:
-        parent = pending.pop()
-        if isinstance(parent, list):
-            pending += parent
-        if not isinstance(parent, dict):
-            continue
-        for field, value in parent.items():
-            kind = type(value)
-            if kind is str:
-                if value and _of_name(field):
-                    yield parent, field
-            elif kind is dict or kind is list:
-                pending.append(value)
-                if _of_environment(field) or (field in _DATA and parent.get("kind") == "Secret"):
-                    yield from _texts(value)
+        parent, content = pending.pop()
+        is_object = type(parent) is dict
+        if content is _Content.PLAIN and is_object and type(parent.get("name")) is str and "value" in parent:
+            content = _Content.VARIABLE
+        is_secret = is_object and parent.get("kind") == "Secret"
+        for field, value in parent.items() if is_object else enumerate(parent):
+            if not value or type(value) not in _WITH_TEXT:
+                continue
+            inner = _Content.ALL if is_secret and field in _DATA else _content(field, value, content, is_object)
+            if type(value) is not str:
+                pending.append((value, inner))
+            elif inner is not _Content.PLAIN or _has_secret(value):
+                parent[field] = mark(value)
 
 
-def _texts(values: JSON) -> Iterator[_Place]:
-    """Yield the texts of an object, or those named value in a list of objects."""
-    if isinstance(values, dict):
-        yield from ((values, name) for name, value in values.items() if isinstance(value, str) and value)
-        return
-    for each in values:
-        if isinstance(each, dict) and isinstance(each.get("value"), str) and each["value"]:
-            yield each, "value"
+def _content(field: str | int, value: JSON, content: _Content, is_object: bool) -> _Content:
+    """Return what a field of an object has, or an element of a list, by what is in the whole."""
+    if content is _Content.ALL:
+        return content
+    if content is _Content.ENVIRONMENT:
+        # An object has the values by their names.
+        return content if isinstance(value, str) else _Content.VARIABLE
+    if not is_object:
+        return content if content is not _Content.VARIABLE and isinstance(value, str) else _Content.PLAIN
+    if content is _Content.VARIABLE and field == "value":
+        return _Content.ALL
+    named = _content_of_name(str(field))
+    if named is not _Content.SECRET or isinstance(value, str):
+        return named
+    # A list called secrets has their names.
+    return named if isinstance(value, list) and not str(field).lower().endswith("secrets") else _Content.PLAIN
 
 
 # Kept: an object has many fields, and few names of them.
 @lru_cache(maxsize=4096)
-def _of_name(field: str) -> bool:
-    return field == _APPLIED or bool(_NAMES.search(field))
+def _content_of_name(field: str) -> _Content:
+    words = [word.lower() for word in _WORD.findall(field)]
+    if field == _APPLIED:
+        return _Content.SECRET
+    if not words or words[-1] in _ABOUT:
+        return _Content.PLAIN
+    if not _ENVIRONMENTS.isdisjoint(words):
+        return _Content.ENVIRONMENT
+    is_secret = not _SECRETS.isdisjoint(words) or any(pair in _SECRET_PAIRS for pair in pairwise(words))
+    return _Content.SECRET if is_secret else _Content.PLAIN
 
 
 @lru_cache(maxsize=4096)
-def _of_environment(field: str) -> bool:
-    return bool(_ENVIRONMENT.fullmatch(field))
+def _has_secret(text: str) -> bool:
+    return len(text) >= _LONG and bool(_SEPARATOR.search(text) and _INSIDE.search(text))
 
 
-def _is_suspect(text: bytes) -> bool:
-    text = text.lower()
-    return any(part in text for part in _SUSPECT)
-
-
-def _long(marks: dict[str, str]) -> list[_Found]:
-    return [(orjson.dumps(value)[1:-1], mark.encode()) for value, mark in marks.items() if len(value) >= _LONG]
-
-
-def _without(text: bytes, found: list[_Found]) -> bytes:
-    """Return JSON without some values, also where they are part of another text."""
-    for value, mark in found:
-        if value in text:
-            text = text.replace(value, mark)
-    return text
+def _replace_known(document: JSON, long: Iterable[tuple[str, str]]) -> None:
+    """Replace values in all texts that have them."""
+    text = orjson.dumps(document)
+    long = [pair for pair in long if orjson.dumps(pair[0])[1:-1] in text]
+    pending: list[Any] = [document] if long else []
+    while pending:
+        parent = pending.pop()
+        for field, value in parent.items() if type(parent) is dict else enumerate(parent):
+            if type(value) is str:
+                for secret, mark in long:
+                    parent[field] = parent[field].replace(secret, mark)
+            elif type(value) is dict or type(value) is list:
+                pending.append(value)

@@ -1,0 +1,132 @@
+"""Which values are left out of a recorded call, and which are not: names of Secrets, and what answers depend on."""
+
+import base64
+from typing import Any
+
+import orjson
+import pytest
+import yaml
+
+from karta_interpreter.webhook.wire.redaction import Redaction
+
+PLANTED = "hunter2-planted"
+
+_ROWS = f"""
+a variable: {{env: [{{name: A, value: {PLANTED}}}]}}
+a variable of a list of texts: {{env: [A={PLANTED}]}}
+a map of variables: {{envVars: {{A: {PLANTED}}}}}
+a map of variables as objects: {{env: {{A: {{value: {PLANTED}}}}}}}
+a variable whose value is an object: {{env: [{{name: A, value: {{nested: [{PLANTED}]}}}}]}}
+variables of a Helm chart: {{values: {{extraEnv: [{{name: A, value: {PLANTED}}}]}}}}
+variables with a prefix: {{workerEnvVars: {{A: {PLANTED}}}}}
+variables of Spark as flat keys: {{sparkConf: {{spark.executorEnv.TOKEN_OF_A: {PLANTED}}}}}
+environment variables in full: {{environmentVariables: {{A: {PLANTED}}}}}
+a parameter of Argo: {{arguments: {{parameters: [{{name: a, value: {PLANTED}}}]}}}}
+a parameter of Tekton: {{params: [{{name: a, value: {PLANTED}}}]}}
+a list as parameter of Tekton: {{params: [{{name: a, value: [{PLANTED}]}}]}}
+an object as parameter of Tekton: {{params: [{{name: a, value: {{b: {PLANTED}}}}}]}}
+a password: {{rootPassword: {PLANTED}}}
+pass: {{pass: {PLANTED}}}
+a word within a name: {{keystore-pass: {PLANTED}}}
+passwd: {{user_passwd: {PLANTED}}}
+a passphrase: {{sshPassphrase: {PLANTED}}}
+a token: {{token: {PLANTED}}}
+a list of tokens: {{tokens: [{PLANTED}]}}
+credentials: {{credentials: {PLANTED}}}
+a client's secret: {{clientSecret: {PLANTED}}}
+an api key: {{list: [{{api_key: {PLANTED}}}]}}
+an API key: {{APIKey: {PLANTED}}}
+an access key of S3: {{s3.access-key: {PLANTED}}}
+an access key of Hadoop: {{flinkConfiguration: {{fs.s3a.access.key: {PLANTED}}}}}
+a secret key of Hadoop: {{fs.s3a.secret.key: {PLANTED}}}
+the id of an access key: {{accessKeyId: {PLANTED}}}
+a private key: {{sshPrivateKey: {PLANTED}}}
+an account key: {{storageAccountKey: {PLANTED}}}
+an authorization: {{authorization: {PLANTED}}}
+a header: {{httpHeaders: [{{name: Authorization, value: Bearer {PLANTED}}}]}}
+a connection string: {{connectionString: {PLANTED}}}
+a connection string by its form: {{url: "postgres://me:{PLANTED}@db:5432/x"}}
+a connection string of JDBC: {{url: "jdbc:mysql://db/x?user=me&password={PLANTED}"}}
+a connection string of Azure: {{storage: "AccountName=a;AccountKey={PLANTED};EndpointSuffix=b"}}
+JAAS: {{sasl.jaas.config: 'x required username="a" password="{PLANTED}";'}}
+JAAS in another field: {{kafka: 'x required username="a" password="{PLANTED}";'}}
+an option of a command: {{args: [--password={PLANTED}]}}
+an option and its value: {{command: [sh, -c, "run --api-key {PLANTED}"]}}
+JSON in an annotation: {{annotations: {{x: '{{"password":"{PLANTED}"}}'}}}}
+cloud-init: {{cloudInitNoCloud: {{userData: "{PLANTED}"}}}}
+cloud-init in base64: {{cloudInitNoCloud: {{userDataBase64: {PLANTED}}}}}
+the network of cloud-init: {{cloudInitNoCloud: {{networkData: {PLANTED}}}}}
+a private key by its form: {{files: ["-----BEGIN PRIVATE KEY----- {PLANTED}"]}}
+data of a Secret: {{kind: Secret, data: {{x: {PLANTED}}}}}
+text of a Secret: {{list: [{{kind: Secret, stringData: {{x: {PLANTED}}}}}]}}
+what kubectl applied: {{annotations: {{kubectl.kubernetes.io/last-applied-configuration: {PLANTED}}}}}
+"""
+_KEPT = """
+a Secret of a volume: {volumes: [{name: a, secret: {secretName: training-data, optional: true}}]}
+a Secret of a variable: {env: [{name: A, valueFrom: {secretKeyRef: {name: training-data, key: password}}}]}
+Secrets to pull images: {imagePullSecrets: [{name: training-data}]}
+a list of names of Secrets: {secrets: [training-data]}
+a reference: {credentialsSecretRef: training-data}
+a type: {secretType: GCPServiceAccount}
+the path of a token: {tokenPath: /var/run/token}
+a number of tokens: {maxTokens: 4096}
+a taint that is tolerated: {tolerations: [{key: gpu, operator: Equal, value: training, effect: NoSchedule}]}
+a digest: {image: "registry.example.com:5000/team/image:v1@sha256:abcdef"}
+an address: {url: "https://example.com:8080/path"}
+requests: {resources: {requests: {cpu: 100m, memory: 1Gi}}}
+"""
+
+
+def _call(obj: Any) -> bytes:
+    kind = {"group": "example.com", "version": "v1", "kind": "Training"}
+    return orjson.dumps({"request": {"uid": "1", "name": "a", "namespace": "b", "kind": kind, "object": obj}})
+
+
+def _answer(**fields: Any) -> bytes:
+    return orjson.dumps({"response": {"uid": "1", "successful": True, **fields}})
+
+
+def _rows(text: str) -> list[Any]:
+    return [pytest.param(row, id=reason) for reason, row in yaml.safe_load(text).items()]
+
+
+@pytest.mark.parametrize("spec", _rows(_ROWS))
+def test_redaction_leaves_no_planted_value_in_request_status_or_answer(spec: Any) -> None:
+    steps = [{"op": "add", "path": "/spec", "value": spec}, {"op": "add", "path": "/note", "value": f"by {PLANTED}"}]
+    patch = base64.b64encode(orjson.dumps(steps)).decode()
+    obj = {"apiVersion": "example.com/v1", "kind": "Training", "spec": spec, "other": spec}
+
+    request, answer = Redaction(b"key").redacted(_call(obj), _answer(patch=patch, rawStatus={"spec": spec}))
+
+    assert PLANTED.encode() not in request + answer
+    written = orjson.loads(base64.b64decode(orjson.loads(answer)["response"]["patch"]))
+    assert written[0]["value"] == orjson.loads(request)["request"]["object"]["spec"], "question and answer agree"
+    assert PLANTED not in str(written[0])
+
+
+def test_redaction_finds_a_value_again_in_the_status_and_in_messages() -> None:
+    message = f"cannot log in with {PLANTED}"
+    obj = {"spec": {"env": [{"name": "A", "value": PLANTED}]}, "status": {"message": message}}
+
+    request, answer = Redaction(b"key").redacted(_call(obj), _answer(status={"message": message}))
+
+    assert PLANTED.encode() not in request + answer
+    assert b"cannot log in with redacted-" in request
+    assert b"cannot log in with redacted-" in answer
+
+
+@pytest.mark.parametrize("spec", _rows(_KEPT))
+def test_redaction_keeps_what_is_not_secret(spec: Any) -> None:
+    request, answer = _call({"kind": "Training", "spec": spec}), _answer(patch=base64.b64encode(b"[]").decode())
+
+    assert Redaction(b"key").redacted(request, answer) == (request, answer)
+
+
+def test_redaction_of_a_value_that_is_a_name_keeps_names_and_fields() -> None:
+    env = [{"name": name, "value": name} for name in ("Training", "example.com/v1", "replicas")]
+    obj = {"apiVersion": "example.com/v1", "kind": "Training", "spec": {"replicas": 3, "env": env}}
+
+    request, _ = Redaction(b"key").redacted(_call(obj), _answer())
+
+    written = orjson.loads(request)["request"]["object"]
+    assert (written["apiVersion"], written["kind"], written["spec"]["replicas"]) == ("example.com/v1", "Training", 3)
