@@ -1,0 +1,219 @@
+"""How each row of the table is fed: callers, writers of definitions and users of the types API at their worst."""
+
+# ruff: noqa: SLF001 - what something holds is private
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import orjson
+
+from karta_interpreter.base.errors import RequestError
+from karta_interpreter.base.findings import Finding, Severity
+from karta_interpreter.definitions.sources.snapshot import Quarantined
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS
+from karta_interpreter.languages.jq.compiled.regex import compile_pattern, test
+from karta_interpreter.web.types_api.access import ClusterAccess
+from karta_interpreter.web.types_api.edge import ClientLimits
+from karta_interpreter.webhook import admission
+from karta_interpreter.webhook.server import log, server
+from karta_interpreter.webhook.server.bodies import Bodies
+from karta_interpreter.webhook.server.load import Load
+from karta_interpreter.webhook.server.pending_call import RememberedAnswers
+from karta_interpreter.webhook.server.recorder import Recorder
+from karta_interpreter.webhook.server.shadow import Shadow
+from karta_interpreter.webhook.wire import encode_failure
+from karta_interpreter.webhook.wire.known_specs import KnownSpecs
+from tests.bounds.feeding import FEEDERS, TEXT, Fed, feeder
+
+__all__ = ["FEEDERS"]
+
+
+@feeder("log lines that wait", "webhook.server.log:_MOST_WAITING", small=20)
+def _log_lines(_: int) -> Iterator[Fed]:
+    with mock.patch.object(log, "_LogWriter"):
+        lines = log._Lines(str)
+    yield Fed(lines.enqueue, lines.queue.qsize, lambda: lines.dropped)
+
+
+@feeder("broken definitions of one source that the log names", "webhook.server.server:_MOST_LOGGED", small=5)
+def _quarantined(_: int) -> Iterator[Fed]:
+    broken: list[Quarantined] = []
+    lines = Counter[str]()
+
+    def held() -> int:
+        lines.clear()
+        with mock.patch.object(log.log, "warning", lambda message, **_: lines.update([message])):
+            server._log_quarantined(broken)
+        return lines["definition quarantined"]
+
+    one = Quarantined("a folder", (Finding(Severity.ERROR, "rule", (), "it is broken"),), "mill")
+    yield Fed(lambda _: broken.append(one), held, lambda: lines["more definitions cannot be used"])
+
+
+@feeder("calls in work", "cli.serve:_DEFAULT.calls_in_work", small=8)
+def _calls_in_work(bound: int) -> Iterator[Fed]:
+    load, rejected = Load(bound), Counter[int]()
+
+    def push(_: str) -> None:
+        try:
+            load.begin()
+        except RequestError as error:
+            rejected[error.status] += 1
+
+    yield Fed(push, lambda: load._in_work, lambda: rejected[503])
+
+
+class _Sender:
+    is_receiving = True
+
+    def has_room(self, _: int) -> bool:
+        return True
+
+    def disconnect(self) -> None:
+        pass
+
+
+@feeder("bodies that have come and are not answered", "webhook.server.bodies:_MOST", small=10 * TEXT, unit=TEXT)
+def _bodies(bound: int) -> Iterator[Fed]:
+    bodies, kept = Bodies(bound), list[bytes]()
+    rejected = 0
+
+    def push(text: str) -> None:
+        nonlocal rejected
+        if bodies.take(_Sender(), len(text)):
+            kept.append(text.encode())
+        else:
+            rejected += 1
+
+    yield Fed(push, lambda: bodies._total, lambda: rejected)
+
+
+@feeder("answers that are remembered", "webhook.server.pending_call:_MOST_BYTES", small=40 * TEXT, unit=TEXT)
+def _answers(bound: int) -> Iterator[Fed]:
+    answers = RememberedAnswers(bound)
+
+    def held() -> int:
+        return sum(
+            len(key[1]) + len(answer) for part in (answers._recent, answers._older) for key, answer in part.items()
+        )
+
+    yield Fed(lambda text: answers.add(("InterpretReplica", text.encode(), 0), b"{}"), held)
+
+
+@feeder("specs that are known", "webhook.wire.known_specs:_MOST_BYTES", small=40 * TEXT, unit=TEXT)
+def _specs(_: int) -> Iterator[Fed]:
+    specs = KnownSpecs()
+
+    def push(text: str) -> None:
+        obj = {"apiVersion": "v1", "kind": "Mill", "spec": {"stone": text}, "status": {}}
+        body = orjson.dumps({"object": obj})
+        for _ in range(3):
+            specs.find(text[:12].encode())
+            specs.learn(text[:12].encode(), body, "InterpretReplica", {})
+
+    yield Fed(push, lambda: sum(len(known.field) for known in specs._specs.values()))
+
+
+@feeder("texts for which a pattern remembers the answer", "languages.jq.compiled.regex:_KEPT", small=64)
+def _patterns(_: int) -> Iterator[Fed]:
+    pattern = compile_pattern("x$")
+    info = pattern.kept.cache_info  # type: ignore[attr-defined]  # of `lru_cache`
+
+    def push(text: str) -> None:
+        test(text[:128], pattern)
+        test(text, pattern)
+
+    yield Fed(push, lambda: info().currsize)
+
+
+@feeder("calls that wait to be recorded", "webhook.server.recorder:MOST_WAITING", small=10 * TEXT, unit=TEXT)
+def _recorded(_: int) -> Iterator[Fed]:
+    outcomes = Counter[str]()
+    recorder = Recorder(Path(), 2**20, DEFAULT_OPTIONS, lambda outcome: outcomes.update([outcome]))
+    yield Fed(
+        lambda text: recorder.see(text.encode(), b""),
+        lambda: recorder._put - recorder._taken,
+        lambda: outcomes["dropped"],
+    )
+
+
+@feeder("recordings in the folder", "cli.serve:_DEFAULT.record_limit", small=20 * TEXT, unit=TEXT)
+def _recordings(bound: int) -> Iterator[Fed]:
+    with TemporaryDirectory() as name, mock.patch("zlib.compressobj", _Plain):
+        recorder = Recorder(Path(name), bound, DEFAULT_OPTIONS, lambda _: None, secret=True)
+        yield Fed(
+            lambda text: recorder.record(0.0, orjson.dumps({"spec": text}), b"{}"),
+            lambda: sum(path.stat().st_size for path in Path(name).iterdir()),
+        )
+
+
+class _Plain:
+    """Compresses nothing, so that the size of a recording is that of its calls."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        pass
+
+    def compress(self, text: bytes) -> bytes:
+        return text
+
+    def flush(self, _: int = 0) -> bytes:
+        return b""
+
+
+@feeder("calls that wait for a shadow", "webhook.server.shadow:MOST_WAITING", small=8)
+def _shadowed(bound: int) -> Iterator[Fed]:
+    shadow = Shadow(Path(), 1.0, DEFAULT_OPTIONS, lambda *_: None)
+    shadow._queue.maxsize = bound
+    yield Fed(lambda text: shadow.see(text.encode(), b"{}"), shadow._queue.qsize)
+
+
+@feeder("addresses whose requests to the types API are counted", "web.types_api.edge:_MOST_CLIENTS", small=20)
+def _clients(_: int) -> Iterator[Fed]:
+    limits = ClientLimits(600, lambda: 0.0)
+    yield Fed(limits.take, lambda: len(limits._clients))
+
+
+@feeder("reviews of tokens that are kept for ten seconds", "web.types_api.access:_MOST_KEPT", small=20)
+def _tokens(_: int) -> Iterator[Fed]:
+    answer = {"status": {"authenticated": True, "user": {"username": "ada"}}}
+
+    async def create(*_: object) -> Any:
+        return answer
+
+    api: Any = SimpleNamespace(create=create)
+    access = ClusterAccess(api, lambda: 0.0)
+
+    def push(text: str) -> None:
+        work = access.user(text)
+        try:
+            work.send(None)
+        except StopIteration:
+            return
+        raise AssertionError
+
+    yield Fed(push, lambda: len(access._kept))
+
+
+@feeder("the message of an answer that failed", "webhook.wire.response:_MAX_MESSAGE_LENGTH", small=4096, unit=64)
+def _messages(_: int) -> Iterator[Fed]:
+    texts: list[str] = []
+
+    def message() -> str:
+        return str(orjson.loads(encode_failure("1", 422, " ".join(texts)))["response"]["status"]["message"])
+
+    yield Fed(lambda _: texts.append("x" * 63), lambda: len(message()), lambda: message().endswith("…"))
+
+
+@feeder("errors that deny a Karta", "webhook.admission:_MAX_MESSAGE", small=32_768, unit=512)
+def _errors(_: int) -> Iterator[Fed]:
+    findings: list[Finding] = []
+
+    def message() -> str:
+        return admission.refusal("Karta", "mill", findings)
+
+    one = Finding(Severity.ERROR, "rule", ("spec",), "x" * 480)
+    yield Fed(lambda _: findings.append(one), lambda: len(message()), lambda: "more" in message().splitlines()[-1])
