@@ -7,8 +7,20 @@ class InterpreterError(Exception):
     """Base of every error that this package raises on purpose."""
 
 
-class QueryError(InterpreterError):
-    """A jq expression that cannot be used, or failed on an object."""
+class InterpretationError(InterpreterError):
+    """An operation that has no right answer for an object.
+
+    ``code`` is an HTTP-like number for ``response.status.code``: 400 the request asks for something that
+    cannot be, 404 no definition, 422 the object or the definition does not give the answer, 504 too slow.
+    """
+
+    def __init__(self, message: str, *, code: int = 422) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class QueryError(InterpretationError):
+    """A jq expression that cannot be used, or failed on an object; an operation that meets one has no answer."""
 
 
 class QuerySyntaxError(QueryError):
@@ -84,18 +96,6 @@ class PathNotWritableError(WorkloadError):
 
 class WriteVerificationError(WorkloadError):
     """What was written does not read back as it was given; nothing was changed."""
-
-
-class InterpretationError(InterpreterError):
-    """An operation that has no right answer for an object.
-
-    ``code`` is an HTTP-like number for ``response.status.code``: 400 the request asks for something that
-    cannot be, 404 no definition, 422 the object or the definition does not give the answer, 504 too slow.
-    """
-
-    def __init__(self, message: str, *, code: int = 422) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class QuantityError(InterpreterError):

@@ -182,22 +182,22 @@ def test_pods_that_do_not_exist_get_none(orchestra: Raw) -> None:
     [
         pytest.param(
             "'[]'",
-            "component section, annotation added-containers .*: gives a list where an object with lists",
+            "annotation added-containers `\\[\\]`: gives a list where an object belongs",
             id="a list",
         ),
         pytest.param(
             "'{volumes: []}'",
-            "component section, annotation added-containers .*: gives volumes; there are the lists",
+            "annotation added-containers .*: gives volumes; there are the lists",
             id="another field",
         ),
         pytest.param(
             "'{containers: {}}'",
-            "component section, annotation added-containers .*: gives containers; there are",
+            "annotation added-containers .*: gives containers; there are",
             id="no list",
         ),
         pytest.param(
             "'.spec.extra + 1'",
-            "component section, annotation added-containers .*: .*cannot",
+            "annotation added-containers `.spec.extra .*`: .*cannot",
             id="an expression that fails",
         ),
     ],

@@ -121,5 +121,5 @@ def test_the_health_annotation_decides(define: Define) -> None:
 
 
 def test_health_must_be_true_or_false(define: Define) -> None:
-    with pytest.raises(InterpretationError, match="must yield true or false"):
+    with pytest.raises(InterpretationError, match=r"annotation health .*: gives a string where a boolean belongs"):
         _is_healthy(define(health=".status.phase"), _obj("Up"))

@@ -168,7 +168,7 @@ def test_dependencies_beside_those_of_components(define: Define, entries: str, n
 
 def test_pods_of_the_annotation_must_be_templates(define: Define) -> None:
     definition = define(MASTER, dependencies="[{pods: .spec.patch}]")
-    with pytest.raises(InterpretationError, match=r"must yield pod templates, but yields a string"):
+    with pytest.raises(InterpretationError, match=r"dependencies .*: gives a string where an object belongs"):
         ask(definition, Operation.INTERPRET_DEPENDENCY, obj(patch="text"))
 
 

@@ -141,5 +141,5 @@ def test_rules_follow_one_another_and_counts_follow_them(define: Define) -> None
 
 def test_a_condition_that_fails_is_named(define: Define) -> None:
     definition = define(root=ROOT, retain="- {unset: .spec.mode, if: . + 1 == 2}")
-    with pytest.raises(InterpretationError, match=r"definition train: \. \+ 1 == 2: .*add"):
+    with pytest.raises(InterpretationError, match=r"definition train, annotation retain `\. \+ 1 == 2`: .*add"):
         retain(definition, {}, {"mode": "a"})

@@ -11,12 +11,15 @@ from typing import Any, Final, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, QuerySyntaxError
 from karta_interpreter.base.findings import Finding, closest, did_you_mean, error, hints, warning
+from karta_interpreter.base.k8s.dependencies import DEPENDENCIES_READ
 from karta_interpreter.base.k8s.values import GVK, JSON, Object, type_name
 from karta_interpreter.definitions.karta import annotations as values
 from karta_interpreter.definitions.karta.annotation_text import AnnotationText
 from karta_interpreter.definitions.karta.annotations import (
     PREFIX,
+    WHOLE,
     AggregateRule,
+    AnnotationQuery,
     Annotations,
     PathPattern,
     annotation_path,
@@ -123,6 +126,7 @@ _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
 _SINGLE_FIELDS: Final = ("pods", "claims")
 """Fields that make an entry of ``dependencies`` alone."""
 _QUOTES: Final = "write it in quotes"
+_OF_PODS: Final = tuple(f"spec.{path}" for path in DEPENDENCIES_READ)
 _EXPRESSIONS: Final = ("name", "namespace", *_SINGLE_FIELDS)
 
 
@@ -180,16 +184,17 @@ def _entries(
 def _dependency(annotation: AnnotationText, index: int, entry: Object) -> Iterator[Needed]:
     queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
     match queries:
-        case {"pods": Query() as pods}:
+        case {"pods": AnnotationQuery() as pods}:
             yield values.ExtraPodTemplates(pods)
-        case {"claims": Query() as claims}:
+        case {"claims": AnnotationQuery() as claims}:
             yield values.ControllerClaims(claims)
-        case {"name": Query() as name}:
+        case {"name": AnnotationQuery() as name}:
             yield values.ExtraDependency(entry["apiVersion"], entry["kind"], name, queries.get("namespace"))
 
 
-def _named(annotation: AnnotationText, index: int, field: str, text: str) -> Query | None:
-    before, query = len(annotation.findings), annotation.query(text, index, field)
+def _named(annotation: AnnotationText, index: int, field: str, text: str) -> AnnotationQuery | None:
+    gives, reads = (dict, _OF_PODS) if field == "pods" else (str, ())
+    before, query = len(annotation.findings), annotation.query(text, index, field, gives=gives, reads=reads)
     if query is None and _PLAIN_NAME.fullmatch(text):  # one finding, and not one for each part of the name
         message, hint = f"{field} is jq, in which {text} is not a text", f"""write {field}: '"{text}"'"""
         annotation.findings[before:] = [replace(annotation.findings[before], message=message, hint=hint, span=None)]
@@ -228,7 +233,7 @@ def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedCont
             annotation.error(f'there is no component "{component}" that has pods', hint(component), (component,))
         elif not isinstance(text, str):
             annotation.error(f"{component}: {type_name(text)} where an expression belongs", _QUOTES, (component,))
-        elif query := annotation.query(text, component):
+        elif query := annotation.query(text, component, gives=dict):
             most = most_outputs(query.node, annotation.karta.spec.structure_definition.reference_names)
             added.append(values.AddedContainers(component, query, not query.is_plain or most not in (0, 1)))
     return tuple(added)
@@ -372,15 +377,20 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
     problems = list(_rule_problems(entry))
     for field, message, hint in problems:
         annotation.error(message, hint, (at, field))
-    queries = {} if problems else {field: annotation.query(text, at, field) for field, text in entry.items()}
-    place = queries.get("unset") or queries.get("quantities")
-    if place is None or not all(queries.values()):
+    key = "quantities" if "quantities" in entry else "unset"
+    place = None if problems else annotation.query(entry[key], at, key)
+    if place is None:
         return
     _check_place(annotation, place, at)
-    if "quantities" in entry:
+    owner, element = owner_of(place.node), Iterate(place.node) if "by" in entry else place.node
+    inputs = {"by": element, "if": element, "value": owner or WHOLE}
+    queries = {field: annotation.query(entry[field], at, field, of=inputs[field]) for field in inputs.keys() & entry}
+    if not all(queries.values()):
+        return
+    if key == "quantities":
         yield values.KeepQuantityFormat(place)
         return
-    if "value" in entry and owner_of(place.node) is None:
+    if "value" in entry and owner is None:
         message = f"`{place.text}` names several fields; a value is for one"
         annotation.error(message, "write an entry for each", (at,))
     yield values.Unset(place, queries.get("by"), queries.get("if"), queries.get("value"))
@@ -570,7 +580,7 @@ ANNOTATIONS: Final = (
         form="jq that yields true or false",
         description="replaces the status mapping for InterpretHealth",
         example=".status.ready == true",
-        parse=lambda annotation: annotation.query(annotation.text),
+        parse=lambda annotation: annotation.query(annotation.text, gives=bool),
         read_by=frozenset({Operation.INTERPRET_HEALTH}),
         exported="has the expression as a function",
     ),
@@ -688,7 +698,7 @@ def parse_annotations(karta: Karta) -> tuple[Annotations, list[Finding]]:
     parsed: dict[str, Any] = {}
     for annotation in ANNOTATIONS:
         if annotation.name in texts:
-            text = AnnotationText(annotation.name, texts[annotation.name], karta, parsed)
+            text = AnnotationText(annotation.name, texts[annotation.name], karta, parsed, annotation.read_by)
             parsed[annotation.field] = annotation.parse(text)
             findings += text.findings
     return Annotations(**parsed), findings

@@ -9,10 +9,11 @@ from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import Finding, error, hints, warning
 from karta_interpreter.base.k8s.manifest import SWITCHES, Document, Mark, read_documents
 from karta_interpreter.base.k8s.values import JSON, Path, type_name
-from karta_interpreter.definitions.karta.annotations import annotation_path
+from karta_interpreter.definitions.karta.annotations import WHOLE, AnnotationQuery, annotation_path
 from karta_interpreter.definitions.karta.expressions import check_expression
 from karta_interpreter.definitions.karta.model import Karta
-from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.lua.operation import Operation
 from karta_interpreter.languages.lua.source_map import SourcePosition, position_in, split_lines
 
 
@@ -28,6 +29,8 @@ class AnnotationText:
     text: str
     karta: Karta
     parsed: Mapping[str, Any]
+    read_by: frozenset[Operation] = frozenset()
+    """The operations whose answers depend on the expressions."""
     findings: list[Finding] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
 
@@ -92,13 +95,29 @@ class AnnotationText:
             return empty
         return value
 
-    def query(self, text: str, *at: str | int) -> Query | None:
-        """Compile an expression about the workload, a part of the text; None, and an error, when it is unusable."""
+    def query(
+        self, text: str, *at: str | int, gives: type = object, of: Node = WHOLE, reads: tuple[str, ...] = ()
+    ) -> AnnotationQuery | None:
+        """Compile an expression, a part of the text; None, and an error, when it is unusable.
+
+        It is asked about what ``of`` gives for the workload. Of its outputs, which are of the type that it ``gives``,
+        the operations read these paths, or everything.
+        """
         variables = self.karta.spec.structure_definition.reference_names
         usable, findings = check_expression(self.path, text, variables)
         for finding in findings:
             self.report(finding, at)
-        return None if usable is None else Query.compile(text, variables, self.karta.name)
+        if usable is None:
+            return None
+        return replace(
+            AnnotationQuery.compile(text, variables, self.karta.name),
+            place=f"definition {self.karta.name}, annotation {self.name}",
+            annotation=self.name,
+            read_by=self.read_by,
+            gives=gives,
+            of=of,
+            reads=reads,
+        )
 
 
 _PATH_BEFORE_BRACKET = re.compile(r"(?:^|[\s,:({\[|])\.[^\s,\[\]{}\"']*$")

@@ -4,16 +4,25 @@
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any, Final
 
-from karta_interpreter.base.k8s.values import JSON, Path
+from karta_interpreter.base.errors import QueryEvaluationError
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.values import JSON, Path, type_name
 from karta_interpreter.definitions.karta.status_rules import Status
-from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq import Query, queries_in
+from karta_interpreter.languages.jq.compiled.reads import mark_all, project
+from karta_interpreter.languages.jq.syntax import Identity, Node
+from karta_interpreter.languages.lua.operation import Operation
 from karta_interpreter.languages.lua.script import Scripts
 
 PREFIX = "karta-interpreter.io/"
+
+WHOLE: Final = Identity()
+"""The expression of the whole workload."""
 
 DEFAULT_QUEUE_LABELS = ("kueue.x-k8s.io/queue-name",)
 """The label of Kueue's queues (``QueueLabel`` in its ``pkg/controller/constants``)."""
@@ -54,13 +63,62 @@ PathPattern = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class AnnotationQuery(Query):
+    """An expression in the value of an annotation, with all that is known of it.
+
+    The projection of an operation, the check against a CRD and what is registered are made of the expressions that
+    `Annotations.queries` finds, whatever annotation has them.
+    """
+
+    annotation: str = field(default="", compare=False)
+    read_by: frozenset[Operation] = field(default=frozenset(), compare=False)
+    gives: type = field(default=object, compare=False)
+    """The type of its outputs; null, which stands for nothing, is one as well."""
+    of: Node = field(default=WHOLE, compare=False, repr=False)
+    """The parts of the workload that it is asked about, the whole by default."""
+    reads: tuple[str, ...] = field(default=(), compare=False)
+    """The paths that are read of its outputs; without any, all of them."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the text, as for every query, and the rest."""
+        more = ("place", "annotation", "read_by", "gives", "of", "reads")
+        return _read, (*Query.__reduce__(self)[1], {name: getattr(self, name) for name in more})
+
+    def evaluate(self, value: JSON) -> list[JSON]:
+        """Return all outputs for an input; an error names definition, annotation, expression and reason."""
+        outputs = Query.evaluate(self, value)
+        for output in outputs:
+            if output is not None and type(output) is not self.gives and self.gives is not object:
+                raise self.mistyped(output)
+        return outputs
+
+    def mistyped(self, output: JSON) -> QueryEvaluationError:
+        """Return the error of an output of another type."""
+        return self.unusable(f"gives {type_name(output)} where {type_name(self.gives())} belongs")
+
+    def unusable(self, reason: str) -> QueryEvaluationError:
+        """Return the error of an expression that gives no usable answer."""
+        return QueryEvaluationError(self.message(reason))
+
+    def take(self, projection: Projection) -> None:
+        """Mark what is read of the workload."""
+        parts = project(self.node, project(self.of, (projection,)))
+        for part in parts if self.reads else mark_all(parts):
+            part.take(*self.reads)
+
+
+def _read(text: str, variables: frozenset[str], values: Mapping[str, JSON], more: Mapping[str, Any]) -> AnnotationQuery:
+    return replace(AnnotationQuery.compile(text, variables).bound(values), **more)
+
+
+@dataclass(frozen=True, slots=True)
 class ExtraDependency:
     """Objects that the workload needs, by their names; without ``namespace`` they are in that of the workload."""
 
     api_version: str
     kind: str
-    name: Query
-    namespace: Query | None = None
+    name: AnnotationQuery
+    namespace: AnnotationQuery | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +129,7 @@ class AddedContainers:
     """
 
     component: str
-    query: Query
+    query: AnnotationQuery
     each: bool = False
 
 
@@ -79,21 +137,21 @@ class AddedContainers:
 class ExtraPodTemplates:
     """Parts of pod templates in addition to those of the definition's components: what they name is needed, too."""
 
-    templates: Query
+    templates: AnnotationQuery
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerClaims:
     """Names of volumes that a controller replaces by claims that it makes: what they refer to is not needed."""
 
-    volumes: Query
+    volumes: AnnotationQuery
 
 
 @dataclass(frozen=True, slots=True)
 class Retained:
     """A path of the member's; without a value there ``absent`` is written, or nothing is left if it ``drops`` that."""
 
-    place: Query
+    place: AnnotationQuery
     absent: str | float | bool | None = None
     drops: bool = False
 
@@ -106,12 +164,12 @@ class Retained:
 class Unset:
     """A path that belongs to the member cluster where the template has no value."""
 
-    place: Query
-    by: Query | None = None
+    place: AnnotationQuery
+    by: AnnotationQuery | None = None
     """The key of the elements of lists, which are merged."""
-    condition: Query | None = None
+    condition: AnnotationQuery | None = None
     """Must be true for the member's value or element."""
-    value: Query | None = None
+    value: AnnotationQuery | None = None
     """Is written instead of the member's value."""
 
     def __str__(self) -> str:
@@ -124,7 +182,7 @@ class Unset:
 class KeepQuantityFormat:
     """A path with quantities: equal ones keep the member's spelling."""
 
-    place: Query
+    place: AnnotationQuery
 
     def __str__(self) -> str:
         return f"quantities {self.place.text}"
@@ -168,7 +226,7 @@ class Annotations:
     aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=dict)
     required_status: Mapping[tuple[str, ...], JSON] = field(default_factory=dict)
     outcomes: Mapping[str, str] = field(default_factory=dict)
-    health: Query | None = None
+    health: AnnotationQuery | None = None
     healthy_statuses: frozenset[Status] | None = None
     operations: frozenset[str] | None = None
     lua: Scripts = field(default_factory=Scripts)
@@ -185,6 +243,11 @@ class Annotations:
         if component in named:
             return True
         return any(name.startswith(prefix) for name in named) if instance is None else prefix + instance in named
+
+    def queries(self, operation: Operation | None = None) -> Iterator[AnnotationQuery]:
+        """Yield the expressions in all values; of an ``operation`` those that its answer depends on."""
+        queries = (each for each in queries_in(self) if isinstance(each, AnnotationQuery))
+        return (each for each in queries if operation is None or operation in each.read_by)
 
     @property
     def retained(self) -> tuple[Retained | Unset | KeepQuantityFormat, ...]:

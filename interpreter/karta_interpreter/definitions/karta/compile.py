@@ -1,8 +1,7 @@
 """From a Karta without errors to its compiled definition."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -14,7 +13,7 @@ from karta_interpreter.definitions.karta import definition, model, status_rules
 from karta_interpreter.definitions.karta.annotations import Annotations
 from karta_interpreter.definitions.karta.definition import Component, Definition, LabelOperator, LabelRule, Reference
 from karta_interpreter.definitions.karta.schema_types import expressions
-from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq import Query, queries_in
 
 _Compiled: TypeAlias = Callable[[str], Query]
 """How a text becomes an expression that may read the definition's references."""
@@ -39,7 +38,7 @@ def compile_definition(
     status = None if root.status_definition is None else _status(root.status_definition, compiled)
     references = tuple(_reference(reference, _compiler(karta.name)) for reference in structure.references)
     parts = (components, status, annotations, references)
-    queries = list(islice(_queries(parts), _MOST_QUERIES + 1))
+    queries = list(islice(queries_in(parts), _MOST_QUERIES + 1))
     return Definition(
         name=karta.name,
         gvk=_gvk(root.kind),
@@ -48,7 +47,7 @@ def compile_definition(
         annotations=annotations,
         source=source,
         # Selectors and pod groups hold texts about pods, no `Query`: none of Karmada's requests runs them.
-        uses_bounded=any(not query.is_plain for query in _queries(parts)),
+        uses_bounded=any(not query.is_plain for query in queries_in(parts)),
         steps=sum(query.vetting.steps for query in queries),
         has_many_expressions=len(queries) > _MOST_QUERIES
         or sum(len(query.text) for query in queries) > _MOST_CHARACTERS,
@@ -157,14 +156,3 @@ def _reference(written: model.ResourceReference, compiled: _Compiled) -> Referen
 
 def _labels(values: Sequence[model.LabelValue], compiled: _Compiled) -> tuple[str | Query, ...]:
     return tuple(compiled(value.expression) if value.expression is not None else value.value or "" for value in values)
-
-
-def _queries(part: object) -> Iterator[Query]:
-    if isinstance(part, Query):
-        yield part
-    elif isinstance(part, tuple):
-        for item in part:
-            yield from _queries(item)
-    elif is_dataclass(part):
-        for field in fields(part):
-            yield from _queries(getattr(part, field.name))

@@ -12,6 +12,8 @@ def evaluate(component: Component, field: str, query: Query, obj: Object) -> lis
     try:
         return query.evaluate(obj)
     except QueryError as err:
+        if query.place:
+            raise
         raise query_failure(component, field, query, err) from err
 
 

@@ -151,7 +151,6 @@ def template_reads(definition: Definition, projection: Projection, *paths: str) 
     """Mark what `pod_sets` reads, and these paths of the specs of the templates that it returns."""
     for spec in pod_set_reads(definition, projection):
         spec.take(*paths)
-    take_outputs(projection, *(added.query for added in definition.annotations.added_containers))
 
 
 def _named(sets: list[_Unnamed]) -> tuple[PodSet, ...]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from karta_interpreter.base.errors import QueryError
 from karta_interpreter.base.k8s.values import JSON, Object, field_path, type_name
-from karta_interpreter.definitions.karta.annotations import AddedContainers
+from karta_interpreter.definitions.karta.annotations import AddedContainers, AnnotationQuery
 from karta_interpreter.definitions.karta.definition import (
     Component,
     Definition,
@@ -15,7 +15,7 @@ from karta_interpreter.definitions.karta.definition import (
     PodSpec,
     PodTemplate,
 )
-from karta_interpreter.engine.evaluation.evaluation import aligned, failure, mistyped
+from karta_interpreter.engine.evaluation.evaluation import aligned, failure
 from karta_interpreter.languages.jq import Query
 
 OBJECT_TYPES: Final[Mapping[str, str]] = {
@@ -94,7 +94,6 @@ def _whole(component: Component, query: Query, template: JSON) -> Object | None:
 
 
 _LISTS = ("initContainers", "containers")
-_ADDED: Final = "annotation added-containers"
 
 
 def with_added(
@@ -112,20 +111,16 @@ def _added(component: Component, added: AddedContainers, obj: Object, size: int)
     """The containers that each of ``size`` instances gets."""
     # An expression that cannot choose among the instances means all of them.
     ids = ("",) * (size if added.each else 1)
-    outputs = aligned(component, _ADDED, added.query, obj, ids, may_lack=True)
-    found = [_lists(component, added.query, value) for value in outputs]
+    outputs = aligned(component, "annotation added-containers", added.query, obj, ids, may_lack=True)
+    found = [_lists(added.query, value) for value in outputs]
     return found if added.each else found * size
 
 
-def _lists(component: Component, query: Query, value: JSON) -> Mapping[str, list[JSON]]:
-    if value is None:
-        return {}
-    if type(value) is not dict:
-        raise mistyped(component, _ADDED, query, value, "an object with lists of containers")
-    for field, containers in value.items():
+def _lists(query: AnnotationQuery, value: Object | None) -> Mapping[str, list[JSON]]:
+    for field, containers in (value or {}).items():
         if field not in _LISTS or type(containers) not in (list, type(None)):
-            raise failure(component, _ADDED, query, f"gives {field}; there are the lists {' and '.join(_LISTS)}")
-    return {field: containers for field, containers in value.items() if containers}
+            raise query.unusable(f"gives {field}; there are the lists {' and '.join(_LISTS)}")
+    return {field: containers for field, containers in (value or {}).items() if containers}
 
 
 def _extended(template: Object, lists: Mapping[str, list[JSON]]) -> Object:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations.aggregate import aggregate_status, aggregation_reads
@@ -46,7 +47,14 @@ _OWN: Final = by_operation(
 
 def own_answer(definition: Definition, call: Call, options: Options) -> Results:
     """Answer a call from the Karta alone, without its scripts; raises InterpretationError."""
-    return _OWN[call.operation].answer(definition, call, options)
+    try:
+        return _OWN[call.operation].answer(definition, call, options)
+    except QueryError as error:
+        # An expression that has no place of its own.
+        message = str(error)
+        raise InterpretationError(
+            message if message.startswith("definition ") else f"definition {definition.name}: {message}"
+        ) from error
 
 
 def projection_of(definition: Definition, operation: Operation) -> Projection | None:
@@ -61,5 +69,7 @@ def projection_of(definition: Definition, operation: Operation) -> Projection | 
         return None
     projection = Projection()
     projection.take("apiVersion", "kind")
+    for query in definition.annotations.queries(operation):
+        query.take(projection)
     _OWN[operation].reads(definition, projection)
     return None if projection.is_whole else projection

@@ -3,17 +3,15 @@
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.dependencies import DEPENDENCIES_READ, Dependency, claim_dependencies, pod_dependencies
 from karta_interpreter.base.k8s.edit import get, set_value
 from karta_interpreter.base.k8s.fields import namespace as namespace_of
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.base.k8s.values import JSON, Object, type_name
+from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.annotations import ControllerClaims, ExtraDependency, ExtraPodTemplates
 from karta_interpreter.engine.evaluation.pods import pod_templates, template_reads
-from karta_interpreter.languages.jq import Query, take_outputs
-from karta_interpreter.languages.jq.compiled.reads import project
 
 _LONGEST_NAMESPACE: Final = 253
 """Kubernetes allows 63 bytes, and 253 in the longest of its names."""
@@ -26,7 +24,7 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
     """
     namespace, extras = namespace_of(obj), definition.annotations.dependencies
     made = {
-        name for each in extras if isinstance(each, ControllerClaims) for name in _texts(definition, each.volumes, obj)
+        name for each in extras if isinstance(each, ControllerClaims) for name in each.volumes.evaluate(obj) if name
     }
     found: list[Dependency] = []
     for name, template in _templates(definition, obj):
@@ -37,10 +35,11 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
             raise InterpretationError(f"definition {definition.name}, {name}: {error}") from error
     for extra in extras:
         if isinstance(extra, ExtraDependency):
-            named = [] if extra.namespace is None else _texts(definition, extra.namespace, obj)
-            place = named[0] if named else namespace
-            names = _texts(definition, extra.name, obj)
-            found += [Dependency(extra.api_version, extra.kind, place, name) for name in names]
+            places = [] if extra.namespace is None else filter(None, extra.namespace.evaluate(obj))
+            place = next(iter(places), namespace)
+            found += [
+                Dependency(extra.api_version, extra.kind, place, name) for name in extra.name.evaluate(obj) if name
+            ]
     # The answer repeats it for each dependency: of 1 MB it would make hundreds of the body of the request.
     if any(len(each.namespace.encode()) > _LONGEST_NAMESPACE for each in found):
         reason = f"the namespace of a dependency has more than {_LONGEST_NAMESPACE} bytes"
@@ -52,15 +51,6 @@ def dependency_reads(definition: Definition, projection: Projection) -> None:
     """Mark what InterpretDependency reads of an object."""
     projection.take("metadata.namespace")
     template_reads(definition, projection, *DEPENDENCIES_READ)
-    for extra in definition.annotations.dependencies:
-        match extra:
-            case ExtraDependency():
-                take_outputs(projection, extra.name, extra.namespace)
-            case ControllerClaims(volumes):
-                take_outputs(projection, volumes)
-            case ExtraPodTemplates(templates):
-                for template in project(templates.node, (projection,)):
-                    template.at("spec").take(*DEPENDENCIES_READ)
 
 
 def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:
@@ -69,11 +59,8 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Objec
         yield f"pod template of {component}", template
     for more in definition.annotations.dependencies:
         if isinstance(more, ExtraPodTemplates):
-            for template in _values(definition, more.templates, obj):
-                if isinstance(template, dict):
-                    yield "annotation dependencies", template
-                elif template is not None:
-                    raise _misfit(definition, more.templates, f"pod templates, but yields {type_name(template)}")
+            for template in filter(None, more.templates.evaluate(obj)):
+                yield "annotation dependencies", template
 
 
 def _without(template: Object, volumes: Collection[str]) -> Object:
@@ -84,23 +71,3 @@ def _without(template: Object, volumes: Collection[str]) -> Object:
     left = [volume for volume in listed if not isinstance(name := get(volume, ("name",)), str) or name not in volumes]
     rest: Object = set_value(template, ("spec", "volumes"), left)
     return rest
-
-
-def _texts(definition: Definition, query: Query, obj: Object) -> list[str]:
-    values = _values(definition, query, obj)
-    for value in values:
-        if value is not None and not isinstance(value, str):
-            raise _misfit(definition, query, f"names, but yields {type_name(value)}")
-    return [value for value in values if value]
-
-
-def _values(definition: Definition, query: Query, obj: Object) -> list[JSON]:
-    try:
-        return query.evaluate(obj)
-    except QueryError as error:
-        raise InterpretationError(f"definition {definition.name}, annotation dependencies: {error}") from error
-
-
-def _misfit(definition: Definition, query: Query, reason: str) -> InterpretationError:
-    where = f"definition {definition.name}, annotation dependencies"
-    return InterpretationError(f"{where}: `{query.text}` must yield {reason}")

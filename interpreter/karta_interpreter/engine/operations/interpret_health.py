@@ -1,6 +1,5 @@
 """InterpretHealth: does the workload do what it should in this cluster?"""
 
-from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.k8s.fields import generation
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import Object
@@ -8,7 +7,6 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.status_rules import FAILING, TRANSITIONAL
 from karta_interpreter.engine.evaluation.status import Status, match_status, status_match_reads
 from karta_interpreter.engine.operations.interpret_status import observed_generation
-from karta_interpreter.languages.jq import take_outputs
 
 _AT_WORK = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})
 _WAITING_OR_AT_WORK = _AT_WORK | TRANSITIONAL
@@ -31,22 +29,16 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
         return not healthy.isdisjoint(matched) and (FAILING - healthy).isdisjoint(matched)
     if is_stale(definition, obj):
         return False
-    where = f"definition {definition.name}, annotation health"
-    try:
-        verdict = health.first(obj)
-    except QueryError as error:
-        raise InterpretationError(f"{where}: {error}") from error
-    if not isinstance(verdict, bool):
-        raise InterpretationError(f"{where}: `{health.text}` must yield true or false")
-    return verdict
+    verdict = health.first(obj)
+    if verdict is None:
+        raise health.mistyped(verdict)
+    return bool(verdict)
 
 
 def health_reads(definition: Definition, projection: Projection) -> None:
     """Mark what InterpretHealth reads of an object."""
     projection.take("metadata.generation", "status.observedGeneration")
-    if definition.annotations.health is not None:
-        take_outputs(projection, definition.annotations.health)
-    else:
+    if definition.annotations.health is None:
         status_match_reads(definition, projection)
 
 

@@ -8,7 +8,6 @@ the pod templates what the flavors ask for that it has assigned, and takes it aw
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
-from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.k8s.edit import get, remove, set_value
 from karta_interpreter.base.k8s.fields import label
 from karta_interpreter.base.k8s.projection import Projection
@@ -19,9 +18,7 @@ from karta_interpreter.engine.evaluation.pods import ScaleLocation, leaves_count
 from karta_interpreter.engine.operations.list_matching import Correspondence, filled, matching_reads, respelled, united
 from karta_interpreter.engine.operations.revise_replica import revision_reads
 from karta_interpreter.languages.jq import Location, Query, take_outputs
-from karta_interpreter.languages.jq.compiled.reads import mark_all, project
 from karta_interpreter.languages.jq.compiled.values import truthy
-from karta_interpreter.languages.jq.syntax.traversal import owner_of
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 """The label by which a template leaves its replica counts to the members (an HPA there, for instance)."""
@@ -42,11 +39,8 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     (``objectwatcher.go`` compares the result with the member).
     """
     retained = desired
-    try:
-        for _, step in retain_steps(definition, desired, observed):
-            retained = step
-    except QueryError as error:
-        raise InterpretationError(f"definition {definition.name}: {error}") from error
+    for _, step in retain_steps(definition, desired, observed):
+        retained = step
     return retained
 
 
@@ -77,10 +71,6 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
         for name in definition.annotations.queue_labels:
             projection.at("metadata", "labels", name).take_all()
     take_outputs(projection, *(fields.query for fields in definition.queued))
-    for rule in definition.annotations.retained:
-        take_outputs(projection, rule.place)
-        if isinstance(rule, Unset) and rule.value and (owner := owner_of(rule.place.node)):
-            mark_all(project(rule.value.node, project(owner, (projection,))))
     matching_reads(definition, projection)
 
 

@@ -7,7 +7,7 @@ others in a process that can be stopped. All code about jq, and the only import 
 from karta_interpreter.languages.jq.analysis import Verdict, examine, forget_many
 from karta_interpreter.languages.jq.assign import Location
 from karta_interpreter.languages.jq.compiled.variables import Unresolved
-from karta_interpreter.languages.jq.query import Query, take_outputs
+from karta_interpreter.languages.jq.query import Query, queries_in, take_outputs
 from karta_interpreter.languages.jq.syntax.parser import parse
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "examine",
     "forget_many",
     "parse",
+    "queries_in",
     "take_outputs",
 ]

@@ -1,9 +1,9 @@
 """A jq expression, ready to read objects and to write them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Self
 from weakref import WeakValueDictionary
 
 from karta_interpreter.base.errors import (
@@ -72,6 +72,7 @@ class Query:
 
     Plain expressions run in this process, all others in a process of their own under a time limit. An object that is
     given to a query is never changed. ``values`` are those of the ``variables`` that it reads, where they are known.
+    Errors begin with ``place``, the field that has the expression.
     """
 
     text: str
@@ -80,9 +81,10 @@ class Query:
     _program: ExpressionProgram = field(compare=False, repr=False)
     variables: frozenset[str] = field(default=frozenset(), compare=False)
     values: Mapping[str, JSON] = field(default_factory=dict, hash=False)
+    place: str = field(default="", compare=False)
 
     @classmethod
-    def compile(cls, text: str, variables: frozenset[str] = frozenset(), owner: str = "") -> "Query":
+    def compile(cls, text: str, variables: frozenset[str] = frozenset(), owner: str = "") -> Self:
         """The query of an expression that may read ``variables``, named without ``$``; `bound` gives them values.
 
         The bounded expressions of one ``owner`` leave a process to all others.
@@ -107,7 +109,7 @@ class Query:
         """Pickle the text: a query is compiled again where it is read."""
         return _read, (self.text, self.variables, dict(self.values))
 
-    def bound(self, values: Mapping[str, JSON]) -> "Query":
+    def bound(self, values: Mapping[str, JSON]) -> Self:
         """The same with values for its variables; reading one that is not among them raises QueryReferenceError.
 
         >>> Query.compile(".n // $runtime.n", frozenset({"runtime"})).bound({"runtime": {"n": 2}}).evaluate({})
@@ -202,13 +204,18 @@ class Query:
     def _failure(self, error: QueryEvaluationError | RecursionError) -> QueryEvaluationError:
         """The error with the expression in front, unless the expression speaks for itself."""
         if isinstance(error, RecursionError):
-            return QueryLimitError(f"{quoted(self.text)}: the object is nested too deep")
+            return QueryLimitError(self.message("the object is nested too deep"))
         if isinstance(error, QueryRaisedError):
-            return QueryRaisedError(str(error))
-        return type(error)(f"{quoted(self.text)}: {error}")
+            return QueryRaisedError(f"{self.place}: {error}" if self.place else str(error))
+        return type(error)(self.message(str(error)))
 
     def _unwritable(self, reason: str) -> QueryWriteError:
-        return QueryWriteError(f"{quoted(self.text)}: {reason}")
+        return QueryWriteError(self.message(reason))
+
+    def message(self, reason: str) -> str:
+        """The message of an error about the expression: its place, its text and the reason."""
+        text = quoted(self.text)
+        return f"{self.place} `{text}`: {reason}" if self.place else f"{text}: {reason}"
 
 
 def take_outputs(projection: Projection, *queries: Query | None) -> None:
@@ -216,6 +223,18 @@ def take_outputs(projection: Projection, *queries: Query | None) -> None:
     for query in queries:
         if query is not None:
             mark_all(project(query.node, (projection,)))
+
+
+def queries_in(part: object) -> Iterator[Query]:
+    """Yield the queries in a value made of tuples and dataclasses."""
+    if isinstance(part, Query):
+        yield part
+    elif isinstance(part, tuple):
+        for item in part:
+            yield from queries_in(item)
+    elif is_dataclass(part):
+        for each in fields(part):
+            yield from queries_in(getattr(part, each.name))
 
 
 def _read(text: str, variables: frozenset[str], values: Mapping[str, JSON]) -> Query:

@@ -153,15 +153,16 @@ def _added_by_karta(definition: Definition, served: ServedKind) -> set[str]:
         interpret_component=True,
         interpret_replica=has_pods,
         revise_replica=is_whole or any(is_default or annotations.is_elastic(component.name) for component in scalable),
-        retain=annotations.retained or scalable or steered,
+        retain=scalable or steered,
         aggregate_status=True,
         # Karmada reflects the whole status by itself; we add what shows whether it is of the present generation.
         interpret_status=served.observes_generation is not False or definition.gvk in SELECTS_STATUS,
-        interpret_health=definition.status or annotations.health,
+        interpret_health=definition.status,
         # Karmada follows the dependencies of namespaced objects only.
-        interpret_dependency=annotations.dependencies or has_pods,
+        interpret_dependency=has_pods,
     )
-    return {operation for operation, adds in added.items() if adds}
+    read = {operation for query in annotations.queries() for operation in query.read_by}
+    return read.union(operation for operation, adds in added.items() if adds)
 
 
 def _has_components(definition: Definition) -> bool:

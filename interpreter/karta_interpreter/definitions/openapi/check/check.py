@@ -1,7 +1,7 @@
 """The findings about a definition that the OpenAPI schema of its CRD contradicts."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -192,25 +192,17 @@ class _Checked:
 
     def annotations(self, annotations: values.Annotations) -> None:
         """Follow the expressions about the workload in annotations."""
-        if annotations.health is not None:
-            self.expression(annotation_path("health"), annotations.health.text, BOOLEAN)
-        for retained in annotations.retain:
-            self.expression(annotation_path("retain"), retained.place.text)
+        for query in annotations.queries():
+            if inputs := outputs(query.of, (self._root,), TypeScope()):
+                self.expression(annotation_path(query.annotation), query.text, _GIVEN.get(query.gives), inputs)
         for state in annotations.state:
             self.expression(annotation_path("state"), field_text(state.status))
-            for kept in state.places:
-                self.expression(annotation_path("state"), kept.place.text)
-        for added in annotations.added_containers:
-            self.expression(annotation_path("added-containers"), added.query.text, OBJECT)
         for pattern, rule in annotations.aggregate.items():
             text = SchemaPath(tuple(Entries() if step is None else step for step in pattern)).jq
             found = self.expression(annotation_path("aggregate"), text)
             if rule in _AGGREGATED:
                 advice = "rules for any value: first, worst, omit, drop"
                 self._compare(annotation_path("aggregate"), text, found, _AGGREGATED[rule], advice)
-        for dependency in annotations.dependencies:
-            for text, expected in _texts(dependency):
-                self.expression(annotation_path("dependencies"), text, expected)
 
     def aggregation(self, annotations: values.Annotations) -> None:
         """Compare the values of required fields, and warn of what is required or added up without an annotation."""
@@ -236,18 +228,7 @@ class _Checked:
                 )
 
 
-def _texts(
-    needed: values.ExtraDependency | values.ExtraPodTemplates | values.ControllerClaims,
-) -> Iterator[tuple[str, Expected | None]]:
-    match needed:
-        case values.ExtraDependency(_, _, name, namespace):
-            yield from ((query.text, TEXT) for query in (name, namespace) if query is not None)
-        case values.ExtraPodTemplates(query):
-            yield query.text, None
-        case values.ControllerClaims(query):
-            yield query.text, TEXT
-
-
+_GIVEN: Final[Mapping[type, Expected]] = {str: TEXT, bool: BOOLEAN, dict: OBJECT}
 _AMOUNT: Final = (
     "a number, a quantity or a duration",
     lambda shape: not shape.values and bool(shape.types & {"integer", "number", "string"}),
