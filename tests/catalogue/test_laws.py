@@ -1,16 +1,17 @@
 """What must hold for any object of a kind: tried on the objects of its suites, and on others of the same shape."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from itertools import permutations
 
 import pytest
 
-from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.errors import InterpretationError, QuantityError, QueryError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.patch import diff
+from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition, PodTemplate
 from karta_interpreter.definitions.karta.reference_resolver import Known
@@ -247,7 +248,7 @@ def test_the_status_of_one_cluster_is_taken_as_it_is(definition: Definition, rep
         required = {path[1]: value for path, value in definition.annotations.required_status.items() if len(path) == 2}
         added = {key: value for key, value in required.items() if status.get(key) is None}
         expected = {key: value for key, value in {**status, **added}.items() if key not in said_otherwise}
-        assert _plain({key: merged[key] for key in merged if key not in said_otherwise}) == _plain(expected)
+        assert {key: merged[key] for key in merged if key not in said_otherwise} == _plain(expected)
     assert compared
 
 
@@ -298,8 +299,11 @@ def _aggregated(definition: Definition, items: Sequence[StatusItem]) -> JSON:
         return _Refused(error)
 
 
-def _plain(status: Object) -> Object:
-    return {key: value for key, value in status.items() if key not in _BOOKKEEPING}
+def _plain(value: JSON) -> JSON:
+    """Return a value without the generations of members."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items() if key not in _BOOKKEEPING}
+    return list(map(_plain, value)) if isinstance(value, list) else value
 
 
 def test_no_answer_changes_the_question(definition: Definition, cases: Sequence[Case]) -> None:
@@ -310,3 +314,49 @@ def test_no_answer_changes_the_question(definition: Definition, cases: Sequence[
         except InterpretationError:
             assert case.error is not None
         assert case.call == before, f"{case.source}:{case.line}"
+
+
+@applies(lambda entry: entry.reported and answers(Operation.AGGREGATE_STATUS, scripted=False)(entry))
+def test_one_report_gives_what_two_equal_ones_give(definition: Definition, reported: Sequence[Object]) -> None:
+    """But for what is summed up or put together, and for messages, which name the clusters."""
+    concatenated = {path[-1] for path, rule in definition.annotations.aggregate.items() if rule == "concat"}
+    compared = 0
+    for status in map(_tidy, reported):
+        one, two = (
+            _aggregated(definition, [StatusItem(f"member{number}", status) for number in range(clusters)])
+            for clusters in (1, 2)
+        )
+        if isinstance(two, _Refused):
+            continue
+        compared += 1
+        assert _halved(one, two, {*concatenated, "message"}) == one
+    assert compared
+
+
+def _tidy(value: JSON) -> JSON:
+    """Return a value without nulls, empty texts and repetitions in lists, which mean nothing or are not allowed."""
+    if isinstance(value, dict):
+        return {key: _tidy(part) for key, part in value.items() if part not in (None, "")}
+    if not isinstance(value, list):
+        return value
+    parts = [_tidy(part) for part in value if part is not None]
+    return list({_identity(part): part for part in parts}.values())
+
+
+def _identity(element: JSON) -> JSON:
+    names = [element.get(field) for field in ("type", "name")] if isinstance(element, dict) else [None]
+    return next((name for name in names if name is not None), json.dumps(element))
+
+
+def _halved(one: JSON, two: JSON, differing: Container[JSON]) -> JSON:
+    """Return what two equal reports give as one of them gives it, if they differ in sums and certain fields alone."""
+    if isinstance(one, dict) and isinstance(two, dict):
+        kept = {key: one[key] for key in one if key in differing}
+        return {
+            key: _halved(one.get(key), value, differing) for key, value in two.items() if key not in differing
+        } | kept
+    if isinstance(one, list) and isinstance(two, list) and len(one) == len(two):
+        return [_halved(*pair, differing) for pair in zip(one, two, strict=True)]
+    with suppress(QuantityError, TypeError):
+        return one if Quantity.parse(two) == Quantity.parse(one) + Quantity.parse(one) else two
+    return two

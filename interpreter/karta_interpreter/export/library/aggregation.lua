@@ -61,6 +61,33 @@ local function without_path(value, path, first)
   end
 end
 
+-- Removes the generations that a member has observed below a value, as in conditions: it counts for itself.
+local function remove_generations(value)
+  for _, part in pairs(value) do
+    if type(part) == "table" then
+      part.observedGeneration = nil
+      remove_generations(part)
+    end
+  end
+end
+
+-- The generation that a status is of, which some controllers write as a text of digits.
+local function observed_generation(status)
+  local observed = status.observedGeneration
+  local is_text = type(observed) == "string" and #observed <= 19 and string.find(observed, "^%d+$")
+  return integer(is_text and tonumber(observed, 10) or observed)
+end
+
+-- Whether a status is none: empty, or that of an object of which no generation has been observed.
+local function is_silent(status)
+  for field in pairs(status) do
+    if field ~= "observedGeneration" and field ~= "generation" and field ~= "resourceTemplateGeneration" then
+      return false
+    end
+  end
+  return (observed_generation(status) or 0) < 1
+end
+
 -- The first of the worst parts: the one with the least `order`, or severity.
 local function worst_of(parts)
   local worst, least = nil, nil
@@ -82,6 +109,7 @@ local function reports_of(kind, template, items)
     local statuses, severity, place = {}, "", #all + 1
     if status == nil then status = {} end
     if not is_object(status) then error("the status of a cluster must be an object", 0) end
+    if is_silent(status) then status = {} end
     if next(status) ~= nil then
       -- The definition's statuses of the member: the template with the member's status and generation.
       template.status, metadata.generation = status, status.generation
@@ -93,6 +121,7 @@ local function reports_of(kind, template, items)
       if with.removed_paths then
         for _, path in ipairs(kind.removed_paths) do without_path(status, path, 1) end
       end
+      remove_generations(status)
     end
     for rank, name in ipairs(kind.worst_first) do
       if statuses[name] then severity = severity .. rank end
@@ -300,8 +329,7 @@ local function merged_condition(kind, name, parts)
     end
   end
   local merged = worst_of(alike).value
-  merged.observedGeneration = nil
-  merged.type, merged.status, merged.message = name, status, fitting_message(table.concat(messages, "; "))
+  merged.message = fitting_message(table.concat(messages, "; "))
   for key, value in pairs(times) do merged[key] = value end
   return merged
 end
@@ -323,8 +351,7 @@ local function merged_conditions(kind, parts)
     local own = {}
     for i, part in ipairs(parts) do
       local report, condition = part.report, conditions[name][i] or {}
-      local reason = type(condition.reason) == "string" and condition.reason or "None"
-      local order = report.severity .. "\0" .. (condition.status or "None") .. "\0" .. reason
+      local order = report.severity .. "\0" .. (condition.status or "None")
       own[#own + 1] = {report = report, value = condition, order = order}
       if with.completing and next(report.status) == nil and not kind.completing[name] then own[#own] = nil end
     end
@@ -437,7 +464,6 @@ local function merged_value(kind, path, name, parts)
         is_map = is_map and is_object(value)
       end
     end
-    keys.observedGeneration = nil
     for key in pairs(keys) do
       local of_revision = key == "currentRevision" or key == "updateRevision" or key == "currentReplicas"
       local fields = {}
@@ -476,13 +502,10 @@ local function agreed_generation(items, current)
   if not current or not items[1] then return nil end
   for _, reported in ipairs(items) do
     local status = reported.status or {}
-    local observed, own = status.observedGeneration, integer(status.generation)
+    local observed, own = observed_generation(status), integer(status.generation)
     local of_template = integer(status.resourceTemplateGeneration)
-    if type(observed) == "string" then
-      is_text = true
-      if #observed <= 19 and string.find(observed, "^%d+$") then observed = tonumber(observed, 10) end
-    end
-    if not (integer(observed) and own and of_template and observed >= own and of_template >= current) then return nil end
+    is_text = is_text or type(status.observedGeneration) == "string"
+    if not (observed and own and of_template and observed >= own and of_template >= current) then return nil end
   end
   return is_text and string.format("%d", current) or current
 end

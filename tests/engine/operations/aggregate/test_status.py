@@ -139,6 +139,41 @@ def test_a_lone_report_is_taken_as_it_is(train: Definition) -> None:
     assert aggregate(train, template(), status)["status"] == status
 
 
+def test_a_lone_report_is_without_the_generations_of_its_cluster(train: Definition) -> None:
+    """By that of a condition, which is lower, `kubectl wait` on the template would wait for ever."""
+    ready = condition("Ready", "True", message="m")
+    pools = [{"name": "a", "status": {"conditions": [ready]}}]
+    known = {"conditions": [ready], "pools": pools}
+    seen = {**ready, "observedGeneration": 3}
+    status = {"conditions": [seen], "pools": [{"name": "a", "observedGeneration": 3, "status": {"conditions": [seen]}}]}
+    assert aggregate(train, template(generation=5), status)["status"] == known
+
+
+@pytest.mark.parametrize(
+    ("unseen", "is_silent"),
+    [
+        pytest.param({"observedGeneration": -1}, True, id="the status by which a CRD defaults that of a new object"),
+        pytest.param({"observedGeneration": 0, "generation": 2}, True, id="with what InterpretStatus adds"),
+        pytest.param({"observedGeneration": "a1b2"}, True, id="a hash is of no generation"),
+        pytest.param({"observedGeneration": 1}, False, id="the controller has seen it"),
+        pytest.param({"observedGeneration": -1, "conditions": []}, False, id="the controller has written something"),
+    ],
+)
+def test_a_status_of_an_object_that_nobody_has_seen_is_none(
+    train: Definition, unseen: dict[str, Any], *, is_silent: bool
+) -> None:
+    ready = {"observedGeneration": 2, "phase": "Active", "conditions": [condition("Ready", "True")]}
+    merged, silent = (aggregate(train, template(), ready, other)["status"] for other in (unseen, None))
+    assert (merged == silent) is is_silent
+
+
+def test_one_cluster_gives_phase_and_reason(train: Definition) -> None:
+    """Of two that are equally badly off it is the first by name."""
+    reports = [{"phase": name, "conditions": [condition("Failed", "True", reason=name)]} for name in ("Zeta", "Alpha")]
+    merged = aggregate(train, template(), *reports)["status"]
+    assert (merged["phase"], merged["conditions"][0]["reason"]) == ("Zeta", "Zeta")
+
+
 def test_a_report_of_which_nothing_is_left_changes_nothing(define: Define) -> None:
     definition = define(root=ROOT, mappings=MAPPINGS, aggregate=".status.phase: omit")
     for obj in (template(), template() | {"status": None}, template({})):

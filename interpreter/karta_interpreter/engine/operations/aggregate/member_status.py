@@ -9,7 +9,7 @@ from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.annotations import AggregateRule
 from karta_interpreter.engine.evaluation.status import Status, match_status
 from karta_interpreter.engine.operations.call import StatusItem
-from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING
+from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, observed_generation
 
 STATUSES_WORST_FIRST = (
     Status.FAILED,
@@ -23,6 +23,7 @@ STATUSES_WORST_FIRST = (
     Status.COMPLETED,
 )
 _RANK = {status: rank for rank, status in enumerate(STATUSES_WORST_FIRST)}
+_GENERATIONS = {*BOOKKEEPING, "observedGeneration"}
 _REMOVED = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
 
 _Removed: TypeAlias = dict[str | None, "_Removed | None"]
@@ -63,17 +64,30 @@ def _report(definition: Definition, template: Object, removed: _Removed, item: S
     if not isinstance(item.status, dict | None):
         message = f"the status of cluster {item.cluster} must be an object, but is {type_name(item.status)}"
         raise InterpretationError(message, code=400)
-    if not item.status:
+    # Flux' CRDs give a new object a status in which no generation has been observed: it is none.
+    is_unseen = (observed_generation(item.status) or 0) < 1
+    if not item.status or (is_unseen and item.status.keys() <= _GENERATIONS):
         return MemberReport(item.cluster, {})
     # What InterpretStatus adds is read by `status_history`, and is not a part of the template's status.
-    status: JSON = {key: value for key, value in item.status.items() if key not in BOOKKEEPING}
+    status: Object = {key: value for key, value in item.status.items() if key not in BOOKKEEPING}
     # The member's object as far as it is known: without a generation that it does not report.
     metadata = template.get("metadata")
     known = metadata if isinstance(metadata, dict) else {}
     metadata = {**known, "generation": item.status.get("generation")}
     matched = match_status(definition, {**template, "metadata": metadata, "status": status}).matched
     severity = tuple(sorted(_RANK[each] for each in matched))
-    return MemberReport(item.cluster, _without(status, removed) if removed else status, matched, severity)
+    if removed:
+        status = _without(status, removed)
+    # The template's own one is that of `status_history`, which reads the members' from their items.
+    status = {key: _without_generations(value) for key, value in status.items()}
+    return MemberReport(item.cluster, status, matched, severity)
+
+
+def _without_generations(value: JSON) -> JSON:
+    """Return a value without the generations that a member has observed, as in conditions: it counts for itself."""
+    if type(value) is dict:
+        return {key: _without_generations(part) for key, part in value.items() if key != "observedGeneration"}
+    return list(map(_without_generations, value)) if type(value) is list else value
 
 
 def _removed(definition: Definition) -> _Removed:

@@ -1,7 +1,7 @@
 """Merging the statuses of several clusters, field by field.
 
 The rules for values and conditions are in docs/operations.md under AggregateStatus. The definition's ``aggregate``
-annotation precedes them, and ``observedGeneration`` is never merged: it means nothing to the template.
+annotation precedes them.
 """
 
 import json
@@ -92,8 +92,6 @@ class Merging:
         is_map = len(path) > 1 and all(isinstance(value, dict) for part in parts for value in part.value.values())
         merged: dict[str, JSON] = {}
         for key, found in present.items():
-            if key == "observedGeneration":
-                continue
             if between and key in _REVISION:
                 merged[key] = self.value((*path, key), revision.get(key, {}), between)
             elif is_map:
@@ -244,10 +242,9 @@ def _condition(polarity: Polarity, name: str, known: Present, asked: _Asked) -> 
         return None
     contributing = [part for part in parts if part.value["status"] == status]
     worst = min(contributing, key=_worst_first).value
-    condition: dict[str, JSON] = {key: value for key, value in worst.items() if key != "observedGeneration"}
     # The message names its clusters, so that a user knows where to look; there is one condition for all of them.
     message = "; ".join(map(_message, contributing))
-    condition |= {"type": name, "status": status, "message": message[:_LONGEST_MESSAGE]}
+    condition = {**worst, "message": message[:_LONGEST_MESSAGE]}
     for key in dict.fromkeys(key for part in contributing for key, value in part.value.items() if is_time(value)):
         condition[key] = latest([time for part in contributing if is_time(time := part.value.get(key))])
     return condition
@@ -274,9 +271,8 @@ def _status(polarity: Polarity, name: str, parts: Sequence[Part], asked: _Asked)
     return next((status for status in ("False", "Unknown") if status in statuses), None)
 
 
-def _worst_first(part: Part) -> tuple[tuple[int, ...], str, str]:
-    reason = part.value.get("reason")
-    return part.report.severity, str(part.value.get("status")), str(reason if isinstance(reason, str) else None)
+def _worst_first(part: Part) -> tuple[tuple[int, ...], str]:
+    return part.report.severity, str(part.value.get("status"))
 
 
 def _message(part: Part) -> str:
