@@ -40,6 +40,7 @@ from karta_interpreter.engine.explain.reading import (
     readings,
 )
 from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.operations.left_out import resources_left_out
 from karta_interpreter.languages.jq import Query
 
 _OF_PODS: Final = frozenset(
@@ -72,6 +73,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
     found: list[Fact] = []
     for warnings, operations in (
         (_pod_warnings, _OF_PODS),
+        (_left_out_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (_status_warnings, _OF_STATUS),
         (_dependency_warnings, (Operation.INTERPRET_DEPENDENCY,)),
     ):
@@ -204,6 +206,13 @@ def _lack(pods: PodDefinition | None) -> str:
         case PodSpec():
             return "no podSpec; add // {}"
     return "no part of a pod; give containersPath // []"
+
+
+def _left_out_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield the resources that the definition does not read."""
+    for path in resources_left_out(definition, obj):
+        note = f"{field_path(path)} is not read: if it is about pods, they request more than the answer"
+        yield Fact("resources-left-out", note, places=(place_at(path, obj),), severity=Severity.WARNING)
 
 
 def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:

@@ -26,6 +26,7 @@ from karta_interpreter.webhook.server.isolated_calls import (
 )
 from karta_interpreter.webhook.server.isolated_child import TOO_DEEP
 from karta_interpreter.webhook.server.lanes import Lane, is_large_body, lane_of
+from karta_interpreter.webhook.server.left_out import LeftOutResources
 from karta_interpreter.webhook.server.load import InterruptedWork, Interruption, Load
 from karta_interpreter.webhook.server.log import log
 from karta_interpreter.webhook.server.metrics import Metrics
@@ -41,6 +42,7 @@ from karta_interpreter.webhook.wire import (
 )
 
 _OPERATIONS = frozenset(operation.value for operation in Operation)
+_COUNTING = frozenset({Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT})
 _SLOW = 0.5
 """Seconds from which Karmada writes a call to its own log (``customized.go``)."""
 _SUCCESS = 200
@@ -67,6 +69,7 @@ class Calls:
     def __init__(self, store: Store, metrics: Metrics, options: Options, load: Load | None = None) -> None:
         self.load = load or Load()
         self.interruption = Interruption()
+        self.left_out = LeftOutResources()
         self._store = store
         self._metrics = metrics
         metrics.contention.limited = self._limited
@@ -245,7 +248,9 @@ class Calls:
         return answer
 
     def _note(self, call: PendingCall, answer: bytes, definition: Definition | None = None) -> None:
-        if call.request.operation_name == Operation.RETAIN and call.definition:
+        if definition and call.request.operation_name in _COUNTING:
+            self.left_out.latest = call
+        elif call.request.operation_name == Operation.RETAIN and call.definition:
             try:
                 self._metrics.contention.note(call.body, call.request, answer, definition)
             except Exception as error:  # noqa: BLE001 - there is an answer, whatever is wrong here

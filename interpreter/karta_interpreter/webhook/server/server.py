@@ -179,6 +179,7 @@ class Server:
         opened.push_async_callback(self._end_tasks)
         self._background("beating", self._readiness.run())
         self._background("giving memory back", keep_memory_trimmed())
+        self._background("looking for resources left out", self._calls.left_out.run())
         self._background("watching the definitions", self._store.watch())
         if tls:
             self._background("renewing the certificate", tls.run(settings.certificate_interval))

@@ -1,4 +1,4 @@
-"""The CRDs of the catalogue's kinds, from the modules of their controllers, and the kinds whose CRD cannot be had."""
+"""The modules of the controllers of the catalogue's kinds, their CRDs, and the kinds whose CRD cannot be had."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -79,6 +79,15 @@ WITHOUT: Final[Mapping[str, str]] = {
 
 BUILT_IN: Final = ("apps/", "batch/v1 ", "v1 ")
 """How the names of the kinds begin that have no CRD."""
+
+
+_WITHOUT_FILES: Final = (programs.ARGO_WORKFLOWS, _Module("kubevirt.io/kubevirt", "v1.9.0"))
+"""Modules of controllers without a file of their CRDs."""
+
+
+def folders() -> list[Path]:
+    """Return the sources of all modules; raises BuildError when one cannot be had."""
+    return [module.source() for module in dict.fromkeys((*_MODULES.values(), *_WITHOUT_FILES))]
 
 
 def files() -> Iterator[Path]:

@@ -1,0 +1,48 @@
+"""The resources that an object sets and that its definition does not read: pods may request more than the answer."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.values import JSON, Object, Path, parts_of
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations.interpret_replica import replica_reads
+
+_AMOUNTS: Final = ("requests", "limits")
+_OF_CLAIMS: Final = frozenset({"storage"})
+"""What claims of volumes request, which is no resource of pods."""
+
+_DEBUGGING: Final = "ephemeralContainers"
+"""Containers that an API server lets request nothing."""
+
+
+def resources_left_out(definition: Definition, obj: Object) -> list[Path]:
+    """Return the paths of the spec's fields named like `resources` that InterpretReplica does not read.
+
+    A definition without pods counts none, so nothing is left out.
+    """
+    if not any(component.pods for component in definition.components):
+        return []
+    projection = Projection()
+    replica_reads(definition, projection)
+    return list(_unread(obj.get("spec"), () if projection.is_whole else [projection.at("spec")], ("spec",)))
+
+
+def _unread(value: JSON, parts: Sequence[Projection], path: Path) -> Iterator[Path]:
+    if any(part.is_whole for part in parts):
+        return
+    for step, below in parts_of(value):
+        if step == _DEBUGGING:
+            continue
+        read = [part.fields[step] for part in parts if step in part.fields]
+        read += [part.elements for part in parts if part.elements]
+        if isinstance(step, str) and step.lower().endswith("resources") and _are_of_pods(below):
+            if not read:
+                yield (*path, step)
+        else:
+            yield from _unread(below, read, (*path, step))
+
+
+def _are_of_pods(value: JSON) -> bool:
+    amounts = [value.get(name) for name in _AMOUNTS] if isinstance(value, dict) else []
+    return any(isinstance(each, dict) and each.keys() - _OF_CLAIMS for each in amounts)
