@@ -9,19 +9,27 @@ import pytest
 import yaml
 
 from karta_interpreter.base.errors import ExportError, InterpretationError
+from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.base.k8s.edit import set_value
+from karta_interpreter.base.k8s.requirements import Counting
+from karta_interpreter.base.k8s.values import Path, parts_of
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation, NotExported
-from karta_interpreter.definitions.karta.annotations import Annotations, annotation_path
+from karta_interpreter.definitions.karta.annotations import WHOLE, Annotations, annotation_path
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, StatusItem, interpret
+from karta_interpreter.definitions.karta.schema import read_karta
+from karta_interpreter.definitions.openapi.check.check import check
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options, StatusItem, interpret
 from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.export import customization
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.operation import SLOTS
 from karta_interpreter.languages.lua.script import Script
+from karta_interpreter.webhook.wire import Request, encode_results
 from tests.catalogue.entries import entries
+from tests.proofs.conformance import ours
 from tests.proofs.conformance.customizations import Pair, Tally, compare_ours
+from tests.support.both_ways import compare_answers, projection_decoder
 
 EVERY: Final = pytest.mark.parametrize("record", [pytest.param(each, id=each.name) for each in ANNOTATIONS])
 
@@ -111,27 +119,41 @@ TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
 """Texts of annotations with an effect on the calls; of any other annotation the example of its record has one."""
 
 
+_PLAIN: Final = load_definition(MILL)
+_OPTIONS: Final = [
+    pytest.param(
+        Options(resource_quota_estimate=estimate, pod_requests=counting), id=f"{counting}{' quota' * estimate}"
+    )
+    for counting in Counting
+    for estimate in (False, True)
+]
+
+
 def _annotated(record: Annotation) -> Iterator[Definition]:
     for text in TEXTS.get(record.name, (record.example,)):
         yield load_definition(set_value(MILL, annotation_path(record.name), text))
 
 
-def _answer(definition: Definition, call: Call) -> Any:
+def _answer(definition: Definition, call: Call, options: Options = DEFAULT_OPTIONS) -> Any:
     try:
-        return interpret(definition, call)
+        return interpret(definition, call, options)
     except InterpretationError as error:
         return str(error)
 
 
 @EVERY
-def test_record_names_operations_whose_answers_annotation_changes(record: Annotation) -> None:
-    plain = load_definition(MILL)
-    changed = {
-        call.operation
-        for definition in _annotated(record)
-        for call in CALLS
-        if _answer(definition, call) != _answer(plain, call)
-    }
+@pytest.mark.parametrize("options", _OPTIONS)
+def test_record_names_operations_whose_served_answers_annotation_changes(record: Annotation, options: Options) -> None:
+    changed = set()
+    for definition in _annotated(record):
+        for operation in Operation:
+            read = projection_decoder(definition, operation)
+            assert read or definition.scripts.of(operation) or not definition.answers(operation)
+            for call in (each for each in CALLS if each.operation is operation):
+                if read:
+                    compare_answers(definition, call, read, options)
+                if _answer(definition, call, options) != _answer(_PLAIN, call, options):
+                    changed.add(operation)
 
     assert changed == record.read_by, "left: a call shows it; right: the record has it"
 
@@ -145,12 +167,79 @@ def test_exported_script_follows_annotation_or_is_rejected_with_reason(record: A
                 with pytest.raises(ExportError, match=record.exported.reason):
                     script_of(definition, operation)
                 continue
-            script = Script(operation, script_of(definition, operation), definition.name)
             calls = [call for call in CALLS if call.operation is operation]
-            compare_ours(Pair(definition, operation, script, calls), tally)
+            pair, plain = (
+                Pair(each, operation, Script(operation, script_of(each, operation), each.name), calls)
+                for each in (definition, _PLAIN)
+            )
+            compare_ours(pair, tally)
+            # A comparison lets a script give more than the Karta, so each change is looked for as well.
+            for call in calls:
+                if _answer(definition, call) != _answer(_PLAIN, call):
+                    assert ours.ask(pair.question(call)) != ours.ask(plain.question(call)), f"no code for {operation}"
 
     assert not tally.differences
     assert tally.errors == 0
+
+
+def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        yield path, value
+    for key, part in parts_of(value):
+        yield from _leaves(part, (*path, key))
+
+
+def _replaced(record: Annotation, text: str) -> Iterator[Definition]:
+    """Yield the usable definitions that have a text for one of the expressions in the record's example."""
+    value = record.example if record.schema.get("type") == "string" else yaml.safe_load(record.example)
+    expressions = {query.text for definition in _annotated(record) for query in definition.annotations.queries()}
+    for path, leaf in _leaves(value):
+        if leaf in expressions:
+            other = text if not path else yaml.safe_dump(set_value(value, path, text))
+            with suppress(DefinitionError):  # a place cannot be computed
+                yield load_definition(set_value(MILL, annotation_path(record.name), other))
+
+
+def _error(definition: Definition, call: Call) -> str:
+    """Return the message of the error that Karmada gets, nothing for an answer; any other exception is a defect."""
+    try:
+        encode_results(Request("1", definition.gvk, call=call), interpret(definition, call))
+    except InterpretationError as error:
+        return str(error)
+    return ""
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "text", ['error("no")', ".kind.part", "1", '"text"', "true", "null", "{}", "[]", "{a: 1}", "[1]", "{}, []"]
+)
+def test_expression_that_fails_or_is_mistyped_is_error_with_definition_and_annotation(
+    record: Annotation, text: str
+) -> None:
+    definitions, failed = list(_replaced(record, text)), set()
+    for definition in definitions:
+        for call in CALLS:
+            if message := _error(definition, call):
+                failed.add(call.operation)
+                assert f"definition mill, annotation {record.name}" in message
+                assert message.endswith(": no") or f"`{text}`" in message
+
+    assert failed <= record.read_by
+    if definitions and text == 'error("no")':
+        # What cannot be found out is not kept, and no reason to keep an update from a member.
+        assert failed | {Operation.RETAIN} == record.read_by | {Operation.RETAIN}
+
+
+@EVERY
+def test_crd_check_follows_every_expression_about_the_workload(record: Annotation) -> None:
+    whole = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    schema = {"type": "object", "properties": dict.fromkeys(("kind", "metadata", "spec", "status"), whole)}
+    for definition in _replaced(record, ".missing"):
+        (missing,) = (each for each in definition.annotations.queries() if each.text == ".missing")
+        karta, _ = read_karta(definition.manifest)
+        assert karta
+        found = [each for each in check(karta, schema) if each.expression == ".missing"]
+        assert [each.path for each in found] == [annotation_path(record.name)] * (missing.of is WHOLE)
 
 
 def test_export_rejects_operations_that_read_annotation_without_script(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, 
 from karta_interpreter.definitions.karta.annotations import PREFIX, Annotations
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
-from karta_interpreter.languages.jq import Query
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]
@@ -87,18 +86,6 @@ def first_fit(value: Any, schemas: list[Mapping[str, Any]]) -> list[str]:
     raise AssertionError(f"{value} fits none of {schemas}")
 
 
-def queries(part: Any) -> Iterator[str]:
-    """The texts of the compiled expressions in a parsed annotation."""
-    if isinstance(part, Query):
-        yield part.text
-    elif isinstance(part, tuple):
-        for item in part:
-            yield from queries(item)
-    elif is_dataclass(part):
-        for field in fields(part):
-            yield from queries(getattr(part, field.name))
-
-
 def test_a_record_has_no_defaults() -> None:
     """Else the type checker accepts a new annotation without its schema, description or example."""
     assert [
@@ -122,8 +109,9 @@ def test_an_example_has_no_findings_and_sets_its_field_alone(record: Annotation,
 
 @EVERY
 def test_the_schema_knows_the_expressions_that_the_parser_compiles(record: Annotation) -> None:
-    parsed = getattr(load_definition(workload_with(record)).annotations, record.field)
-    assert sorted(expressions(value_of(record), record.schema)) == sorted(queries(parsed))
+    compiled = list(load_definition(workload_with(record)).annotations.queries())
+    assert sorted(expressions(value_of(record), record.schema)) == sorted(query.text for query in compiled)
+    assert {(query.annotation, query.read_by) for query in compiled} <= {(record.name, record.read_by)}
 
 
 @pytest.mark.parametrize(
