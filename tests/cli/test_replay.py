@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 
 from karta_interpreter.cli import replay_calls
+from karta_interpreter.definitions.sources.files import DefinitionFile
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.webhook.server.calls import Calls
@@ -181,3 +182,84 @@ def test_marks_of_left_out_values_are_said(run: Run, folder: Path, files: Path) 
     (folder / "calls-20260101T000000Z-00000001.jsonl.gz").unlink()
 
     assert "; values were left out of the recording)" in run("replay", str(folder), "--to", "doubled.yaml").stdout
+
+
+def test_replay_with_from_compares_two_sides_of_one_question(run: Run, folder: Path) -> None:
+    same = run("replay", str(folder), "--from", "doubled.yaml", "--to", "doubled.yaml")
+    changed = run("replay", str(folder), "--from", "doubled.yaml", "--to", "karta.yaml", "-o", "json")
+
+    assert (same.exit_code, same.stdout) == (0, "")
+    groups = {each["operation"]: each for each in json.loads(changed.stdout)["groups"]}
+    assert groups["InterpretReplica"]["examples"][0]["differences"] == [{"path": "replica", "from": 6, "to": 3}]
+
+
+def test_replay_takes_the_first_of_several_sides_and_the_catalogue_last(run: Run, folder: Path) -> None:
+    result = run("replay", str(folder), "--to", "catalogue", "--to", "karta.yaml", "--to", "doubled.yaml")
+
+    assert result.exit_code == 0
+    assert "job from karta.yaml hides job from doubled.yaml" in result.stderr
+    assert result.stderr.endswith("24 calls in 2 files: 0 answers differ\n")
+
+
+def test_replay_of_chosen_kinds_leaves_the_others_out(run: Run, folder: Path) -> None:
+    result = run("replay", str(folder), "--to", "doubled.yaml", "--kinds", "RayCluster")
+
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "warning: --kinds RayCluster: no recorded call is about it\n0 calls in 2 files: 0 answers differ\n"
+    )
+
+
+def test_replay_of_a_folder_with_many_kinds_reads_it_once(
+    run: Run, folder: Path, files: Path, karta: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = files / "many"
+    many.mkdir()
+    for kind in ("Job", "Other", "Third"):
+        (many / f"{kind}.yaml").write_text(karta(kind))
+    bodies = [_body(kind, "InterpretReplica").replace(b'"Job"', f'"{kind}"'.encode()) for kind in ("Other", "Third")]
+    _write(folder, gzip.compress(_recorded(many, bodies)), 7)
+    reads: list[Path] = []
+    read_file = DefinitionFile.read
+
+    def read(file: DefinitionFile, *stamp: Any) -> DefinitionFile:
+        reads.append(file.path)
+        return read_file(file, *stamp)
+
+    monkeypatch.setattr(DefinitionFile, "read", read)
+
+    result = run("replay", str(folder), "--to", "many")
+
+    assert result.stderr == "26 calls in 3 files: 0 answers differ\n"
+    assert len(reads) == len(set(reads)) == 3
+
+
+@pytest.mark.parametrize("code", [503, 504])
+def test_replay_leaves_out_calls_that_the_server_had_no_time_for(run: Run, folder: Path, code: int) -> None:
+    answer = json.dumps({"response": {"uid": "1", "successful": False, "status": {"code": code}}}).encode()
+    _write(folder, gzip.compress(head(DEFAULT_OPTIONS) + line(1.0, _body("1", "InterpretReplica"), answer)), 2)
+
+    result = run("replay", str(folder), "--to", "karta.yaml")
+
+    assert result.exit_code == 0
+    assert f"warning: left out: the server answered {code}: it had no time for the call" in result.stderr
+
+
+def test_replay_names_what_the_new_definition_no_longer_has(run: Run, folder: Path, files: Path) -> None:
+    text = (files / "karta.yaml").read_text()
+    (files / "without.yaml").write_text(text.replace("podTemplateSpecPath: .spec.template", "podSpecPath: .spec.pod"))
+
+    result = run("replay", str(folder), "--from", "karta.yaml", "--to", "without.yaml", "-o", "json")
+
+    causes = {each["operation"]: each["cause"] for each in json.loads(result.stdout)["groups"]}
+    assert causes["InterpretComponent"].startswith("rootComponent.specDefinition.pod")
+
+
+def test_replay_in_markdown_shows_markup_of_a_name_as_text(run: Run, folder: Path, files: Path) -> None:
+    body = _body("1", "InterpretReplica", name="<img src=x>|`a`")
+    _write(folder, gzip.compress(_recorded(files / "karta.yaml", [body])), 0)
+
+    result = run("replay", str(folder), "--to", "doubled.yaml", "-o", "markdown")
+
+    assert "\\<img src=x\\>\\|\\`a\\`" in result.stdout
+    assert "<img" not in result.stdout.replace("\\<img", "")

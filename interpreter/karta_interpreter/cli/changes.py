@@ -9,10 +9,11 @@ from typing import Any, Final
 import click
 
 from karta_interpreter.base.findings import format_path
+from karta_interpreter.base.k8s import patch
 from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, field_path, json_pointer
 from karta_interpreter.cli.calls import CallOutcome, ask
 from karta_interpreter.cli.definitions import Interpreter
-from karta_interpreter.cli.render import one_line
+from karta_interpreter.cli.render import markdown_code, markdown_text, one_line
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources.files import ORIGIN
 from karta_interpreter.engine.explain import Fact, explain
@@ -52,7 +53,8 @@ def is_silence(found: Sequence[Difference]) -> bool:
 
 
 def cause_of(
-    interpreter: Interpreter | None,
+    before: Interpreter | None,
+    after: Interpreter | None,
     call: Call,
     references: Iterable[Object],
     options: Options,
@@ -60,16 +62,24 @@ def cause_of(
 ) -> str:
     """Return which expressions or annotations of the new definition give the places that differ, as `explain` knows.
 
-    Empty where there is no new answer.
+    Where none gives them, the cause is the fields in which the old definition differs. Empty where there is no new
+    answer.
     """
-    if interpreter is None or not interpreter.is_asked(call.operation):
+    if after is None or not after.is_asked(call.operation):
         return ""
-    explanation = explain(interpreter.entry.definition, call, options, reader=Known.of(references))
+    explanation = explain(after.entry.definition, call, options, reader=Known.of(references))
     pointers = [json_pointer(each.path) for each in found]
     facts = [fact for fact in explanation.facts if fact.rule in _DECIDING or (fact.field and _gives(fact, pointers))]
     # A part without an expression is a default: it is named only where there is nothing else.
     texts = dict.fromkeys(map(_cause, [fact for fact in facts if fact.expression or fact.rule in _DECIDING] or facts))
-    return "; ".join([*texts][:_MOST_CAUSES]) or explanation.definition
+    causes = [*texts] or (_changed_fields(before, after) if before else [])
+    return "; ".join(causes[:_MOST_CAUSES]) or explanation.definition
+
+
+def _changed_fields(before: Interpreter, after: Interpreter) -> list[str]:
+    """Return the fields in which two definitions differ."""
+    changes = patch.changes(before.entry.definition.manifest, after.entry.definition.manifest)
+    return [field_path(change.path).removeprefix(_PREFIX) for change in changes]
 
 
 def _gives(fact: Fact, pointers: Iterable[str]) -> bool:
@@ -105,10 +115,12 @@ def silence(found: Sequence[Difference]) -> str:
 def example(title: str, found: Sequence[Difference], *, full: bool) -> str:
     """Return the first difference for a list of release notes."""
     first, *_ = found
-    sides = " → ".join("nothing" if value is NOTHING else f"`{excerpt(value, full=full)}`" for value in first[1:])
+    sides = " → ".join(
+        "nothing" if value is NOTHING else markdown_code(excerpt(value, full=full)) for value in first[1:]
+    )
     if is_silence(found):
         return silence(found)
-    return f"such as {title}: `{field_path(first.path)}` {sides}" if first.path else sides
+    return f"such as {markdown_text(title)}: {markdown_code(field_path(first.path))} {sides}" if first.path else sides
 
 
 def excerpt(value: JSON, *, full: bool) -> str:

@@ -127,12 +127,23 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     Scripts of ``overrides`` take precedence over those in the given files. Findings that may be about this kind go to
     stderr.
     """
-    given = read_existing(paths)
-    if not paths:
-        entry = find_in_catalogue(gvk)
-        given = [DefinitionFiles(SourceDefinitions((entry,) if entry else ()))]
+    stronger = [found for path in overrides for found in read_customizations(path)]
+    if paths:
+        return interpreter_of(gvk, read_existing(paths), stronger)
+    entry = find_in_catalogue(gvk)
+    given = DefinitionFiles(SourceDefinitions((entry,) if entry else ()))
+    try:
+        return interpreter_of(gvk, [given], stronger)
+    except NoDefinition:
+        raise NoDefinition(f"error: the catalogue has no definition for {gvk}; give one with -f") from None
+
+
+def interpreter_of(
+    gvk: GVK, given: Sequence[DefinitionFiles], overrides: Iterable[LoadedCustomization] = ()
+) -> Interpreter:
+    """The definition of a kind in files that were read, and its scripts; raises NoDefinition."""
     weaker = _about(gvk, (found for each in given for found in each.customizations))
-    stronger = _about(gvk, (found for path in overrides for found in read_customizations(path)))
+    stronger = _about(gvk, overrides)
     layers = (_layer_about(gvk, each.layer) for each in given)
     # In two steps, for two precedences: scripts of the given files over their Kartas, those of `overrides` over both.
     below = combine(layers, scripts_of(weaker))
@@ -141,8 +152,7 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     if gvk not in found.entries:
         known = {gvk for each in given for gvk in _kinds(each)}
         defined = ", ".join(map(str, sorted(known))) or "no usable kind"
-        in_files = f"error: the given files have no definition for {gvk}; they define {defined}"
-        raise NoDefinition(in_files if paths else f"error: the catalogue has no definition for {gvk}; give one with -f")
+        raise NoDefinition(f"error: the given files have no definition for {gvk}; they define {defined}")
     answered = frozenset(operation for each in stronger for operation in each.scripts.operations)
     return Interpreter(found.entries[gvk], _broken(weaker, answered) | _broken(stronger))
 

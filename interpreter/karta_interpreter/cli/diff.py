@@ -21,7 +21,7 @@ from karta_interpreter.cli.changes import (
     example,
     reason_of,
 )
-from karta_interpreter.cli.diff_input import Side, SourcedCall, read_questions, side_of
+from karta_interpreter.cli.diff_input import SourcedCall, read_questions
 from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import (
     FULL,
@@ -34,7 +34,8 @@ from karta_interpreter.cli.options import (
     output,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import one_line, written
+from karta_interpreter.cli.render import markdown_text, one_line, written
+from karta_interpreter.cli.sides import Side, side_of
 from karta_interpreter.engine.operations import Call, Operation, Options
 from karta_interpreter.engine.suites.comparison import Difference
 
@@ -58,15 +59,15 @@ class ChangedAnswer(NamedTuple):
     """What gives the new answer, where that was asked for."""
 
 
-_side = partial(click.option, required=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
+_side = partial(click.option, required=True, multiple=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
 _OBJECTS = "Objects and suites to ask about, with FILE: file, folder or -; may be repeated."
 _EXPLAIN = "Show which expressions or annotations of --to cause the differences."
 _REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from counts."
 
 
 @click.command("diff", epilog=_EXAMPLES)
-@_side("--from", "before", help="The definition before.")
-@_side("--to", "after", help="The definition after.")
+@_side("--from", "before", help="The definition before; may be repeated.")
+@_side("--to", "after", help="The definition after; may be repeated.")
 @click.argument("files", nargs=-1, type=LATER, metavar="[FILE...]")
 @file_option("--object", "paths", multiple=True, help=_OBJECTS)
 @click.option("--desired-replica", type=WholeNumber(0, MOST_REPLICAS), metavar="N", help=_REPLICAS)
@@ -75,8 +76,8 @@ _REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from c
 @answer_options
 @output("table", "yaml", "json", "markdown")
 def command(
-    before: str,
-    after: str,
+    before: tuple[str, ...],
+    after: tuple[str, ...],
     files: tuple[str, ...],
     paths: tuple[str, ...],
     desired_replica: int | None,
@@ -87,7 +88,8 @@ def command(
     """Show where two definitions answer differently about the same objects.
 
     SIDE is a file or folder of Kartas and customizations, a kind of the catalogue, "catalogue", or one of the last
-    two with @REVISION of the git repository around the current folder. Both sides answer every operation about a
+    two with @REVISION of the git repository around the current folder. With several, files and folders take
+    precedence in their order, and the catalogue comes last. Both sides answer every operation about a
     plain object, whose status two members report. A suite gives its own calls. Two errors count as equal. Where a
     Karta of the catalogue is compared with a script, the known reason of a difference from Karmada's own script is
     shown. The exit code is 1 when an answer differs.
@@ -95,7 +97,7 @@ def command(
     paths = files + paths
     if not paths:
         raise UsageProblem(NO_WORKLOAD)
-    check_stdin([before, after, *paths])
+    check_stdin([*before, *after, *paths])
     with ExitStack() as opened:
         sides = side_of(before, opened), side_of(after, opened)
 
@@ -108,7 +110,9 @@ def command(
             for question in questions
             if (change := _change(sides, question, options, explained=shown["explained"])).differences
         ]
-        unknown = [gvk for gvk in dict.fromkeys(each.gvk for each in questions) if not any(side(gvk) for side in sides)]
+        unknown = [
+            gvk for gvk in dict.fromkeys(each.gvk for each in questions) if not any(side.find(gvk) for side in sides)
+        ]
     if output == "table":
         click.echo("".join(_text(change, full=shown["full"]) for change in changes), nl=False)
     elif output == "markdown":
@@ -124,19 +128,19 @@ def command(
 
 
 def _one_more(side: Side, obj: Object) -> int:
-    interpreter = side(GVK.of(obj))
+    interpreter = side.find(GVK.of(obj))
     outcome = interpreter and ask(interpreter, Call(Operation.INTERPRET_REPLICA, obj))
     counted = outcome.results.get("replica") if outcome and outcome.results else 0
     return min(counted + 1, MOST_REPLICAS) if isinstance(counted, int) else 1
 
 
 def _change(sides: tuple[Side, Side], question: SourcedCall, options: Options, *, explained: bool) -> ChangedAnswer:
-    interpreters = before, after = sides[0](question.gvk), sides[1](question.gvk)
+    interpreters = before, after = sides[0].find(question.gvk), sides[1].find(question.gvk)
     call, references = question.call, question.references
     found = tuple(differences(*(answer_of(each, call, references, options) for each in interpreters)))
     if not found:
         return ChangedAnswer(question, ())
-    cause = cause_of(after, call, references, options, found) if explained else ""
+    cause = cause_of(before, after, call, references, options, found) if explained else ""
     return ChangedAnswer(question, found, reason_of(before, after, call.operation), cause)
 
 
@@ -174,7 +178,7 @@ def _markdown(changes: Sequence[ChangedAnswer], questions: Sequence[SourcedCall]
         number = f"{1 + len(others)} of {count(asked[gvk, operation], 'answer')}"
         shown = example(first.question.title, first.differences, full=full)
         known = f" {first.known}" if first.known else ""
-        yield f"- {gvk.api_version} {gvk.kind}, {operation}: {number}, {shown}.{known}\n"
+        yield f"- {markdown_text(f'{gvk.api_version} {gvk.kind}')}, {operation}: {number}, {shown}.{known}\n"
 
 
 def _subject(question: SourcedCall) -> tuple[GVK, str]:

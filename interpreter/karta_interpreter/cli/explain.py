@@ -29,7 +29,7 @@ from karta_interpreter.cli.options import (
     output,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, one_line, written
+from karta_interpreter.cli.render import full_name, markdown_text, one_line, written
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.karta.schema import is_definition
 from karta_interpreter.definitions.sources.files import ORIGIN
@@ -228,18 +228,18 @@ def place_text(place: Place) -> str:
 
 def explanations_markdown(title: str, explanations: Iterable[Explanation]) -> str:
     """A section for each operation, with a table of the facts."""
-    return "\n".join([f"# {_cell(title)}\n", *("\n".join(_section(each)) for each in explanations)])
+    return "\n".join([f"# {markdown_text(title)}\n", *("\n".join(_section(each)) for each in explanations)])
 
 
 def _section(explanation: Explanation) -> Iterator[str]:
     yield f"## {explanation.call.operation}\n"
     if explanation.error:
-        yield f"Error: {_cell(explanation.error)}\n"
+        yield f"Error: {markdown_text(explanation.error)}\n"
     shown = {name: value for name, value in (explanation.results or {}).items() if name not in CHANGED}
     if shown:
         yield f"```yaml\n{to_yaml(shown)}```\n"
     yield from (
-        f"- {'**' if each.answers else ''}{each.name}{'**' if each.answers else ''}: {_cell(each.note)}"
+        f"- {'**' if each.answers else ''}{each.name}{'**' if each.answers else ''}: {markdown_text(each.note)}"
         for each in explanation.layers
     )
     if explanation.facts:
@@ -250,13 +250,10 @@ def _section(explanation: Explanation) -> Iterator[str]:
 
 def _row(fact: Fact) -> str:
     definition = " ".join(filter(None, [fact.field.removeprefix(_PREFIX), fact.expression and _code(fact.expression)]))
-    read = "<br>".join(_cell(place_text(place)) for place in fact.places[:_MOST])
+    read = "<br>".join(markdown_text(place_text(place)) for place in fact.places[:_MOST])
     step = f"**{fact.severity}**" if fact.severity else fact.rule
-    return f"| {step} | {_cell(fact.note)} | {definition if fact.expression else _cell(definition)} | {read} |"
-
-
-def _cell(text: str) -> str:
-    return "".join(f"\\{each}" if each in "\\|`*_<>[]#" else each for each in escaped(" ".join(text.split())))
+    definition = definition if fact.expression else markdown_text(definition)
+    return f"| {step} | {markdown_text(fact.note)} | {definition} | {read} |"
 
 
 def _code(text: str) -> str:

@@ -44,6 +44,26 @@ def one_line(text: str) -> str:
     return "".join(part if place % 2 else escaped(part) for place, part in enumerate(_STYLE.split(text)))
 
 
+def markdown_text(text: str) -> str:
+    r"""Return a text as one line of Markdown without markup.
+
+    >>> print(markdown_text("a [link](x) and <b>"))
+    a \[link\](x) and \<b\>
+    """
+    return "".join(f"\\{each}" if each in "\\|`*_<>[]#" else each for each in escaped(" ".join(text.split())))
+
+
+def markdown_code(text: str) -> str:
+    """Return a text as code in one line of Markdown.
+
+    >>> markdown_code("a"), markdown_code("a `b`")
+    ('`a`', '`` a `b` ``')
+    """
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence, space = "`" * (longest + 1), " " if longest else ""
+    return f"{fence}{space}{one_line(text)}{space}{fence}"
+
+
 def full_name(metadata: JSON) -> str:
     """The namespace, if any, and the name in an object's metadata or in a reference to an object.
 

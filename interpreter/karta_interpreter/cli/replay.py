@@ -1,23 +1,25 @@
 """``karta-interpreter replay``: which recorded answers other definitions would change."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import click
 
 from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s.values import GVK, JSON
 from karta_interpreter.cli.changes import difference_lines, differences_json, example
-from karta_interpreter.cli.diff_input import CATALOGUE, Side, finder_of, side_of
 from karta_interpreter.cli.explain import show
 from karta_interpreter.cli.files import STDIN
-from karta_interpreter.cli.options import FOLDER, FULL, complete_kinds_and_files, output
+from karta_interpreter.cli.options import FOLDER, FULL, complete_kinds_and_files, kind_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import one_line, table, written
+from karta_interpreter.cli.render import markdown_code, markdown_text, one_line, table, written
 from karta_interpreter.cli.replay_calls import Findings, Group, Key, Replay, replayed
+from karta_interpreter.cli.sides import CATALOGUE, Side, side_of
+from karta_interpreter.definitions.sources.snapshot import Selection
 from karta_interpreter.webhook.wire import Request
 from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, read
 from karta_interpreter.webhook.wire.request import request_of
@@ -26,40 +28,58 @@ _EXAMPLES = """\b
 Examples:
   karta-interpreter replay recordings/
   karta-interpreter replay recordings/ --to my-raycluster.yaml
+  karta-interpreter replay recordings/ --from catalogue@v0.1.0 --to catalogue --to my/ --kinds RayCluster
   karta-interpreter replay recordings/ --to catalogue@v0.1.0 -o markdown
   karta-interpreter replay recordings/ --explain 3f1d8f0e-6a0b-4f4e-9c1d-000000000001
 """
-_TO = 'What answers: a file or folder of definitions, a kind of the catalogue, "catalogue", or these at @REVISION.'
+_SIDE = 'a file or folder of definitions, a kind of the catalogue, "catalogue", or these at @REVISION; may be repeated.'
+_FROM = f"What answered before: {_SIDE} Default: the recorded answers."
+_TO = f"What answers now: {_SIDE}"
+_KINDS = 'Replay only calls about this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.'
 _EXPLAIN = "Explain the answer to the request with this uid."
+
+
+_side = partial(click.option, multiple=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
 
 
 @click.command("replay", epilog=_EXAMPLES)
 @click.argument("folder", type=FOLDER)
-@click.option(
-    "--to", default=CATALOGUE, show_default=True, metavar="SIDE", shell_complete=complete_kinds_and_files, help=_TO
-)
+@_side("--from", "before", help=_FROM)
+@_side("--to", default=[CATALOGUE], show_default=CATALOGUE, help=_TO)
+@kind_option("--kinds", help=_KINDS)
 @click.option("--explain", "uid", metavar="UID", help=_EXPLAIN)
 @FULL
 @output("table", "json", "markdown")
-def command(folder: Path, to: str, uid: str | None, output: str, *, full: bool) -> None:
+def command(
+    folder: Path,
+    before: tuple[str, ...],
+    to: tuple[str, ...],
+    kinds: tuple[str, ...],
+    uid: str | None,
+    output: str,
+    *,
+    full: bool,
+) -> None:
     """Ask recorded questions again and show which answers change.
 
-    FOLDER has recordings of `serve --record`. Answers that differ are grouped by kind, operation and cause: the
+    FOLDER has recordings of `serve --record`. With --from, both sides answer the same questions, so values that a
+    recording leaves out cannot make a difference. With several files and folders, they take precedence in their order,
+    and the catalogue comes last, as `serve` has them. Answers that differ are grouped by kind, operation and cause: the
     expressions or annotations of the new definition that cause the differences. Two errors count as equal.
     Unreadable recordings are counted and named. The exit code is 1 when an answer differs.
     """
-    if to == STDIN:
-        raise UsageProblem("error: --to cannot be standard input: several processes read it")
+    if STDIN in (*before, *to):
+        raise UsageProblem("error: --from and --to cannot be standard input: several processes read it")
     files = files_in(folder)
     if not files:
         raise Problem(f"error: {folder}: there is no recording of calls in it")
     with ExitStack() as opened:
+        sides = side_of(before, opened) if before else None, side_of(to, opened)
         if uid is not None:
-            _explain(files, uid, side_of(to, opened), output, full=full)
+            _explain(files, uid, sides, output, full=full)
             return
-        side = finder_of(to, opened)
-        findings = replayed(files, side)
-        unknown = [gvk for gvk in sorted({gvk for gvk, _ in findings.asked}) if not side(gvk)]
+        findings = replayed(files, *sides, Selection(kinds))
+        unknown = [gvk for gvk in sorted({gvk for gvk, _ in findings.asked}) if not sides[1].find(gvk)]
     groups = sorted(findings.groups.items(), key=lambda each: (each[0].gvk, each[0].operation, -each[1].calls))
     if output == "table":
         click.echo(_table(groups, full=full), nl=False)
@@ -67,15 +87,23 @@ def command(folder: Path, to: str, uid: str | None, output: str, *, full: bool) 
         click.echo("".join(_markdown(groups, findings, full=full)), nl=False)
     else:
         click.echo(written(_json(groups, findings), output), nl=False)
-    for gvk in unknown:
-        click.echo(f"warning: --to has no definition for {gvk}", err=True)
-    for reason, times in sorted(findings.left_out.items()):
-        click.echo(one_line(f"warning: left out{f' {times} times' if times > 1 else ''}: {reason}"), err=True)
+    for warning in _warnings(findings, kinds, unknown):
+        click.echo(one_line(f"warning: {warning}"), err=True)
     differ = "answers differ" if findings.different != 1 else "answer differs"
     asked = count(findings.asked.total(), "call")
     click.echo(f"{asked} in {count(len(files), 'file')}: {findings.different} {differ}", err=True)
     if findings.groups:
         raise SystemExit(Problem.exit_code)
+
+
+def _warnings(findings: Findings, kinds: Sequence[str], unknown: Sequence[GVK]) -> Iterator[str]:
+    for kind in kinds:
+        if not any(Selection((kind,)).takes(gvk) for gvk, _ in findings.asked):
+            yield f"--kinds {kind}: no recorded call is about it"
+    for gvk in unknown:
+        yield f"--to has no definition for {gvk}"
+    for reason, times in sorted(findings.left_out.items()):
+        yield f"left out{f' {times} times' if times > 1 else ''}: {reason}"
 
 
 def _table(groups: list[tuple[Key, Group]], *, full: bool) -> str:
@@ -134,19 +162,20 @@ def _markdown(groups: list[tuple[Key, Group]], findings: Findings, *, full: bool
     for key, group in groups:
         asked = count(findings.asked[key.gvk, key.operation], "answer")
         shown = example(group.examples[0].name, group.examples[0].differences, full=full)
-        cause = f" Cause: `{key.cause}`." if key.cause else ""
-        subject = f"{key.gvk.api_version} {key.gvk.kind}, {key.operation}"
+        cause = f" Cause: {markdown_code(key.cause)}." if key.cause else ""
+        subject = markdown_text(f"{key.gvk.api_version} {key.gvk.kind}, {key.operation}")
         yield f"- {subject}: {group.calls} of {asked}, {count(len(group.objects), 'object')}, {shown}.{cause}\n"
 
 
-def _explain(files: list[Path], uid: str, side: Side, output: str, *, full: bool) -> None:
+def _explain(files: list[Path], uid: str, sides: tuple[Side | None, Side], output: str, *, full: bool) -> None:
     recorded, request = _find(files, uid)
-    interpreter = side(request.gvk) if request.gvk else None
+    interpreter = sides[1].find(request.gvk) if request.gvk else None
     if request.call is None or interpreter is None:
         raise Problem(f"error: --to has no answer to {uid}: {request.problem or f'no definition for {request.gvk}'}")
-    found = Replay(side).differences(recorded, request)
-    lines = "\n".join(["The recorded answer differs:", *difference_lines(found, full=full)])
-    click.echo(lines if found else "The recorded answer is the same.", err=True)
+    found = Replay(*sides).differences(recorded, request)
+    answer = "The answer of --from" if sides[0] else "The recorded answer"
+    lines = "\n".join([f"{answer} differs:", *difference_lines(found, full=full)])
+    click.echo(lines if found else f"{answer} is the same.", err=True)
     show(interpreter, [request.call], (), "text" if output == "table" else output, recorded.options, strict=False)
 
 

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import orjson
 
@@ -18,9 +17,10 @@ from karta_interpreter.base.errors import InterpretationError, RecordingError, R
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.calls import CallOutcome
 from karta_interpreter.cli.changes import answer_of, cause_of, differences
-from karta_interpreter.cli.diff_input import Side
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import watched
+from karta_interpreter.cli.sides import Side
+from karta_interpreter.definitions.sources.snapshot import EVERYTHING, Selection
 from karta_interpreter.engine.operations import Call, Operation, Options
 from karta_interpreter.engine.suites.comparison import Difference
 from karta_interpreter.webhook.wire import Request, encode_results
@@ -35,8 +35,13 @@ _MOST_EXPLAINED: Final = 20
 """Calls with differences at the same places of a kind whose causes are looked for; the others have the last cause."""
 _UNKNOWN_KIND: Final = 404
 _NOT_ANSWERED: Final = (_UNKNOWN_KIND, 400)
+_OVERLOADED: Final = (503, 504)
 _MARK: Final = b"redacted-"
 _LOOKS_UP: Final = "the definition looks up other objects, which a recording does not have"
+
+
+_Arguments: TypeAlias = tuple[Side | None, Side, Selection]
+"""Those of `Replay`."""
 
 
 class Key(NamedTuple):
@@ -93,10 +98,13 @@ class Findings:
 
 
 class Replay:
-    """Asks the calls of files again."""
+    """Asks the calls of files about selected kinds again.
 
-    def __init__(self, side: Side) -> None:
-        self._side = cache(side)
+    ``after`` answers are compared with those of ``before``, or without one with the recorded answers.
+    """
+
+    def __init__(self, before: Side | None, after: Side, selection: Selection = EVERYTHING) -> None:
+        self._before, self._after, self._selection = before, after, selection
         self._causes: dict[tuple[GVK, Operation, str], tuple[int, str]] = {}
 
     def file(self, path: Path) -> Findings:
@@ -115,15 +123,17 @@ class Replay:
     def _replay(self, recorded: RecordedCall, findings: Findings) -> None:
         try:
             request = request_of(recorded.request)
+            gvk, call = _question(request)
+            if not self._selection.takes(gvk):
+                return
             found = self.differences(recorded, request)
         except (RecordingError, RequestError) as error:
             findings.left_out[str(error)] += 1
             return
-        gvk, call = _question(request)
         findings.asked[gvk, call.operation] += 1
         if not found:
             return
-        interpreter = self._side(gvk)
+        interpreter = self._after.find(gvk)
         if interpreter and interpreter.entry.definition.references:
             findings.left_out[f"{gvk.kind}: {_LOOKS_UP}"] += 1
             return
@@ -134,33 +144,42 @@ class Replay:
         findings.groups.setdefault(key, Group()).add(group)
 
     def differences(self, recorded: RecordedCall, request: Request) -> tuple[Difference, ...]:
-        """Return where the answer to a recorded call differs now; raises RecordingError."""
-        (gvk, call), answer = _question(request), recorded.answer
-        after = answer_of(self._side(gvk), call, (), recorded.options)
+        """Return where the two answers to a recorded call differ; raises RecordingError."""
+        gvk, call = _question(request)
+        after = answer_of(self._after.find(gvk), call, (), recorded.options)
+        if self._before:
+            return tuple(differences(answer_of(self._before.find(gvk), call, (), recorded.options), after))
         if after and after.results is not None:
             try:
                 # Most answers are the same, and as bytes that is known soonest.
-                if orjson.loads(encode_results(request, after.results))["response"] == answer:
+                if orjson.loads(encode_results(request, after.results))["response"] == recorded.answer:
                     return ()
             except InterpretationError as error:
                 after = CallOutcome(call, error=str(error))
-        if answer.get("successful"):
-            before: CallOutcome | None = CallOutcome(call, results_of(call, answer))
-        else:
-            status = answer.get("status") or {}
-            # A definition that leaves the operation out has answered so.
-            silent = _NOT_ANSWERED if after is None else (_UNKNOWN_KIND,)
-            before = None if status.get("code") in silent else CallOutcome(call, error=str(status.get("message")))
-        return tuple(differences(before, after))
+        return tuple(differences(_recorded_answer(recorded, call, is_answered=after is not None), after))
 
     def _cause(self, gvk: GVK, call: Call, options: Options, found: tuple[Difference, ...]) -> str:
         paths = sorted({".".join(str(part) for part in each.path if isinstance(part, str)) for each in found})
         key = gvk, call.operation, " ".join(paths)
         times, cause = self._causes.get(key, (0, ""))
         if times < _MOST_EXPLAINED:
-            cause = cause_of(self._side(gvk), call, (), options, found)
+            before = self._before.find(gvk) if self._before else None
+            cause = cause_of(before, self._after.find(gvk), call, (), options, found)
             self._causes[key] = times + 1, cause
         return cause
+
+
+def _recorded_answer(recorded: RecordedCall, call: Call, *, is_answered: bool) -> CallOutcome | None:
+    """Return the answer of the server; raises RecordingError where it had no time for one."""
+    answer = recorded.answer
+    if answer.get("successful"):
+        return CallOutcome(call, results_of(call, answer))
+    status = answer.get("status") or {}
+    if status.get("code") in _OVERLOADED:
+        raise RecordingError(f"the server answered {status['code']}: it had no time for the call")
+    # A definition that leaves the operation out has answered so.
+    silent = (_UNKNOWN_KIND,) if is_answered else _NOT_ANSWERED
+    return None if status.get("code") in silent else CallOutcome(call, error=str(status.get("message")))
 
 
 def _question(request: Request) -> tuple[GVK, Call]:
@@ -170,24 +189,24 @@ def _question(request: Request) -> tuple[GVK, Call]:
     return request.gvk, request.call
 
 
-def replayed(files: Sequence[Path], side: Side) -> Findings:
-    """Ask the calls of all files again, of a ``side`` that other processes can have; raises Problem."""
+def replayed(files: Sequence[Path], before: Side | None, after: Side, selection: Selection) -> Findings:
+    """Ask the calls of all files again, in several processes where that pays; raises Problem."""
     findings = Findings()
-    for found in _each(files, side):
+    for found in _each(files, (before, after, selection)):
         findings.add(found)
     return findings
 
 
-def _each(files: Sequence[Path], side: Side) -> Iterator[Findings]:
+def _each(files: Sequence[Path], arguments: _Arguments) -> Iterator[Findings]:
     # The cores that this process may use, where the system tells.
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if len(files) == 1 or cores == 1 or sum(path.stat().st_size for path in files) < LEAST_BYTES:
-        replay = Replay(side)
+        replay = Replay(*arguments)
         yield from (replay.file(path) for path in watched(files, "Replaying"))
         return
     # Spawned: a copy of this process would have its threads' locks.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(len(files), cores), context, initializer=_begin, initargs=(side,)) as pool:
+    with ProcessPoolExecutor(min(len(files), cores), context, initializer=_begin, initargs=arguments) as pool:
         waiting = [pool.submit(_file, path) for path in files]
         try:
             yield from (each.result() for each in watched(waiting, "Replaying"))
@@ -201,10 +220,10 @@ _REPLAYS: list[Replay] = []
 """The one of a process that was started for it."""
 
 
-def _begin(side: Side) -> None:
+def _begin(*arguments: *_Arguments) -> None:
     # The process that prints reads the definitions as well, and shows what is to be said about them.
     sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - until the end of the process
-    _REPLAYS.append(Replay(side))
+    _REPLAYS.append(Replay(*arguments))
 
 
 def _file(path: Path) -> Findings:
