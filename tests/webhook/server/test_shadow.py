@@ -11,6 +11,7 @@ from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.webhook.server import shadow
 from karta_interpreter.webhook.server.calls import Calls
+from karta_interpreter.webhook.server.log import log
 from karta_interpreter.webhook.server.metrics import Metrics
 from karta_interpreter.webhook.server.shadow import Shadow, compared
 from karta_interpreter.webhook.wire.recording import line
@@ -85,3 +86,34 @@ async def test_a_call_does_not_wait_for_a_shadow_that_is_late(other: Path) -> No
     made.start()
     await until(lambda: counts.total() == shadow.MOST_WAITING)
     made.close()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        pytest.param(None, "No such file or directory", id="a folder that is missing"),
+        pytest.param("", "there is no definition in it", id="a folder without definitions"),
+        pytest.param("kind: [", "[unreadable]", id="a file that is not YAML"),
+    ],
+)
+async def test_shadow_definitions_that_cannot_be_used_are_an_error_at_the_start_and_for_each_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str | None, reason: str
+) -> None:
+    counts = Counter[tuple[str, str, str]]()
+    errors: list[dict[str, Any]] = []
+    monkeypatch.setattr(log, "error", lambda message, **fields: errors.append({"message": message, **fields}))
+    folder = tmp_path / "kartas"
+    if content is not None:
+        folder.mkdir()
+        (folder / "karta.yaml" if content else folder / "README").write_text(content)
+    made = Shadow(folder, 1, DEFAULT_OPTIONS, lambda *labels: counts.update([labels]))
+    made.start()
+    await until(lambda: bool(errors))
+    made.see(*await _pair())
+    await until(lambda: counts.total() == 2)
+    made.close()
+
+    (error,) = errors
+    assert (error["message"], error["definitions"]) == ("shadow definitions cannot be used", str(folder))
+    assert reason in error["reasons"][0]
+    assert counts == {("", "", "failed"): 2}

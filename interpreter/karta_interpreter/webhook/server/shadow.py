@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from queue import Full, Queue
@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.values import JSON, field_path
+from karta_interpreter.base.findings import in_one_line
+from karta_interpreter.base.k8s.values import GVK, JSON, field_path
 from karta_interpreter.base.sandbox import Process, Program
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
@@ -46,6 +47,8 @@ _COMPARED: Final = b"A"
 _MEMORY: Final = 2**30
 _NICENESS: Final = 10
 """Nothing waits for the process."""
+_MOST_REASONS: Final = 20
+"""Definitions that the log names."""
 _MOST_PLACES: Final = 4
 """Places of an answer that are named."""
 
@@ -99,41 +102,57 @@ class Shadow:
         self._thread.join(_END_SECONDS)
 
     def _run(self) -> None:
+        self._attempt(self._report_problems)
         while (seen := self._queue.get()) and not self._closed.is_set():
-            try:
-                self._count(*self._compared(*seen))
-            except Exception as error:  # noqa: BLE001 - the edge of the thread
-                if self._process:
-                    self._process.stop()
-                self._process = None
-                if not self._closed.is_set():
-                    log.warning("a shadow answer failed", definitions=str(self._path), reason=str(error))
-                    self._count("", "", "failed")
-                    self._closed.wait(_PAUSE_SECONDS)
+            self._attempt(partial(self._compare, *seen))
         if self._process:
             self._process.stop()
 
-    def _compared(self, request: bytes, answer: bytes) -> tuple[str, str, str]:
-        self._process = process = self._process or Process(self._program)
-        process.send(_COMPARE, line(0.0, request, answer), _SECONDS)
-        _, found = process.receive()
-        process.settle()
-        kind, operation, outcome, places = orjson.loads(found)
+    def _attempt(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001 - the edge of the thread
+            if self._process:
+                self._process.stop()
+            self._process = None
+            if not self._closed.is_set():
+                log.warning("a shadow answer failed", definitions=str(self._path), reason=str(error))
+                self._count("", "", "failed")
+                self._closed.wait(_PAUSE_SECONDS)
+
+    def _report_problems(self) -> None:
+        if reasons := self._ask(b""):
+            log.error("shadow definitions cannot be used", definitions=str(self._path), reasons=reasons)
+            self._count("", "", "failed")
+
+    def _compare(self, request: bytes, answer: bytes) -> None:
+        kind, operation, outcome, places = self._ask(line(0.0, request, answer))
         if places and self._shown is not None:
             about = request_of(orjson.loads(request))
             named = {"kind": kind, "namespace": about.namespace, "name": about.name, "operation": operation}
             self._shown.appendleft({**named, "at": time.time(), "places": places})
-        return kind, operation, outcome
+        self._count(kind, operation, outcome)
+
+    def _ask(self, payload: bytes) -> Any:  # noqa: ANN401 - JSON
+        self._process = process = self._process or Process(self._program)
+        process.send(_COMPARE, payload, _SECONDS)
+        _, reply = process.receive()
+        process.settle()
+        return orjson.loads(reply)
 
 
 def start(path: str, options: str) -> "Answer":
-    """Return the function that compares a call with what the definitions of a folder or file answer."""
+    """Return the function that compares a call with what the definitions of a folder or file answer.
+
+    Without a call it returns the reasons why definitions cannot be used.
+    """
     asked_with = Options.of(orjson.loads(options))
     # At the first call: a process has to be ready soon.
     snapshot = cache(lambda: Store([Path(path)], catalogue=False).load())
 
     def answer(channel: "Channel", _: bytes, payload: bytes) -> None:
-        channel.send(_COMPARED, orjson.dumps(compared(snapshot(), payload, asked_with)))
+        result = compared(snapshot(), payload, asked_with) if payload else _problems(snapshot())
+        channel.send(_COMPARED, orjson.dumps(result))
         channel.flush()
 
     return answer
@@ -144,6 +163,8 @@ def compared(snapshot: Snapshot, recorded: bytes, options: Options) -> tuple[str
     found = orjson.loads(recorded)
     request = request_of(found["request"])
     definition = snapshot.find(request.gvk) if request.gvk else None
+    if definition is None and _is_broken(snapshot, request.gvk):
+        return "", "", "failed", []
     if definition is None or request.call is None or definition.references:
         return "", "", "left out", []
     try:
@@ -153,6 +174,16 @@ def compared(snapshot: Snapshot, recorded: bytes, options: Options) -> tuple[str
     different = [*islice(_differences(request.call, found["answer"]["response"], mine), _MOST_PLACES)]
     kind = f"{definition.gvk.api_version}/{definition.gvk.kind}"
     return kind, request.operation_name, "different" if different else "same", different
+
+
+def _problems(snapshot: Snapshot) -> list[str]:
+    reasons = [in_one_line(finding) for broken in snapshot.quarantined for finding in broken.findings[:1]]
+    return (reasons if reasons or snapshot.entries else ["there is no definition in it"])[:_MOST_REASONS]
+
+
+def _is_broken(snapshot: Snapshot, gvk: GVK | None) -> bool:
+    """Return whether a definition of a kind may be one of those that cannot be used."""
+    return not snapshot.entries or any(broken.gvk in (gvk, None) for broken in snapshot.quarantined)
 
 
 def _differences(call: Call, live: dict[str, Any], mine: dict[str, Any] | None) -> Iterator[Shown]:
