@@ -124,6 +124,9 @@ SERVING: States = {
         "unhealthy": DEGRADED,
         "a stuck roll-out": INITIALIZING,
         "a component with an image of its own": RUNNING,
+        "a component that is paused": RUNNING,
+        "a component whose Deployment has yet to be handled": INITIALIZING,
+        "a group of a component that does not start": INITIALIZING,
         "stopped": SUSPENDED,
         # The status says Stopped at once, the reason of a condition that pods are still there.
         "stopping": SUSPENDING,

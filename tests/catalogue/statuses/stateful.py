@@ -18,6 +18,8 @@ STATEFUL: States = {
         "a node starts": INITIALIZING,
         "replicas unset": RUNNING,
         "an update in progress": INITIALIZING,
+        "an update that waits for jobs": RUNNING,
+        "a new node does not start beside one that waits for jobs": INITIALIZING,
         "updated on delete": RUNNING,
         "updated in a reservation": RUNNING,
         "one on each node, all available": RUNNING,

@@ -55,8 +55,11 @@ def healthy_statuses(definition: Definition) -> frozenset[Status]:
 
 
 def is_stale(definition: Definition, obj: Object) -> bool:
-    """Return whether the controller wrote the status for an older generation of the object."""
+    """Return whether the controller wrote the status for an older generation of the object.
+
+    A negative one is that of Flux' CRDs, which give it to new objects: no controller has written anything.
+    """
     observed, current = observed_generation(obj.get("status")), generation(obj)
-    if observed is None or current is None or observed >= current:
+    if observed is None or current is None or not 0 <= observed < current:
         return False
     return definition.annotations.observes_generation

@@ -59,8 +59,9 @@ local function generation_of(obj)
   return integer(peek(obj, "metadata", "generation"))
 end
 
--- Whether a status is of an older generation, which some controllers write as a text of digits. Argo CD opens no string
--- library; between two digits, tonumber rejects signs and spaces.
+-- Whether a status is of an older generation, which some controllers write as a text of digits. A negative one is the
+-- default of an object that no controller has seen. Argo CD opens no string library; between two digits, tonumber rejects
+-- signs and spaces.
 local function is_stale(obj)
   local status, metadata = obj.status, obj.metadata
   if type(status) ~= "table" or type(metadata) ~= "table" then return false end
@@ -68,7 +69,7 @@ local function is_stale(obj)
   local digits = type(observed) == "string" and tonumber("1" .. observed .. "1", 10)
   if digits then observed = digits % 10 == 1 and tonumber(observed) end
   return type(observed) == "number" and type(current) == "number"
-    and observed % 1 == 0 and current % 1 == 0 and observed < current
+    and observed % 1 == 0 and current % 1 == 0 and observed >= 0 and observed < current
 end
 
 local function has_any(statuses, names)
