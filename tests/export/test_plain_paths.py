@@ -152,8 +152,8 @@ def test_a_field_at_no_certain_path_takes_the_functions_for_lists(place: str) ->
         pytest.param(
             _object({"worker": {"replicas": 2, "template": _POD}}, _RETAINS),
             _object({"worker": {"replicas": 5, "template": _POD}, "bounds": {"least": "many"}}),
-            None,
-            id="a bound that is not a number",
+            {"worker": {"replicas": 2, "template": _POD}},
+            id="a bound of the member that is not a number",
         ),
         pytest.param(
             _object(
@@ -173,7 +173,7 @@ def test_a_field_at_no_certain_path_takes_the_functions_for_lists(place: str) ->
             id="what a queue holds is without its fields",
         ),
         pytest.param(_object({"policy": "none"}), _object({}), None, id="a text on the way to a field"),
-        pytest.param(_object({}), _object({"policy": ["none"]}), None, id="a list on the way to the member's field"),
+        pytest.param(_object({}), _object({"policy": ["none"]}), {}, id="a list on the way to the member's field"),
         pytest.param(
             _object({"worker": {"template": "none"}}), _object({}), None, id="a template that is none, its count unset"
         ),

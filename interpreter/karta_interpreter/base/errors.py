@@ -46,6 +46,10 @@ class QueryLimitError(QueryEvaluationError):
     """An evaluation stopped because of its time, its memory or its number of results."""
 
 
+class QueryStoppedError(QueryLimitError):
+    """An evaluation that got no time to end, which tells nothing about the object."""
+
+
 class QueryReferenceError(QueryEvaluationError):
     """An evaluation that reads a reference which has no value."""
 

@@ -128,16 +128,16 @@ def has_lone_count(script: OperationScript, component: Component) -> bool:
 def lone_pod_sets(script: OperationScript, *, asked: bool = False) -> str:
     """Write the function that gives the pod sets of components without instances, and return its name.
 
-    ``asked``: it can be asked as well whether one component has pods; then it reads no count.
+    ``asked``: it can be asked as well about one component, and whether that has pods; then it reads no count.
     """
     script.features.add("lone")
-    lines = [f"local function pod_sets_of(obj{', only' if asked else ''})", "  local found = {}"]
+    lines = [f"local function pod_sets_of(obj{', only, is_asked' if asked else ''})", "  local found = {}"]
     for leaf in script.definition.leaves:
         own = [*lone_component(script, leaf, lambda pods: pods.name, counted=False)]
         own[-2:-1] = [f"    {line}" for line in _lone_pod_set(script, leaf)]
         if asked:
             start = next(at for at, line in enumerate(own) if line.startswith("  if ")) + 1
-            own.insert(start, "    if only then return true end")
+            own.insert(start, "    if is_asked then return true end")
         if asked and len(script.definition.leaves) > 1:
             own = [f"  if not only or only == {quoted(leaf.name)} then", *(f"  {line}" for line in own), "  end"]
         lines += own

@@ -20,7 +20,6 @@ from karta_interpreter.export.lua import (
     list_of,
     negated,
     operation,
-    path_in,
     quoted,
     table,
     table_of,
@@ -38,7 +37,10 @@ from karta_interpreter.languages.jq.compiled.reads import sources
 def retain(script: OperationScript) -> None:
     """``Retain``."""
     definition = script.definition
-    lines = ["  local pairing = {desired = desired, observed = observed}"]
+    rules = definition.annotations.retained
+    # A template of which nothing was kept is still the original.
+    original = "copy(desired)" if rules or _switches(definition) else "desired"
+    lines = [f"  local pairing = {{desired = desired, observed = observed, original = {original}}}"]
     if _has_lists(definition):
         script.features.add("lists")
         lines = _pairing(script)
@@ -46,7 +48,6 @@ def retain(script: OperationScript) -> None:
     counts = _counts(script)
     lines += [f"  {counts}"] if counts else []
     lines += _queue(script)
-    rules = definition.annotations.retained
     lines += ["  local is_changed = false"] if rules and counts else []
     for rule in rules:
         calls = _rule(script, rule)
@@ -164,14 +165,14 @@ def _plain_counts(script: OperationScript, bounds: Mapping[str, str]) -> str:
 
 
 def _pods_of(script: OperationScript) -> None:
-    """Write the function that returns the pods of each component, or whether ``only`` one has pods."""
+    """Write the function that returns the pods of each component, or of one; without counts if it asks for none."""
     leaves = script.definition.leaves
-    lines = ["local function pods_of(obj, only)", "  local found = {}"]
+    lines = ["local function pods_of(obj, only, is_asked)", "  local found = {}"]
     for leaf in leaves:
-        own = [*lone_component(script, leaf, lambda pods: f"found[{pods.name}] = only or {pods.replicas}")]
+        own = [*lone_component(script, leaf, lambda pods: f"found[{pods.name}] = is_asked or {pods.replicas}")]
         if limits := bounds_of(script, leaf):
             checks = [f"      count({quoted(leaf.name)}, {value})" for value in limits.values()]
-            own[-1:-1] = ["    if not only then", *checks, "    end"]
+            own[-1:-1] = ["    if not is_asked then", *checks, "    end"]
         if len(leaves) > 1:
             own = [f"  if not only or only == {quoted(leaf.name)} then", *(f"  {line}" for line in own), "  end"]
         lines += own
@@ -244,7 +245,7 @@ def _is_held(script: OperationScript) -> Expression:
     return operation(
         "and",
         *(
-            _equality(path_in(observed, [text(step or "") for step in path.steps]), action.value)
+            _equality(call("peek", observed, *(text(step or "") for step in path.steps)), action.value)
             for action in actions
             for each in guarded_paths(action.path.node) or ()
             for path in each.paths
@@ -279,7 +280,7 @@ def _unset(script: OperationScript, rule: Unset) -> str:
     condition = script.first_of(rule.condition, "is kept", "value") if rule.condition else ""
     if rule.by is not None:
         key = script.list_of(rule.by, "key", "value")
-        kept = f", function(value) return (({condition}(value))) end" if condition else ""
+        kept = f", {condition}" if condition else ""
         lines += [
             f"  local key_of_element = function(value) return identity_of({key}(value)) end",
             f"  local found = merged_elements(ours, theirs, key_of_element{kept})",
@@ -288,11 +289,11 @@ def _unset(script: OperationScript, rule: Unset) -> str:
         ]
     else:
         if condition:
-            lines.append(f"  if not ({condition}(theirs)) then return ours end")
+            lines.append(f"  if not (unless_broken({condition}, theirs)) then return ours end")
         lines.append('  if ours == "" then ours = nil end')
         if rule.value is not None:
             value = script.first_of(rule.value, "value instead", "value")
-            lines += ["  if ours ~= nil then return ours end", f"  return (({value}(owner)))"]
+            lines += ["  if ours ~= nil then return ours end", f"  return ((unless_broken({value}, owner)))"]
         else:
             lines.append("  return filled(ours, theirs)")
     script.add("\n".join([*lines, "end"]))

@@ -353,11 +353,34 @@ def test_a_count_stays_out_of_a_field_that_the_template_does_not_count(
     assert retain(definition, template, member) == template
 
 
-def test_a_template_mends_an_object_that_cannot_be_read(define: Define) -> None:
-    broken = obj(replicas="many")
-    assert retain(define(root=ROOT), obj(replicas=2), broken) == obj(replicas=2)
+@pytest.mark.parametrize("metadata", [pytest.param({}, id="its count"), pytest.param(RETAINING, id="with the label")])
+def test_template_mends_object_that_cannot_be_read(define: Define, metadata: dict[str, Any]) -> None:
+    template = obj(metadata, replicas=2)
+    assert retain(define(root=ROOT), template, obj(replicas="many")) == template
+
+
+def test_template_that_cannot_be_read_is_an_error(define: Define) -> None:
     with pytest.raises(InterpretationError, match="not a whole number"):
-        retain(define(root=ROOT), obj(RETAINING, replicas=2), broken)
+        retain(define(root=ROOT), obj(RETAINING, replicas="many"), obj(replicas=2))
+
+
+def test_component_that_cannot_be_read_leaves_counts_of_others(define: Define) -> None:
+    parts = [component(name, f".spec.{name}.template", f".spec.{name}.replicas") for name in ("head", "worker")]
+
+    def team(head: Any, worker: int) -> dict[str, Any]:
+        named = {"head": head, "worker": worker}
+        return obj(RETAINING, **{name: {"replicas": count, "template": template()} for name, count in named.items()})
+
+    assert retain(define(*parts), team(1, 2), team("many", 9)) == team(1, 9)
+
+
+def test_kept_switch_that_breaks_template_leaves_its_counts(define: Define) -> None:
+    count = '.spec | if .mode == "off" then 0 elif .mode == null then .replicas else error("no such mode") end'
+    switch = {"path": ".spec.mode", "value": '"off"'}
+    actions = {"suspendActions": [switch], "resumeActions": [{**switch, "value": "null"}]}
+    definition = define(root=component("train", ".spec.template", count) | {"suspendDefinition": actions})
+    call = Call(Operation.RETAIN, obj(RETAINING, replicas=2), observed=obj(replicas=5, mode="x"))
+    assert ask(definition, call)["retained"] == obj(RETAINING, replicas=2, mode="x")
 
 
 def test_a_count_is_kept_in_the_form_that_it_has(define: Define) -> None:

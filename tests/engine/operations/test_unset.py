@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.errors import InterpretationError, QueryStoppedError
+from karta_interpreter.definitions.karta.annotations import AnnotationQuery
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.engine.operations import Call, Operation
+from karta_interpreter.engine.operations import Call, Operation, interpret
 from tests.engine.operations.conftest import Define, component, template
 from tests.support.both_ways import ask
 
@@ -139,7 +140,33 @@ def test_rules_follow_one_another_and_counts_follow_them(define: Define) -> None
     assert retain(definition, {"part": {"template": template()}}, theirs) == theirs
 
 
-def test_a_condition_that_fails_is_named(define: Define) -> None:
-    definition = define(root=ROOT, retain="- {unset: .spec.mode, if: . + 1 == 2}")
-    with pytest.raises(InterpretationError, match=r"definition train, annotation retain `\. \+ 1 == 2`: .*add"):
-        retain(definition, {}, {"mode": "a"})
+@pytest.mark.parametrize(
+    ("rule", "theirs"),
+    [
+        pytest.param("{unset: .spec.mode, if: . + 1 == 2}", {"mode": "a"}, id="a condition that fails"),
+        pytest.param("{unset: .spec.mode, value: .n + 1}", {"mode": "a", "n": "b"}, id="a value that fails"),
+        pytest.param("{unset: '.spec.list[]', by: .name}", {"list": 3}, id="no list"),
+        pytest.param("{unset: .spec.list, by: .name}", {"list": [3]}, id="an element without a key"),
+        pytest.param(".spec.policy.mode // 1", {"policy": "none"}, id="no object on the way to a path"),
+    ],
+)
+def test_rule_that_fails_over_member_keeps_nothing(define: Define, rule: str, theirs: dict[str, Any]) -> None:
+    ours = {"n": "a"} if "n" in theirs else {"list": [{"name": "x"}]}
+    assert retain(define(root=ROOT, retain=f"- {rule}"), ours, theirs) == ours
+
+
+def test_rule_that_fails_over_template_is_named(define: Define) -> None:
+    definition = define(root=ROOT, retain="- .spec.policy.mode")
+    with pytest.raises(InterpretationError, match=r"annotation retain `\.spec\.policy\.mode`: a string has no field"):
+        retain(definition, {"policy": "none"}, {"policy": {"mode": "a"}})
+
+
+def test_rule_that_gets_no_time_is_an_error(define: Define, monkeypatch: pytest.MonkeyPatch) -> None:
+    definition = define(root=ROOT, retain="- .spec.mode")
+
+    def stopped(*_: Any) -> Any:
+        raise QueryStoppedError("there is no time left")
+
+    monkeypatch.setattr(AnnotationQuery, "evaluate", stopped)
+    with pytest.raises(InterpretationError, match="no time left"):
+        interpret(definition, Call(Operation.RETAIN, {"spec": {}}, observed={"spec": {"mode": "a"}}))

@@ -13,7 +13,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.explain.explanation import OBSERVED, Fact, Place
 from karta_interpreter.engine.explain.reading import about, annotation_field, place_at
 from karta_interpreter.engine.operations import Call, Options, Results
-from karta_interpreter.engine.operations.list_matching import Correspondence
+from karta_interpreter.engine.operations.list_matching import Correspondence, unless_broken
 from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, Step, retain_steps
 from karta_interpreter.languages.jq import Query
 
@@ -68,7 +68,7 @@ def _source(
     """
     candidates = list(_named(definition, step))
     for query, fact in candidates:
-        for location in query.locate_each(member) if query.is_plain else ():
+        for location in (unless_broken(query.locate_each, member) or ()) if query.is_plain else ():
             ours = None if location is None else places.moved(location.path, before)
             if location is not None and ours is not None and path[: len(ours)] == ours:
                 return place_at((*location.path, *path[len(ours) :]), member, OBSERVED), fact

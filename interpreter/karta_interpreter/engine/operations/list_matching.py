@@ -1,13 +1,20 @@
 """Which part of a template is which part of the member's object, and what becomes of their values together."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain, zip_longest
 from operator import itemgetter
+from typing import TypeVar
 
-from karta_interpreter.base.errors import QuantityError
+from karta_interpreter.base.errors import (
+    InterpretationError,
+    QuantityError,
+    QueryError,
+    QueryReferenceError,
+    QueryStoppedError,
+)
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.quantity import Quantity
@@ -15,9 +22,24 @@ from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, Path
 from karta_interpreter.definitions.karta import Component, Definition, PodTemplate
 from karta_interpreter.languages.jq import Query, take_outputs
 
+T = TypeVar("T")
+
 _NAME = "name"
 _Instance = tuple[Path, str, str]
 """A list, a component and the id of the component's instance that is an element of the list."""
+
+
+def unless_broken(read: Callable[..., T], *arguments: object) -> T | None:
+    """Return what is read of a member's object for keeping it; None where that fails, so that an update can repair it.
+
+    An evaluation that was stopped, or lacks a reference, tells nothing about the object: it stays an error.
+    """
+    try:
+        return read(*arguments)
+    except (InterpretationError, QueryError) as error:
+        if {type(error), type(error.__cause__)} & {QueryStoppedError, QueryReferenceError}:
+            raise
+        return None
 
 
 class Correspondence:
@@ -33,9 +55,9 @@ class Correspondence:
         self._desired = desired
         self._observed = observed
 
-    def values(self, query: Query, template: Object) -> list[JSON]:
+    def values(self, query: Query, template: Object) -> Sequence[JSON]:
         """Return what an expression gives for the template."""
-        return query.evaluate(self._asked(template))
+        return self._read(query.evaluate, template)
 
     def shared(
         self, query: Query, template: Object, absent: JSON = None, *, drops: bool = False, strict: bool = True
@@ -44,15 +66,17 @@ class Correspondence:
 
         What the template has dropped is not named in it: neither the entry of a map or a list, nor what a condition
         selects. What the observed object does not have stays the template's; where the template has a value, it
-        becomes ``absent``, or None if it ``drops`` that. What is computed has no place: an error if ``strict``.
+        becomes ``absent``, or None if it ``drops`` that. What is computed in the template has no place: an error if
+        ``strict``.
         """
-        paths = query.paths if strict else query.known_paths
-        values = query.evaluate(self._observed)
+        paths: Callable[[Object], Sequence[Path | None]] = query.paths if strict else query.known_paths
+        values = unless_broken(query.evaluate, self._observed) or []
         # The usual case, by the cheap half of the work: nothing of the member's is there to be kept.
         if absent is None and not drops and all(value is None for value in values):
             return
-        ours, names = frozenset(paths(self._asked(template))), dict[Path, Mapping[str, int]]()
-        for path, value in zip(paths(self._observed), values, strict=True):
+        ours, names = frozenset(self._read(paths, template)), dict[Path, Mapping[str, int]]()
+        # Either both fail, or neither does, but for what is computed: its places are then unknown.
+        for path, value in zip(unless_broken(paths, self._observed) or [], values, strict=False):
             found = absent if value is None else value
             place = None if path is None or (found is None and not drops) else self.moved(path, template, names)
             if place is None or place not in ours or not _has_elements(template, place):
@@ -60,9 +84,15 @@ class Correspondence:
             if value is not None or get(template, place) is not None:
                 yield place, found
 
-    def _asked(self, template: Object) -> Object:
-        """Templates come without a status, so conditions about it are asked of the observed object's."""
-        return {**template, "status": self._observed.get("status")}
+    def _read(self, read: Callable[[Object], Sequence[T]], template: Object) -> Sequence[T]:
+        """Return what an expression gives for the template, nothing where what it has kept of the member is at fault.
+
+        Templates come without a status, so conditions about it are asked of the observed object's.
+        """
+        found = unless_broken(read, {**template, "status": self._observed.get("status")})
+        if found is None:
+            read(self._desired)  # what is wrong in the template itself is an error
+        return found or []
 
     def moved(self, path: Path, template: Object, names: dict[Path, Mapping[str, int]] | None = None) -> Path | None:
         """Return the path with the template's indices; None for an element that the template does not have.
@@ -108,7 +138,7 @@ class Correspondence:
         for component in reversed(self._definition.components):
             for elements, name, index in _named_elements(component, self._desired):
                 ours[elements, component.name, name] = index
-            for elements, name, index in _named_elements(component, self._observed):
+            for elements, name, index in unless_broken(list, _named_elements(component, self._observed)) or ():
                 ids.setdefault((elements, index), []).append((component.name, name))
         return ids, ours, {(elements, index) for (elements, _, _), index in ours.items()}
 
@@ -191,9 +221,10 @@ def united(ours: JSON, theirs: JSON, by: Query | None = None, is_kept: Callable[
         waiting.setdefault(key(element), []).append((index, element))
     found: list[JSON] = []
     for element in theirs:
-        same = waiting.get(key(element))
+        name = unless_broken(key, element)
+        same = waiting.get(name or "")
         _, our = same.pop() if same else (0, None)
-        if is_kept(element):
+        if name is not None and is_kept(element):
             found.append(filled(our, element))
         elif our is not None:
             found.append(our)

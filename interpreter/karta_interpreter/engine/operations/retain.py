@@ -6,6 +6,7 @@ the pod templates what the flavors ask for that it has assigned, and takes it aw
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from karta_interpreter.base.k8s.edit import get, remove, set_value
@@ -15,7 +16,14 @@ from karta_interpreter.base.k8s.values import JSON, Object, Path
 from karta_interpreter.definitions.karta import Component, Definition
 from karta_interpreter.definitions.karta.annotations import KeepQuantityFormat, Retained, Unset
 from karta_interpreter.engine.evaluation.pods import ScaleLocation, leaves_count_unset, scale_locations
-from karta_interpreter.engine.operations.list_matching import Correspondence, filled, matching_reads, respelled, united
+from karta_interpreter.engine.operations.list_matching import (
+    Correspondence,
+    filled,
+    matching_reads,
+    respelled,
+    united,
+    unless_broken,
+)
 from karta_interpreter.engine.operations.revise_replica import revision_reads
 from karta_interpreter.languages.jq import Location, Query, take_outputs
 from karta_interpreter.languages.jq.compiled.values import truthy
@@ -36,7 +44,8 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     That is: replica counts, when the template carries the label `RETAIN_REPLICAS`; replica counts and suspend
     switches that the template leaves unset; what a queue owns of an object that has its label; and the places of the
     definition's ``retain`` annotation. Retaining twice changes nothing more, and Karmada relies on it
-    (``objectwatcher.go`` compares the result with the member).
+    (``objectwatcher.go`` compares the result with the member). Nothing is kept of what cannot be read in the member's
+    object, for an error would repeat for ever.
     """
     retained = desired
     for _, step in retain_steps(definition, desired, observed):
@@ -50,7 +59,7 @@ def retain_steps(definition: Definition, desired: Object, observed: Object) -> I
     # Switches before counts: Karta's own Sandbox counts 0 pods while its switch `.spec.operatingMode` is Suspended.
     retained = _retain_switches(definition, places, desired)
     yield "switches", retained
-    retained = before = _retain_scale(definition, retained, observed)
+    retained = before = _retain_scale(definition, retained, desired, observed)
     yield "counts", retained
     if is_queued(definition, desired):
         retained = before = _keep_queued(definition, places, retained, observed)
@@ -59,7 +68,7 @@ def retain_steps(definition: Definition, desired: Object, observed: Object) -> I
         retained = _take(rule, places, retained) if isinstance(rule, Retained) else _adapt(rule, places, retained)
         yield rule, retained
     if retained is not before:  # a part that the annotation has filled in may leave counts unset, too
-        yield "counts", _retain_scale(definition, retained, observed)
+        yield "counts", _retain_scale(definition, retained, desired, observed)
 
 
 def retain_reads(definition: Definition, projection: Projection) -> None:
@@ -106,7 +115,8 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
         for query in _switches([component]):
             for place, value in places.shared(query, kept, resumed.get(query)):
                 kept = set_value(kept, place, value)
-    is_held = all(found == action.value for action in definition.suspend for found in action.path.evaluate(observed))
+    switches = [(action, unless_broken(action.path.evaluate, observed)) for action in definition.suspend]
+    is_held = all(found is not None and all(value == action.value for value in found) for action, found in switches)
     for fields in definition.queued:
         if is_held and not fields.while_held:
             continue
@@ -130,14 +140,14 @@ def _adapt(rule: Unset | KeepQuantityFormat, places: Correspondence, template: O
             kept = respelled(ours, theirs)
         else:
             kept = _with_unset(rule, ours, theirs, get(template, place[:-1]))
-        if kept != ours:
+        if kept is not None and kept != ours:
             template = set_value(template, place, kept)
     return template
 
 
 def _with_unset(rule: Unset, ours: JSON, theirs: JSON, owner: JSON) -> JSON:
     def is_kept(value: JSON) -> bool:
-        return rule.condition is None or truthy(rule.condition.first(value))
+        return rule.condition is None or truthy(unless_broken(rule.condition.first, value))
 
     if rule.by is not None:
         return united(ours, theirs, rule.by, is_kept) or ours
@@ -146,7 +156,7 @@ def _with_unset(rule: Unset, ours: JSON, theirs: JSON, owner: JSON) -> JSON:
     # Go writes an empty text for an unset field of its types, unless they have omitempty.
     ours = None if ours == "" else ours
     if rule.value is not None:
-        return rule.value.first(owner) if ours is None else ours
+        return unless_broken(rule.value.first, owner) if ours is None else ours
     return filled(ours, theirs)
 
 
@@ -154,12 +164,27 @@ def _scales(definition: Definition, obj: Object) -> _Scales:
     return {(scale.pod_set.component, scale.pod_set.instance): scale for scale in scale_locations(definition, obj)}
 
 
-def _retain_scale(definition: Definition, desired: Object, observed: Object) -> Object:
-    leaves_replicas = label(desired, RETAIN_REPLICAS) == "true"
-    if not leaves_replicas and not leaves_count_unset(definition, desired):
-        return desired
-    retained, ours = desired, _scales(definition, desired)
-    member = _scales(definition, observed) if ours else {}  # else an error in the member would block its repair
+def _scales_of_member(definition: Definition, observed: Object) -> _Scales:
+    """Return the counts of those components that can be read: what is wrong in one takes no other to its template."""
+    parts = (replace(definition, components=(component,)) for component in definition.components if component.pods)
+    return {key: scale for part in parts for key, scale in (unless_broken(_scales, part, observed) or {}).items()}
+
+
+def _left_scales(definition: Definition, template: Object) -> _Scales:
+    """Return the counts of a template, none if it leaves none of them to the members."""
+    is_asked = label(template, RETAIN_REPLICAS) == "true" or leaves_count_unset(definition, template)
+    return _scales(definition, template) if is_asked else {}
+
+
+def _retain_scale(definition: Definition, template: Object, desired: Object, observed: Object) -> Object:
+    """Return the template, which the desired object has become, with the counts that belong to the member."""
+    ours = unless_broken(_left_scales, definition, template)
+    if ours is None:
+        _left_scales(definition, desired)  # what is wrong in the template itself is an error
+    if not ours:
+        return template
+    leaves_replicas = label(template, RETAIN_REPLICAS) == "true"
+    retained, member = template, _scales_of_member(definition, observed)
     elsewhere: dict[Path, JSON] = {}
     for instance, scale in ours.items():
         for place, source in _pairs(scale, member.get(instance)):
@@ -172,7 +197,7 @@ def _retain_scale(definition: Definition, desired: Object, observed: Object) -> 
                     retained = retained if value is None else set_value(retained, target, value)
                 elif value is not None:
                     elsewhere.setdefault(target, value)
-    return _with_counted(definition, retained, elsewhere)
+    return unless_broken(_with_counted, definition, retained, elsewhere) or retained
 
 
 def _with_counted(definition: Definition, template: Object, values: Mapping[Path, JSON]) -> Object:

@@ -616,9 +616,8 @@ local function has_values(template, actions)
   local has_place = false
   for _, action in ipairs(actions) do
     local values, origins = action.find(template)
-    for i = 1, #values do
+    for _, path in pairs(plain_paths(origins, #values, true)) do
       has_place = true
-      local path = plain_path(origins.parts[i], true)
       if not equal(value_at(template, path), action.value) then return false end
     end
   end

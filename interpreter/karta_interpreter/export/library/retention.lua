@@ -1,3 +1,16 @@
+-- The results of a function that reads the member's object; nothing where it fails, so that an update can repair that.
+local function unless_broken(read, ...)
+  local is_right, first, second = pcall(read, ...)
+  if is_right then return first, second end
+end
+
+-- What a function reads of the template; nothing where that fails over what was kept of the member.
+local function read_template(pairing, read, ...)
+  local is_right, first, second = pcall(read, pairing.desired, ...)
+  if is_right then return first, second end
+  read(pairing.original, ...)
+end
+
 local function starts_of(path, size)
   local found = {}
   for i = 1, size do found[i] = path[i] end
@@ -38,7 +51,7 @@ local function matched_instances(finders, desired, observed)
       ours[element.list .. "\1" .. number .. "\1" .. element.id] = element.index
       taken[element.list .. "\1" .. element.index] = true
     end
-    for _, element in ipairs(named_elements(finder, observed)) do
+    for _, element in ipairs(unless_broken(named_elements, finder, observed) or {}) do
       local key = element.list .. "\1" .. element.index
       ids[key] = ids[key] or {}
       ids[key][#ids[key] + 1] = number .. "\1" .. element.id
@@ -51,7 +64,8 @@ end
 local function pairing_of(finders, desired, observed)
   local is_right, instances = true, {ours = {}, taken = {}, ids = {}}
   if with.instances then is_right, instances = pcall(matched_instances, finders, desired, observed) end
-  return {desired = desired, observed = observed, is_right = is_right, instances = instances}
+  local original = copy(desired)
+  return {desired = desired, observed = observed, original = original, is_right = is_right, instances = instances}
 end
 
 -- The results of an expression for the template, with the member's status in the place of the template's.
@@ -59,15 +73,23 @@ local function template_results(pairing, find)
   local desired = pairing.desired
   local before = desired.status
   desired.status = pairing.observed.status
-  local values, origins = find(desired)
+  local is_right, values, origins = pcall(find, desired)
   desired.status = before
-  return values, origins
+  if is_right then return values, origins end
+  find(pairing.original)
+  return {}, {parts = {}}
 end
 
-local function plain_path(origin, is_strict)
-  if is_plain(origin) then return origin.path end
-  if is_strict then error("an expression changes the value that it reads", 0) end
-  return nil
+local function plain_paths(origins, size, is_strict)
+  local found = {}
+  for i = 1, size do
+    if is_plain(origins.parts[i]) then
+      found[i] = origins.parts[i].path
+    elseif is_strict then
+      error("an expression changes the value that it reads", 0)
+    end
+  end
+  return found
 end
 
 -- The template's index for an element of the member's list; nil without a counterpart.
@@ -107,18 +129,17 @@ end
 
 -- The fields of an expression that both objects have: the template's paths and the member's values.
 local function shared_places(pairing, find, absent, drops, is_strict)
-  local values, origins = find(pairing.observed)
-  local has_value = absent ~= nil or drops
-  for i = 1, #values do has_value = has_value or values[i] ~= null end
+  local values, origins = unless_broken(find, pairing.observed)
+  local has_value = values and (absent ~= nil or drops)
+  for i = 1, values and #values or 0 do has_value = has_value or values[i] ~= null end
   if not has_value then return {} end
+  local paths = unless_broken(plain_paths, origins, #values, is_strict)
+  if not paths then return {} end
   local ours, found = {}, {}
   local template_values, template_origins = template_results(pairing, find)
-  for i = 1, #template_values do
-    local path = plain_path(template_origins.parts[i], is_strict)
-    if path then ours[path_key(path)] = true end
-  end
+  for _, path in pairs(plain_paths(template_origins, #template_values, is_strict)) do ours[path_key(path)] = true end
   for i = 1, #values do
-    local path, value = plain_path(origins.parts[i], is_strict), non_null(values[i])
+    local path, value = paths[i], non_null(values[i])
     local kept = value
     if value == nil then kept = absent end
     local place = path and (kept ~= nil or drops) and moved_path(pairing, path)
@@ -129,21 +150,23 @@ local function shared_places(pairing, find, absent, drops, is_strict)
   return found
 end
 
+-- The values at some paths; nothing where the condition on the object does not hold.
+local function values_where(obj, paths, holds)
+  if with.conditions and holds and not holds(obj) then return nil end
+  local found = {}
+  for i, path in ipairs(paths) do found[i] = get(obj, unpack(path)) end
+  return found
+end
+
 -- The fields at some paths that the member has, with its values; `absent` in the place of a missing value.
 local function shared_paths(pairing, paths, absent, drops, holds)
-  local found, values, is_asked = {}, {}, absent ~= nil or drops
-  if with.conditions and holds and not holds(pairing.observed) then return found end
-  for i, path in ipairs(paths) do
-    values[i] = get(pairing.observed, unpack(path))
-    is_asked = is_asked or values[i] ~= nil
-  end
-  if not is_asked then return found end
-  if with.conditions and holds and not holds(pairing.desired) then return found end
-  for i, path in ipairs(paths) do
-    local value, ours = values[i], get(pairing.desired, unpack(path))
-    local kept = value
-    if value == nil then kept = absent end
-    if (kept ~= nil or drops) and (value ~= nil or ours ~= nil) then
+  local found, values = {}, unless_broken(values_where, pairing.observed, paths, holds)
+  if not values or absent == nil and not drops and next(values) == nil then return found end
+  local ours = read_template(pairing, values_where, paths, holds)
+  for i, path in ipairs(ours and paths or {}) do
+    local kept = values[i]
+    if kept == nil then kept = absent end
+    if (kept ~= nil or drops) and (values[i] ~= nil or ours[i] ~= nil) then
       found[#found + 1] = {path = path, value = copy(kept)}
     end
   end
@@ -152,11 +175,8 @@ end
 
 -- Keeps the member's suspend switches that the template leaves unset.
 local function keep_unset_paths(pairing, paths)
-  for _, path in ipairs(paths) do
-    if get(pairing.desired, unpack(path)) == nil then
-      local value = get(pairing.observed, unpack(path))
-      if value ~= nil then write_at(pairing.desired, path, copy(value)) end
-    end
+  for _, shared in ipairs(shared_paths(pairing, paths)) do
+    if value_at(pairing.desired, shared.path) == nil then write_at(pairing.desired, shared.path, shared.value) end
   end
 end
 
@@ -200,8 +220,8 @@ local function keep_count(pod_sets, pairing, place, source, retains, is_count)
     and value_at(pairing.desired, target, #target - 1) ~= nil
   local value = value_at(pairing.observed, source.path)
   if not (retains and is_same or is_unset) or value == nil then return end
-  write_at(pairing.desired, target, copy(value))
-  if not is_same and not is_counted(pod_sets, pairing.desired, path_key(target)) then
+  local is_written = pcall(write_at, pairing.desired, target, copy(value))
+  if is_written and not is_same and not unless_broken(is_counted, pod_sets, pairing.desired, path_key(target)) then
     write_at(pairing.desired, target, before)
   end
 end
@@ -215,7 +235,7 @@ local function leaves_lone_count_unset(places_of, pod_sets, obj)
       local is_right, _, place = pcall(find, obj)
       if not is_right or is_place(place) and value_at(obj, place.path) == nil then is_set = false end
     end
-    if not is_set and pod_sets(obj, name) == true then
+    if not is_set and pod_sets(obj, name, true) == true then
       for _, find in ipairs(finders) do
         local _, place = find(obj)
         if is_place(place) then
@@ -228,21 +248,37 @@ local function leaves_lone_count_unset(places_of, pod_sets, obj)
   return false
 end
 
+local function retains_replicas(obj)
+  return peek(obj, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
+end
+
+-- The counts of a template, none where it leaves none of them to the members.
+local function left_scales(desired, pod_sets, places_of)
+  local is_left = retains_replicas(desired)
+  if not with.lone then is_left = is_left or leaves_count_unset(pod_sets, desired) end
+  if with.lone then is_left = is_left or leaves_lone_count_unset(places_of, pod_sets, desired) end
+  if not is_left then return {} end
+  local scales = with.lone and pod_sets(desired) or scales_of(pod_sets, desired)
+  return scales
+end
+
+-- The counts of the member by component and instance, of those components that can be read.
+local function scales_of_member(pod_sets, observed, places_of)
+  local found = {}
+  local components = with.lone and places_of or pod_sets
+  for name, component in pairs(components) do
+    local scales = with.lone and unless_broken(pod_sets, observed, name) or unless_broken(scales_of, {component}, observed)
+    for _, scale in ipairs(scales or {}) do found[scale.component.name .. "\0" .. scale.instance] = scale end
+  end
+  return found
+end
+
 -- Keeps the member's counts if the template has Karmada's label, and those that the template leaves unset.
 local function keep_counts(pod_sets, pairing, places_of)
-  local desired, theirs = pairing.desired, nil
-  local retains = peek(desired, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
-  if not with.lone and not retains and not leaves_count_unset(pod_sets, desired) then return end
-  if with.lone and not retains and not leaves_lone_count_unset(places_of, pod_sets, desired) then return end
-  local scales = with.lone and pod_sets(desired) or scales_of(pod_sets, desired)
+  local scales = read_template(pairing, left_scales, pod_sets, places_of) or {}
+  local theirs = scales[1] and scales_of_member(pod_sets, pairing.observed, places_of)
+  local retains = retains_replicas(pairing.desired)
   for _, scale in ipairs(scales) do
-    if not theirs then
-      theirs = {}
-      local others = with.lone and pod_sets(pairing.observed) or scales_of(pod_sets, pairing.observed)
-      for _, other in ipairs(others) do
-        theirs[other.component.name .. "\0" .. other.instance] = other
-      end
-    end
     local other = theirs[scale.component.name .. "\0" .. scale.instance] or {}
     keep_count(pod_sets, pairing, scale.replicas_place, other.replicas_place, retains, true)
     if with.bounds and not scale.replicas_place then
@@ -252,12 +288,9 @@ local function keep_counts(pod_sets, pairing, places_of)
   end
 end
 
--- Keeps the member's counts if the template has Karmada's label, and those that the template leaves unset; `pods_of`
--- returns the components that have pods.
-local function keep_counts_at(paths, pods_of, pairing, bounds)
-  local desired, observed = pairing.desired, pairing.observed
-  local retains = peek(desired, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
-  local is_asked = retains
+-- The components of a template that have pods; nothing where it leaves no count to the members.
+local function left_pods(desired, paths, pods_of, bounds)
+  local is_left = retains_replicas(desired)
   if with.counts then
     for name, path in pairs(paths) do
       local is_unset = value_at(desired, path) == nil
@@ -267,17 +300,24 @@ local function keep_counts_at(paths, pods_of, pairing, bounds)
           is_unsure = is_unsure or value_at(desired, bound) == nil
         end
       end
-      if not is_asked and is_unsure then is_asked = pods_of(desired, name)[name] and is_unset end
+      if not is_left and is_unsure then is_left = pods_of(desired, name, true)[name] and is_unset end
     end
   end
-  if not is_asked then return end
-  local ours = pods_of(desired)
-  local theirs = next(ours) ~= nil and pods_of(observed)
+  return is_left and pods_of(desired)
+end
+
+-- Keeps the member's counts if the template has Karmada's label, and those that the template leaves unset; `pods_of`
+-- returns the components that have pods.
+local function keep_counts_at(paths, pods_of, pairing, bounds)
+  local desired, observed = pairing.desired, pairing.observed
+  local ours = read_template(pairing, left_pods, paths, pods_of, bounds) or {}
   if with.counts then
+    local retains = retains_replicas(desired)
     for name, path in pairs(paths) do
       local value = value_at(observed, path)
       local is_unset = value_at(desired, path) == nil and value_at(desired, path, #path - 1) ~= nil
-      if ours[name] and theirs[name] and value ~= nil and (retains or is_unset) then write_at(desired, path, copy(value)) end
+      local is_kept = ours[name] and value ~= nil and (retains or is_unset)
+      if is_kept and (unless_broken(pods_of, observed, name) or {})[name] then write_at(desired, path, copy(value)) end
     end
   end
 end
@@ -313,9 +353,10 @@ local function merged_elements(ours, theirs, key, is_kept)
     waiting[name][#waiting[name] + 1] = i
   end
   for _, element in ipairs(theirs) do
-    local index = table.remove(waiting[key(element)] or {}, 1)
+    local name = unless_broken(key, element)
+    local index = table.remove(name and waiting[name] or {}, 1)
     if index then taken[index] = true end
-    if not is_kept or is_kept(element) then
+    if name and (not is_kept or unless_broken(is_kept, element)) then
       found[#found + 1] = filled(index and ours[index], element)
     elseif index then
       found[#found + 1] = ours[index]
@@ -397,7 +438,7 @@ local function adapt_place(pairing, find, adapted, holds)
   for _, field in ipairs(shared) do
     local ours = value_at(pairing.desired, field.path)
     local kept = adapted(ours, field.value, value_at(pairing.desired, field.path, #field.path - 1))
-    if not equal(kept, ours) then
+    if kept ~= nil and not equal(kept, ours) then
       write_at(pairing.desired, field.path, kept)
       is_changed = true
     end
@@ -407,7 +448,9 @@ end
 
 local function is_switched_off(obj, actions)
   for _, action in ipairs(actions) do
-    for _, value in ipairs((action.find(obj))) do
+    local values = unless_broken(action.find, obj)
+    if not values then return false end
+    for _, value in ipairs(values) do
       if not equal(non_null(value), action.value) then return false end
     end
   end

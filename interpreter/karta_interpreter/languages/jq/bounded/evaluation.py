@@ -10,7 +10,7 @@ from typing import Final
 
 import orjson
 
-from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, SandboxError
+from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, QueryStoppedError, SandboxError
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.deadline import remaining
@@ -40,10 +40,10 @@ _FORMS: Final = [
 
 
 def seconds_left() -> float:
-    """The seconds that the next expression may take; QueryLimitError when there are none."""
+    """The seconds that the next expression may take; QueryStoppedError when there are none."""
     left = remaining(EXPRESSION_SECONDS)
     if not left:
-        raise QueryLimitError("there is no time left")
+        raise QueryStoppedError("there is no time left")
     return left
 
 
@@ -60,7 +60,7 @@ def evaluate(program: str, value: str, seconds: float, owner: str = "", pool: Po
             process.send(b"Q", libjq.LENGTH.pack(len(code)) + code + text, left)
             letter, payload = process.receive()
     except SandboxError as error:
-        raise QueryLimitError(error.after(seconds)) from error
+        raise QueryStoppedError(error.after(seconds)) from error
     if letter == libjq.FAILED:
         raise QueryEvaluationError(redacted(payload.decode(errors="replace")))
     if letter != libjq.RESULTS:

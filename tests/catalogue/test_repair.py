@@ -1,0 +1,82 @@
+"""A broken object of a member can always be repaired: Retain has an answer, whatever the member's object says."""
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from karta_interpreter.base.errors import ExportError, InterpretationError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS
+from karta_interpreter.export.customization import script_of
+from karta_interpreter.languages.lua.script import Script
+from tests.catalogue.entries import answers, applies
+from tests.catalogue.knowledge import knowing
+from tests.catalogue.test_robustness import JUNK, places
+from tests.proofs.conformance.changed_calls import with_exact_numbers, without_empty, without_nulls
+from tests.support.examples import CHANGES
+from tests.support.scripts import answer
+
+
+def _answer(definition: Definition, desired: Object, observed: Object) -> JSON:
+    call = Call(Operation.RETAIN, desired, observed=observed)
+    return interpret(knowing(definition, desired), call)["retained"]
+
+
+def _templates(definition: Definition, objects: Sequence[Object]) -> Iterator[tuple[Object, Object]]:
+    """Yield templates that have an answer, as they are and with the label, and the member's object of each."""
+    for obj in objects:
+        labels = edit.get(obj, ("metadata", "labels"))
+        is_map = isinstance(labels, dict | None) and isinstance(obj.get("metadata"), dict)
+        labelled = (edit.set_value(obj, ("metadata", "labels"), {**(labels or {}), RETAIN_REPLICAS: "true"}),)
+        for desired in (obj, *(labelled if is_map else ())):
+            try:
+                _answer(definition, desired, obj)
+            except InterpretationError:
+                continue
+            yield desired, obj
+
+
+def _broken(definition: Definition, objects: Sequence[Object]) -> Iterator[tuple[Object, Object, str]]:
+    """Yield templates, and objects of members in which one place has another JSON value."""
+    chance = random.Random(definition.name)  # noqa: S311 - the same changes every time
+    pairs = list(_templates(definition, objects))
+    for _ in range(CHANGES if pairs else 0):
+        desired, observed = chance.choice(pairs)
+        found = [place for place in places(observed) if place[0] not in ("apiVersion", "kind")]
+        if found:
+            place, value = chance.choice(found), chance.choice(JUNK)
+            yield desired, edit.set_value(observed, place, value), f"{value!r} at {place}"
+
+
+# Scripts of the catalogue are their authors'.
+@applies(answers(Operation.RETAIN, scripted=False))
+def test_retain_answers_beside_broken_member(definition: Definition, objects: Sequence[Object]) -> None:
+    failed: list[str] = []
+    for desired, observed, change in _broken(definition, objects):
+        try:
+            retained = _answer(definition, desired, observed)
+        except InterpretationError as error:
+            failed.append(f"{change}: {error}")
+        else:
+            with suppress(InterpretationError):  # a template that is as broken as the member
+                assert _answer(definition, retained, observed) == retained, "twice is once"
+    assert not failed, "\n".join(failed)
+
+
+@applies(answers(Operation.RETAIN, scripted=False))
+def test_exported_retain_answers_beside_broken_member(definition: Definition, objects: Sequence[Object]) -> None:
+    try:
+        script = Script(Operation.RETAIN, script_of(definition, Operation.RETAIN), definition.name)
+    except ExportError:
+        return
+    for desired, observed, change in _broken(definition, objects):
+        retained = answer([script], object=desired, observed=observed)["retained"]
+        assert _plain(retained) == _plain(_answer(definition, desired, observed)), change
+
+
+def _plain(value: JSON) -> JSON:
+    """Return what Lua can tell of a value: neither nulls, nor an empty list from an empty object, nor large numbers."""
+    return without_empty(without_nulls(with_exact_numbers(value)))
