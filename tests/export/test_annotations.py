@@ -13,8 +13,8 @@ from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.base.k8s.edit import set_value
 from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.base.k8s.values import Path, parts_of
-from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation, NotExported
-from karta_interpreter.definitions.karta.annotations import WHOLE, Annotations, annotation_path
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation, Annotations, NotExported
+from karta_interpreter.definitions.karta.annotations import WHOLE, annotation_path
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.schema import read_karta

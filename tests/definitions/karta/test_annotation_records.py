@@ -14,8 +14,8 @@ from karta_interpreter import __version__
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta import annotation_records
-from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, NAMES, Annotation
-from karta_interpreter.definitions.karta.annotations import PREFIX, Annotations
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, NAMES, Annotation, Annotations
+from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 

@@ -5,9 +5,9 @@ import pytest
 
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s import edit
+from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.annotations import (
     AggregateRule,
-    Annotations,
     ControllerClaims,
     ExtraDependency,
     ExtraPodTemplates,

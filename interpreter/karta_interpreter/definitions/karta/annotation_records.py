@@ -1,12 +1,12 @@
-"""One record for each annotation, with its parser: hints, schemas and pages are derived from them.
+"""What Karmada needs in addition to Karta's schema: the annotations, with a record and a parser for each.
 
-A parser leaves out what is unusable, and adds an error about it.
+Hints, schemas and pages are derived from the records. A parser leaves out what is unusable, and adds an error about it.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, QuerySyntaxError
@@ -20,14 +20,13 @@ from karta_interpreter.definitions.karta.annotations import (
     WHOLE,
     AggregateRule,
     AnnotationQuery,
-    Annotations,
     PathPattern,
     annotation_path,
 )
 from karta_interpreter.definitions.karta.expressions import names_places, split_default, whole_places
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.status_rules import Status
-from karta_interpreter.languages.jq import Query, parse
+from karta_interpreter.languages.jq import parse, queries_in
 from karta_interpreter.languages.jq.analysis import most_outputs
 from karta_interpreter.languages.jq.syntax import Identity, Index, Iterate, Literal
 from karta_interpreter.languages.jq.syntax.traversal import owner_of
@@ -38,6 +37,64 @@ from karta_interpreter.languages.lua.script import Scripts
 _TEXT: Final[Object] = {"type": "string"}
 _JQ: Final[Object] = {"type": "string", "format": "jq"}
 _LINK: Final = re.compile(r"\[([^]]+)\]\([^)]+\)")
+
+Needed: TypeAlias = values.ExtraDependency | values.ExtraPodTemplates | values.ControllerClaims
+Rule: TypeAlias = values.Retained | values.Unset | values.KeepQuantityFormat
+
+DEFAULT_QUEUE_LABELS = ("kueue.x-k8s.io/queue-name",)
+"""The label of Kueue's queues (``QueueLabel`` in its ``pkg/controller/constants``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    """The parsed annotations of one definition; a field has its default where there is no annotation."""
+
+    elastic: tuple[str, ...] | None = None
+    retain: tuple[Rule, ...] = ()
+    state: tuple[values.PreservedState, ...] = ()
+    queue_labels: tuple[str, ...] = DEFAULT_QUEUE_LABELS
+    dependencies: tuple[Needed, ...] = ()
+    added_containers: tuple[values.AddedContainers, ...] = ()
+    aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=dict)
+    required_status: Mapping[tuple[str, ...], JSON] = field(default_factory=dict)
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    health: AnnotationQuery | None = None
+    healthy_statuses: frozenset[Status] | None = None
+    operations: frozenset[str] | None = None
+    lua: Scripts = field(default_factory=Scripts)
+    written_from: str = ""
+
+    def is_elastic(self, component: str, instance: str | None = None) -> bool:
+        """Return whether ``elastic`` names a component or the instance; without one, whether it names any of them.
+
+        >>> found = Annotations(elastic=("head", "group/hot"))
+        >>> found.is_elastic("group", "hot"), found.is_elastic("group", "cold"), found.is_elastic("group")
+        (True, False, True)
+        """
+        named, prefix = self.elastic or (), f"{component}/"
+        if component in named:
+            return True
+        return any(name.startswith(prefix) for name in named) if instance is None else prefix + instance in named
+
+    def queries(self, operation: Operation | None = None) -> Iterator[AnnotationQuery]:
+        """Yield the expressions in all values; of an ``operation`` those that its answer depends on."""
+        queries = (each for each in queries_in(self) if isinstance(each, AnnotationQuery))
+        return (each for each in queries if operation is None or operation in each.read_by)
+
+    @property
+    def retained(self) -> tuple[Rule, ...]:
+        """The rules of ``retain``, and those for what members make of preserved state."""
+        return (*self.retain, *(place for each in self.state for place in each.places))
+
+    @property
+    def is_indivisible(self) -> bool:
+        """Whether ``elastic`` is ``none``: an object keeps the number of pods that it has."""
+        return self.elastic == ()
+
+    @property
+    def observes_generation(self) -> bool:
+        """Whether ``observedGeneration`` in a status is about the object itself: one that is omitted is not."""
+        return self.aggregate.get(("status", "observedGeneration")) is not AggregateRule.OMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +173,6 @@ _OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "name": _JQ, "namespace": _JQ}
 
 Problem: TypeAlias = tuple[str, str, str]
 """Field, message and hint for a fault of an entry of a list."""
-Needed: TypeAlias = values.ExtraDependency | values.ExtraPodTemplates | values.ControllerClaims
 
 _PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
 _PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
@@ -175,8 +231,8 @@ def _entries(
     for index, entry in enumerate(annotation.yaml(list)):
         is_object = isinstance(entry, dict)
         problems = [*problems_of(entry)] if is_object else [("", f"must be an object, not {type_name(entry)}", "")]
-        for field, message, hint in problems:
-            annotation.error(f"entry {index}: {message}", hint, (index, field))
+        for name, message, hint in problems:
+            annotation.error(f"entry {index}: {message}", hint, (index, name))
         if not problems:
             yield index, entry
 
@@ -337,8 +393,6 @@ def parse_written_from(annotation: AnnotationText) -> str:
     return ""
 
 
-Rule: TypeAlias = values.Retained | values.Unset | values.KeepQuantityFormat
-
 _RULE_FIELDS: Final = ("unset", "by", "if", "value")
 # A qualified name of Kubernetes (`IsQualifiedName`): a DNS subdomain of 253 characters at most, and a name of 63.
 _LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
@@ -375,8 +429,8 @@ def _retained_path(annotation: AnnotationText, entry: str, at: str | int) -> Ite
 
 def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[Rule]:
     problems = list(_rule_problems(entry))
-    for field, message, hint in problems:
-        annotation.error(message, hint, (at, field))
+    for name, message, hint in problems:
+        annotation.error(message, hint, (at, name))
     key = "quantities" if "quantities" in entry else "unset"
     place = None if problems else annotation.query(entry[key], at, key)
     if place is None:
@@ -398,18 +452,18 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
 
 def _rule_problems(entry: Mapping[str, JSON]) -> Iterator[Problem]:
     known = ("quantities",) if "quantities" in entry else _RULE_FIELDS
-    for field, text in entry.items():
-        if field not in known:
-            yield field, f"there is no field {field} in an entry", did_you_mean(field, known)
+    for name, text in entry.items():
+        if name not in known:
+            yield name, f"there is no field {name} in an entry", did_you_mean(name, known)
         elif not isinstance(text, str):
-            yield field, f"{field} is {type_name(text)} where jq belongs", _QUOTES
+            yield name, f"{name} is {type_name(text)} where jq belongs", _QUOTES
     if known[0] not in entry:
         yield "", "an entry with fields has no unset", "write {unset: .spec.field}"
     if "by" in entry and "value" in entry:
         yield "value", "by is for lists, and value for a single field", "write two entries"
 
 
-def _check_place(annotation: AnnotationText, place: Query, at: str | int) -> None:
+def _check_place(annotation: AnnotationText, place: AnnotationQuery, at: str | int) -> None:
     if not names_places(place):
         message = f"`{place.text}` computes a value; it names no place"
         annotation.error(message, "write a path, such as .spec.suspend", (at,))

@@ -1,31 +1,25 @@
-"""What Karmada needs in addition to Karta's schema: the values of annotations.
+"""The parts of which the values of annotations are made, which operations read.
 
-`annotation_records` has the record of each annotation, with its parser.
+`annotation_records` has the annotations: the value of each, its record and its parser.
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from karta_interpreter.base.errors import QueryEvaluationError
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import JSON, Path, type_name
-from karta_interpreter.definitions.karta.status_rules import Status
-from karta_interpreter.languages.jq import Query, queries_in
+from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.reads import mark_all, project
 from karta_interpreter.languages.jq.syntax import Identity, Node
 from karta_interpreter.languages.lua.operation import Operation
-from karta_interpreter.languages.lua.script import Scripts
 
 PREFIX = "karta-interpreter.io/"
 
 WHOLE: Final = Identity()
 """The expression of the whole workload."""
-
-DEFAULT_QUEUE_LABELS = ("kueue.x-k8s.io/queue-name",)
-"""The label of Kueue's queues (``QueueLabel`` in its ``pkg/controller/constants``)."""
 
 
 class AggregateRule(StrEnum):
@@ -79,11 +73,6 @@ class AnnotationQuery(Query):
     reads: tuple[str, ...] = field(default=(), compare=False)
     """The paths that are read of its outputs; without any, all of them."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the text, as for every query, and the rest."""
-        more = ("place", "annotation", "read_by", "gives", "of", "reads")
-        return _read, (*Query.__reduce__(self)[1], {name: getattr(self, name) for name in more})
-
     def evaluate(self, value: JSON) -> list[JSON]:
         """Return all outputs for an input; an error names definition, annotation, expression and reason."""
         outputs = Query.evaluate(self, value)
@@ -105,10 +94,6 @@ class AnnotationQuery(Query):
         parts = project(self.node, project(self.of, (projection,)))
         for part in parts if self.reads else mark_all(parts):
             part.take(*self.reads)
-
-
-def _read(text: str, variables: frozenset[str], values: Mapping[str, JSON], more: Mapping[str, Any]) -> AnnotationQuery:
-    return replace(AnnotationQuery.compile(text, variables).bound(values), **more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,58 +196,6 @@ class PreservedState:
     def __str__(self) -> str:
         places = " and ".join(f"`{each.place.text}`" for each in self.places)
         return f"the label {self.label}, which has `{field_text(self.status)}` of the cluster before, {places}"
-
-
-@dataclass(frozen=True, slots=True)
-class Annotations:
-    """The parsed annotations of one definition; a field has its default where there is no annotation."""
-
-    elastic: tuple[str, ...] | None = None
-    retain: tuple[Retained | Unset | KeepQuantityFormat, ...] = ()
-    state: tuple[PreservedState, ...] = ()
-    queue_labels: tuple[str, ...] = DEFAULT_QUEUE_LABELS
-    dependencies: tuple[ExtraDependency | ExtraPodTemplates | ControllerClaims, ...] = ()
-    added_containers: tuple[AddedContainers, ...] = ()
-    aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=dict)
-    required_status: Mapping[tuple[str, ...], JSON] = field(default_factory=dict)
-    outcomes: Mapping[str, str] = field(default_factory=dict)
-    health: AnnotationQuery | None = None
-    healthy_statuses: frozenset[Status] | None = None
-    operations: frozenset[str] | None = None
-    lua: Scripts = field(default_factory=Scripts)
-    written_from: str = ""
-
-    def is_elastic(self, component: str, instance: str | None = None) -> bool:
-        """Return whether ``elastic`` names a component or the instance; without one, whether it names any of them.
-
-        >>> found = Annotations(elastic=("head", "group/hot"))
-        >>> found.is_elastic("group", "hot"), found.is_elastic("group", "cold"), found.is_elastic("group")
-        (True, False, True)
-        """
-        named, prefix = self.elastic or (), f"{component}/"
-        if component in named:
-            return True
-        return any(name.startswith(prefix) for name in named) if instance is None else prefix + instance in named
-
-    def queries(self, operation: Operation | None = None) -> Iterator[AnnotationQuery]:
-        """Yield the expressions in all values; of an ``operation`` those that its answer depends on."""
-        queries = (each for each in queries_in(self) if isinstance(each, AnnotationQuery))
-        return (each for each in queries if operation is None or operation in each.read_by)
-
-    @property
-    def retained(self) -> tuple[Retained | Unset | KeepQuantityFormat, ...]:
-        """The rules of ``retain``, and those for what members make of preserved state."""
-        return (*self.retain, *(place for each in self.state for place in each.places))
-
-    @property
-    def is_indivisible(self) -> bool:
-        """Whether ``elastic`` is ``none``: an object keeps the number of pods that it has."""
-        return self.elastic == ()
-
-    @property
-    def observes_generation(self) -> bool:
-        """Whether ``observedGeneration`` in a status is about the object itself: one that is omitted is not."""
-        return self.aggregate.get(("status", "observedGeneration")) is not AggregateRule.OMIT
 
 
 def field_text(path: Path) -> str:

@@ -10,7 +10,7 @@ import orjson
 from karta_interpreter.base.findings import DefinitionError, Finding
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta import definition, model, status_rules
-from karta_interpreter.definitions.karta.annotations import Annotations
+from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.definition import Component, Definition, LabelOperator, LabelRule, Reference
 from karta_interpreter.definitions.karta.schema_types import expressions
 from karta_interpreter.languages.jq import Query, queries_in

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s.projection import values_in
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
-from karta_interpreter.definitions.karta.annotations import Annotations
 from karta_interpreter.definitions.karta.status_rules import StatusRules
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.costs import CHARACTERS
@@ -20,6 +19,7 @@ from karta_interpreter.languages.jq.syntax.traversal import field_of, is_compute
 from karta_interpreter.languages.lua.script import Scripts
 
 if TYPE_CHECKING:
+    from karta_interpreter.definitions.karta.annotation_records import Annotations
     from karta_interpreter.definitions.karta.model import GangScheduling, PodSelector
 
 
@@ -170,7 +170,7 @@ class Definition:
     components: tuple[Component, ...]
     """The root first, then the children in the order of the definition."""
     status: StatusRules | None = None
-    annotations: Annotations = field(default_factory=Annotations)
+    annotations: "Annotations" = field(default_factory=lambda: _annotations())  # noqa: PLW0108 - defined below
     source: str = ""
     uses_bounded: bool = False
     """Whether some expression runs outside this process."""
@@ -284,9 +284,6 @@ class Bindings:
     def __init__(self, **parts: object) -> None:
         self._parts = parts
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_parts": self._parts}  # functions cannot be pickled
-
     @cached_property
     def _found(self) -> Mapping[str, Binding]:
         return _bindings(self._parts)
@@ -357,6 +354,12 @@ def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[Node], int,
     yield [field_of(spec, name) for name in ("nodeSelector", "tolerations")], 1, False
     # Kueue removes what a flavor asks for when it suspends a workload, but not the gate that its webhook has added.
     yield [field_of(spec, "schedulingGates")], 1, True
+
+
+def _annotations() -> "Annotations":
+    from karta_interpreter.definitions.karta.annotation_records import Annotations  # noqa: PLC0415 - as the model is
+
+    return Annotations()
 
 
 def _model() -> ModuleType:

@@ -1,10 +1,10 @@
 """A Karta for programs: loaded from wherever it is, checked, and found by kind."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import DefinitionError, Finding, did_you_mean
@@ -135,6 +135,10 @@ class Karta:
         """Return the Karta itself: it cannot be changed."""
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the manifest: expressions are compiled again where it is read."""
+        return _loaded_again, (self.definition.manifest, self.definition.source, self.findings)
+
     @property
     def name(self) -> str:
         """The name of the definition."""
@@ -152,6 +156,10 @@ class Karta:
 
     def __repr__(self) -> str:
         return f"Karta({self.name}: {self.gvk})"
+
+
+def _loaded_again(manifest: Object, source: str, findings: tuple[Finding, ...]) -> Karta:
+    return Karta(replace(Karta.load(manifest).definition, source=source, findings=findings))
 
 
 OBJECT_OPERATIONS: Final = tuple(each.value for each in Operation if len(SLOTS[each].parameters) == 1)

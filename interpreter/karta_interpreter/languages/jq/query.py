@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
-from typing import Any, Final, Self
+from typing import Final, Self
 from weakref import WeakValueDictionary
 
 from karta_interpreter.base.errors import (
@@ -104,10 +104,6 @@ class Query:
             # By the text alone: the values of variables are looked up when the program runs.
             program = _PLAIN.setdefault(text, ExpressionProgram(node))
         return cls(text, node, vetting, program, read)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the text: a query is compiled again where it is read."""
-        return _read, (self.text, self.variables, dict(self.values))
 
     def bound(self, values: Mapping[str, JSON]) -> Self:
         """The same with values for its variables; reading one that is not among them raises QueryReferenceError.
@@ -235,10 +231,6 @@ def queries_in(part: object) -> Iterator[Query]:
     elif is_dataclass(part):
         for each in fields(part):
             yield from queries_in(getattr(part, each.name))
-
-
-def _read(text: str, variables: frozenset[str], values: Mapping[str, JSON]) -> Query:
-    return Query.compile(text, variables).bound(values)
 
 
 def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from karta_interpreter.base.k8s.values import GVK, Object
-from karta_interpreter.definitions.karta.annotations import Annotations, ExtraDependency
+from karta_interpreter.definitions.karta.annotation_records import Annotations
+from karta_interpreter.definitions.karta.annotations import ExtraDependency
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.model import ComponentDefinition, GangScheduling
 from karta_interpreter.definitions.karta.schema import read_karta

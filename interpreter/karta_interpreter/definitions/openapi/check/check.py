@@ -9,7 +9,7 @@ from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import Finding, Span, did_you_mean, error, warning
 from karta_interpreter.base.k8s.values import JSON, Object, Path
 from karta_interpreter.definitions.karta import annotations as values
-from karta_interpreter.definitions.karta.annotation_records import parse_annotations
+from karta_interpreter.definitions.karta.annotation_records import Annotations, parse_annotations
 from karta_interpreter.definitions.karta.annotations import annotation_path, field_text
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expression_text import PodQuery
@@ -190,7 +190,7 @@ class _Checked:
             message = f'the CRD has no {noun} "{value}"'
             self.findings.append(warning("crd-unknown-value", path, message, did_you_mean(value, listed)))
 
-    def annotations(self, annotations: values.Annotations) -> None:
+    def annotations(self, annotations: Annotations) -> None:
         """Follow the expressions about the workload in annotations."""
         for query in annotations.queries():
             if inputs := outputs(query.of, (self._root,), TypeScope()):
@@ -204,7 +204,7 @@ class _Checked:
                 advice = "rules for any value: first, worst, omit, drop"
                 self._compare(annotation_path("aggregate"), text, found, _AGGREGATED[rule], advice)
 
-    def aggregation(self, annotations: values.Annotations) -> None:
+    def aggregation(self, annotations: Annotations) -> None:
         """Compare the values of required fields, and warn of what is required or added up without an annotation."""
         for path, value in annotations.required_status.items():
             for shape in self.expression(annotation_path("required-status"), SchemaPath(path).jq):
