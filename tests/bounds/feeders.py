@@ -26,7 +26,6 @@ from karta_interpreter.webhook.server.pending_call import RememberedAnswers
 from karta_interpreter.webhook.server.recorder import Recorder
 from karta_interpreter.webhook.server.shadow import Shadow
 from karta_interpreter.webhook.wire import encode_failure
-from karta_interpreter.webhook.wire.known_specs import KnownSpecs
 from tests.bounds.feeding import FEEDERS, TEXT, Fed, feeder
 
 __all__ = ["FEEDERS"]
@@ -101,21 +100,7 @@ def _answers(bound: int) -> Iterator[Fed]:
             len(key[1]) + len(answer) for part in (answers._recent, answers._older) for key, answer in part.items()
         )
 
-    yield Fed(lambda text: answers.add(("InterpretReplica", text.encode(), 0), b"{}"), held)
-
-
-@feeder("specs that are known", "webhook.wire.known_specs:_MOST_BYTES", small=40 * TEXT, unit=TEXT)
-def _specs(_: int) -> Iterator[Fed]:
-    specs = KnownSpecs()
-
-    def push(text: str) -> None:
-        obj = {"apiVersion": "v1", "kind": "Mill", "spec": {"stone": text}, "status": {}}
-        body = orjson.dumps({"object": obj})
-        for _ in range(3):
-            specs.find(text[:12].encode())
-            specs.learn(text[:12].encode(), body, "InterpretReplica", {})
-
-    yield Fed(push, lambda: sum(len(known.field) for known in specs._specs.values()))
+    yield Fed(lambda text: answers.add(("InterpretReplica", text.encode()), b"{}"), held)
 
 
 @feeder("texts for which a pattern remembers the answer", "languages.jq.compiled.regex:_KEPT", small=64)

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
@@ -17,7 +15,6 @@ from karta_interpreter.webhook.server.calls import Calls
 from karta_interpreter.webhook.server.metrics import Metrics
 from karta_interpreter.webhook.server.pending_call import RememberedAnswers
 from karta_interpreter.webhook.wire import FastDecoder, encode_results
-from karta_interpreter.webhook.wire.known_specs import KnownSpec, KnownSpecs
 from tests.proofs.benchmarks.field import DEFINITIONS, Field
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.report import Part, number, table
@@ -28,20 +25,6 @@ _MAKES: Final[tuple[Make, ...]] = (workload, ray_cluster)
 _SIZES: Final = {"5 KB": 5 * 1024, "24 KB": 24 * 1024}
 _TURNS, _TURN_SECONDS = 20, 0.004
 _HEADS: Final = ("operation", "decode", "evaluate", "encode", "bookkeeping", "first call", "same parts again")
-
-
-class _NoSpecs(KnownSpecs):
-    def find(self, about: bytes) -> KnownSpec | None:
-        del about
-        return None
-
-
-class _FirstCalls(FastDecoder):
-    """Reads each request as the first one about its object."""
-
-    def __init__(self, find: Callable[[GVK], Definition | None]) -> None:
-        super().__init__(find)
-        self._specs = _NoSpecs()
 
 
 def stages(field: Field, _: Effort) -> Part:
@@ -63,7 +46,7 @@ def _stages_text(field: Field) -> str:
 
 
 def _stages(store: Store, bodies: list[bytes]) -> tuple[float, ...]:
-    read = _FirstCalls(store.snapshot.find).read
+    read = FastDecoder(store.snapshot.find).read
     decoded = [found for body in bodies if (found := read(body))]
     asked = [(each.definition, each.request.call) for each in decoded if each.request.call]
     results = [own_answer(definition, call, DEFAULT_OPTIONS) for definition, call in asked]
@@ -91,8 +74,6 @@ class _Remembering(Calls):
     def _begin_snapshot(self, snapshot: Snapshot) -> None:
         super()._begin_snapshot(snapshot)
         self._answers = RememberedAnswers(self._most)
-        if not self._most:
-            self._decoder = _FirstCalls(snapshot.find)
 
 
 _COUNTS: Final = (1, 10, 100)
@@ -116,7 +97,7 @@ def parts(_: Field, __: Effort) -> Part:
 
 def _growth_row(store: Store, title: str, bodies: Mapping[int, bytes]) -> tuple[str, ...]:
     """Return what a call costs in microseconds for each number of parts, and what a further part costs."""
-    read, costs = _FirstCalls(store.snapshot.find).read, list[float]()
+    read, costs = FastDecoder(store.snapshot.find).read, list[float]()
     for body in bodies.values():
         found = read(body)
         if found is None or found.request.call is None:

@@ -116,14 +116,6 @@ class Projection:
         """Read all of the value."""
         self.is_whole = True
 
-    def with_field(self, name: str) -> Self:
-        """Return a copy that reads all of a field, and the rest as this projection does."""
-        copied, field = type(self)(), type(self)()
-        field.take_all()
-        copied.fields = {**self.fields, name: field}
-        copied.elements, copied.is_whole = self.elements, self.is_whole
-        return copied
-
 
 def values_in(text: bytes) -> int:
     """The number of keys and values, or more: the characters that precede a value are also counted in strings.

@@ -9,7 +9,6 @@ shows to users.
 """
 
 from karta_interpreter.webhook.wire.fast_decoder import Asked, FastDecoded, FastDecoder
-from karta_interpreter.webhook.wire.known_specs import kept
 from karta_interpreter.webhook.wire.request import Request, decode
 from karta_interpreter.webhook.wire.response import (
     encode_failure,
@@ -28,7 +27,6 @@ __all__ = [
     "encode_failure",
     "encode_results",
     "encode_status",
-    "kept",
     "with_uid",
     "without_uid",
 ]

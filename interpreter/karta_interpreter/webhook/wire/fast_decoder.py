@@ -5,7 +5,6 @@ So what it asks is known before its object is read, and of that only what the an
 
 import re
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 import msgspec
@@ -18,7 +17,6 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import SLOTS, Call, Operation
 from karta_interpreter.engine.operations.dispatch import projection_of
 from karta_interpreter.engine.operations.interpretation import has_scripts_alone
-from karta_interpreter.webhook.wire.known_specs import MARK, KnownSpecs
 from karta_interpreter.webhook.wire.request import OPERATIONS, Request, call_of
 
 # Go writes the fields in the order of Karmada's types, and the values here have nothing that it would escape.
@@ -40,8 +38,6 @@ _FIELDS: Final = {
 _OBJECTS: Final = frozenset(("object", "observedObject"))
 # Skipping takes less than a nanosecond for each byte, and what is read of a hostile body of this size 30 ms.
 _LONGEST: Final = 2**20
-_WORTH_KNOWING: Final = 2**14
-"""A shorter request is skipped sooner than its spec is found, so that only a remembered answer gains by that."""
 _UNCLEAR: Final = (*UNREAD, InterpretationError)
 
 
@@ -49,11 +45,8 @@ _UNCLEAR: Final = (*UNREAD, InterpretationError)
 _LONGEST_FOR_SCRIPT: Final = 2**17
 
 
-Asked: TypeAlias = tuple[str, bytes, int]
-"""An operation, and all that it reads: as text, but for a known spec, whose number it is, 0 for none.
-
-API version and kind of the object are in the text.
-"""
+Asked: TypeAlias = tuple[str, bytes]
+"""An operation, and the text of all that it reads, in which are API version and kind of the object."""
 
 
 class FastDecoded(NamedTuple):
@@ -72,10 +65,7 @@ class FastDecoded(NamedTuple):
 
 
 class _Question(NamedTuple):
-    """The operation and kind that a head names, the identity of its object, and how the rest is read.
-
-    ``read_marked`` returns what reads a text with a mark in the place of the spec; a script has none.
-    """
+    """The operation and kind that a head names, the identity of its object, and how the rest is read."""
 
     definition: Definition
     kind: str
@@ -84,7 +74,7 @@ class _Question(NamedTuple):
     operation_name: str
     fields: tuple[str, ...]
     read: ReadWithText
-    read_marked: Callable[[], ReadWithText] | None
+    by_script: bool
     reads_status: bool
 
     @classmethod
@@ -93,23 +83,16 @@ class _Question(NamedTuple):
         gvk, fields = definition.gvk, _FIELDS.get(operation, ("object", "replicas"))
         about = definition, gvk.kind, gvk.api_version, operation, operation.value, fields
         if projection is None:
-            return cls(*about, _text_reader, None, reads_status=True)
+            return cls(*about, _text_reader, by_script=True, reads_status=True)
         projections = {field: projection if field in _OBJECTS else None for field in fields}
-        read, reads_status = reader_with_text(projections), "status" in projection.fields
-
-        @cache
-        def read_marked() -> ReadWithText:
-            # When an object comes again: a large decoder takes 20 ms to make.
-            return reader_with_text({**projections, "object": projection.with_field("spec")})
-
-        return cls(*about, read, read_marked, reads_status)
+        return cls(*about, reader_with_text(projections), by_script=False, reads_status="status" in projection.fields)
 
     def call(self, values: tuple[JSON, ...]) -> Call:
         """Return what is asked about the values of the fields; raises InterpretationError."""
         if SLOTS[self.operation].more:
             request = dict(zip(self.fields, values, strict=True), operation=self.operation_name)
             return call_of(request, self.definition.gvk)
-        return Call(self.operation, values[0] if self.read_marked else values[1])
+        return Call(self.operation, values[1] if self.by_script else values[0])
 
 
 class _Text(msgspec.Struct, forbid_unknown_fields=True):
@@ -143,7 +126,6 @@ class FastDecoder:
     def __init__(self, find: Callable[[GVK], Definition | None]) -> None:
         self._find = find
         self._questions: dict[tuple[bytes, bytes], _Question | None] = {}
-        self._specs = KnownSpecs()
 
     def read(self, body: bytes, answered: Callable[[Asked], bytes | None] = lambda _: None) -> FastDecoded | None:
         """Return what `decode` would, but that unread parts of objects are missing; None where that has to look.
@@ -159,17 +141,14 @@ class FastDecoder:
         if question is None:
             return None
         definition, call = question.definition, None
-        text = b"{" + body[head.end() - _BEFORE : -_AFTER]
-        about = body[head.start(_KIND) : head.start(_OPERATION)]
         try:
-            values, asked, spec = self._values(question, about, text)
+            values, parts = question.read(b"{" + body[head.end() - _BEFORE : -_AFTER])
             obj = values[0]
             if obj.get("kind") != question.kind or obj.get("apiVersion") != question.api_version:
                 return None
+            asked = None if question.reads_status else (question.operation_name, parts)
             remembered = answered(asked) if asked else None
             if remembered is None:
-                if spec:
-                    obj["spec"] = orjson.loads(spec)
                 call = question.call(values)
         except _UNCLEAR:
             return None  # `decode` finds the same and words it
@@ -181,27 +160,7 @@ class FastDecoder:
             question.operation_name,
             call,
         )
-        return FastDecoded(request, definition, question.read_marked is None, asked, remembered)
-
-    def _values(
-        self, question: _Question, about: bytes, text: bytes
-    ) -> tuple[tuple[JSON, ...], Asked | None, bytes | None]:
-        """Return what is read of a text, what that asks, and the text of the spec where a mark is in its place."""
-        if question.read_marked is None or (question.reads_status and len(text) < _WORTH_KNOWING):
-            return question.read(text)[0], None, None
-        name, known = question.operation_name, self._specs.find(about)
-        spec = known.parts.get(name) if known else None
-        if known and spec is not None and (marked := known.marked(text)):
-            values, parts = question.read_marked()(marked)
-            obj = values[0]
-            if obj.get("spec") == MARK:
-                if not spec:
-                    del obj["spec"]
-                return values, None if question.reads_status else (name, parts, known.number), spec
-        values, parts = question.read(text)
-        if known:
-            self._specs.learn(about, text, name, values[0])
-        return values, None if question.reads_status else (name, parts, 0), None
+        return FastDecoded(request, definition, question.by_script, asked, remembered)
 
     def _learn(self, head: re.Match[bytes]) -> _Question | None:
         """Find out what a head asks, once; None when that is nothing to be read in parts."""
