@@ -67,9 +67,15 @@ def projection_of(definition: Definition, operation: Operation) -> Projection | 
         return None
     if definition.scripts.of(operation) or not definition.answers(operation):
         return None
-    projection = Projection()
+    projection = reads_of(definition, operation)
     projection.take("apiVersion", "kind")
+    return None if projection.is_whole else projection
+
+
+def reads_of(definition: Definition, operation: Operation) -> Projection:
+    """Return what the expressions of a definition read of an object for an operation."""
+    projection = Projection()
     for query in definition.annotations.queries(operation):
         query.take(projection)
     _OWN[operation].reads(definition, projection)
-    return None if projection.is_whole else projection
+    return projection

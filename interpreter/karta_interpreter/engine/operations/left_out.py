@@ -6,7 +6,8 @@ from typing import Final
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import JSON, Object, Path, parts_of
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.engine.operations.interpret_replica import replica_reads
+from karta_interpreter.engine.operations.dispatch import reads_of
+from karta_interpreter.languages.lua.operation import Operation
 
 _AMOUNTS: Final = ("requests", "limits")
 _OF_CLAIMS: Final = frozenset({"storage"})
@@ -23,8 +24,7 @@ def resources_left_out(definition: Definition, obj: Object) -> list[Path]:
     """
     if not any(component.pods for component in definition.components):
         return []
-    projection = Projection()
-    replica_reads(definition, projection)
+    projection = reads_of(definition, Operation.INTERPRET_REPLICA)
     return list(_unread(obj.get("spec"), () if projection.is_whole else [projection.at("spec")], ("spec",)))
 
 
