@@ -11,6 +11,7 @@ from karta_interpreter.definitions.karta.annotations import (
     ControllerClaims,
     ExtraDependency,
     ExtraPodTemplates,
+    LeftOut,
     Retained,
 )
 from karta_interpreter.definitions.karta.loading import load_definition
@@ -237,6 +238,12 @@ def test_dependencies_of_other_pods(orchestra: Raw) -> None:
     assert pods.templates.text == ".spec.more[].template"
     assert isinstance(claims, ControllerClaims)
     assert claims.volumes.text == ".spec.volumeClaimTemplates[].metadata.name"
+
+
+def test_dependencies_name_what_is_left_out(orchestra: Raw) -> None:
+    [omission] = read(orchestra, dependencies="- {omit: .spec.backup, reason: data of one cluster}").dependencies
+    assert isinstance(omission, LeftOut)
+    assert (omission.place.text, omission.reason) == (".spec.backup", "data of one cluster")
 
 
 def test_aggregate(orchestra: Raw) -> None:
@@ -481,6 +488,14 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
         pytest.param(
             "dependencies", "- {pods: .a, kind: Pod}", "annotation-dependencies", "entry 0: kind does not go with pods",
             "write two entries", id="dependencies: pods of a kind",
+        ),
+        pytest.param(
+            "dependencies", "- {omit: .a}", "annotation-dependencies", "entry 0: the field reason is missing", "",
+            id="dependencies: left out without a reason",
+        ),
+        pytest.param(
+            "dependencies", "- {claims: .b, omit: .a}", "annotation-dependencies",
+            "entry 0: omit does not go with claims", "write two entries", id="dependencies: claims that are left out",
         ),
         pytest.param(
             "dependencies", "- {claims: [a]}", "annotation-dependencies", "entry 0: claims must be a string", "",

@@ -145,6 +145,20 @@ def test_warnings_about_the_status(define: Define, status: dict[str, Any], notes
     assert [fact.note for fact in warnings_about(define(), train(HOT, **status))] == notes
 
 
+@pytest.mark.parametrize(
+    ("path", "count"),
+    [
+        pytest.param(".spec.groups[].template", 0, id="templates"),
+        pytest.param(".spec.groups[].template | {metadata: {}}", 0, id="a part without a pod"),
+        pytest.param(".spec.groups[].template.spec", 1, id="specs of pods: one warning for all"),
+    ],
+)
+def test_warnings_about_pods_of_dependencies_name_bare_specs(define: Define, path: str, count: int) -> None:
+    facts = warnings_about(define(annotations={"dependencies": f"- pods: '{path}'"}), train(HOT, HOT))
+    assert [fact.rule for fact in facts] == ["dependency-not-found"] * count
+    assert all("write {spec: …} around the spec of a pod" in fact.note for fact in facts)
+
+
 def test_an_operation_has_the_warnings_that_matter_for_it(define: Define) -> None:
     obj = train({"name": "ml", "replicas": 2}, HOT, phase="Ready")
 

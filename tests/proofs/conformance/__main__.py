@@ -18,7 +18,7 @@ from tests.proofs.conformance import components, customizations, ours, samples, 
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complaints, describe
-from tests.proofs.conformance.crds import sources, validity
+from tests.proofs.conformance.crds import references, sources, validity
 from tests.proofs.conformance.differential import compare, generated_questions
 from tests.proofs.conformance.environment import environment_questions
 from tests.proofs.conformance.flux import health as flux_health
@@ -100,6 +100,7 @@ def main() -> int:
     found += _shown(built_in.compare(gitops, argocd, engine, kstatus))
     found += _shown(_flux(flux, options.mutants))
     found += _shown(_samples())
+    found += _shown(_references(crds))
     found += _shown(_crds(validator, crds, bundle, round(options.mutants * _MUTANTS_OF_STATUSES)))
     _say(f"\n{len(found)} failures, {time.monotonic() - begun:.0f} s")
     return 1 if found else 0
@@ -218,6 +219,13 @@ def _tables(program: Path, argocd: Path, engine: Path) -> Iterator[str]:
 def _flux(program: Path, mutants: int) -> Iterator[str]:
     _title("To Flux: exported health checks compared with the statuses of Kartas")
     tally = flux_health.compare(program, mutants)
+    _say(str(tally))
+    yield from tally.failures()
+
+
+def _references(crds: list[Path]) -> Iterator[str]:
+    _title("References: what the CRDs name, and dependencies do not")
+    tally = references.compare(crds)
     _say(str(tally))
     yield from tally.failures()
 

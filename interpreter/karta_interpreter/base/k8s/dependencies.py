@@ -167,3 +167,23 @@ _SOURCES: Final = {
 
 A volume has one source. Where it has several, Karmada looks at the first one in this order for each kind.
 """
+
+DEPENDENCY_NAMES: Final = (
+    "serviceAccountName",
+    "imagePullSecrets[].name",
+    *(f"resourceClaims[].{field}" for field in _CLAIMS.values()),
+    *(f"{group}[].envFrom[].{source}.name" for group in _CONTAINERS for source in ("configMapRef", "secretRef")),
+    *(
+        f"{group}[].env[].valueFrom.{source}.name"
+        for group in _CONTAINERS
+        for source in ("configMapKeyRef", "secretKeyRef")
+    ),
+    *(
+        f"volumes[].projected.sources[].{field}.name"
+        if source == "projected"
+        else f"volumes[].{source}.{field}{'.name' * field.endswith('Ref')}"
+        for sources in _SOURCES.values()
+        for source, field in sources.items()
+    ),
+)
+"""The paths in the spec of a pod of the names of what it refers to."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, QuerySyntaxError
@@ -38,7 +39,7 @@ _TEXT: Final[Object] = {"type": "string"}
 _JQ: Final[Object] = {"type": "string", "format": "jq"}
 _LINK: Final = re.compile(r"\[([^]]+)\]\([^)]+\)")
 
-Needed: TypeAlias = values.ExtraDependency | values.ExtraPodTemplates | values.ControllerClaims
+Needed: TypeAlias = values.ExtraDependency | values.ExtraPodTemplates | values.ControllerClaims | values.LeftOut
 Rule: TypeAlias = values.Retained | values.Unset | values.KeepQuantityFormat
 
 DEFAULT_QUEUE_LABELS = ("kueue.x-k8s.io/queue-name",)
@@ -179,11 +180,11 @@ _PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
 _NONE: Final = "none"
 """The value of an annotation that takes names, by which there are none."""
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
-_SINGLE_FIELDS: Final = ("pods", "claims")
-"""Fields that make an entry of ``dependencies`` alone."""
+_FORMS: Final = {"pods": ("pods",), "claims": ("claims",), "omit": ("omit", "reason")}
+"""The fields of the other forms of an entry of ``dependencies``, by the field that each form begins with."""
 _QUOTES: Final = "write it in quotes"
 _OF_PODS: Final = tuple(f"spec.{path}" for path in DEPENDENCIES_READ)
-_EXPRESSIONS: Final = ("name", "namespace", *_SINGLE_FIELDS)
+_EXPRESSIONS: Final = ("name", "namespace", *_FORMS)
 
 
 def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
@@ -244,12 +245,15 @@ def _dependency(annotation: AnnotationText, index: int, entry: Object) -> Iterat
             yield values.ExtraPodTemplates(pods)
         case {"claims": AnnotationQuery() as claims}:
             yield values.ControllerClaims(claims)
+        case {"omit": AnnotationQuery() as omit}:  # which nothing but an explanation reads
+            yield values.LeftOut(replace(omit, read_by=frozenset()), entry["reason"])
         case {"name": AnnotationQuery() as name}:
             yield values.ExtraDependency(entry["apiVersion"], entry["kind"], name, queries.get("namespace"))
 
 
 def _named(annotation: AnnotationText, index: int, field: str, text: str) -> AnnotationQuery | None:
-    gives, reads = (dict, _OF_PODS) if field == "pods" else (str, ())
+    gives = {"pods": dict, "omit": object}.get(field, str)
+    reads = _OF_PODS if field == "pods" else ()
     before, query = len(annotation.findings), annotation.query(text, index, field, gives=gives, reads=reads)
     if query is None and _PLAIN_NAME.fullmatch(text):  # one finding, and not one for each part of the name
         message, hint = f"{field} is jq, in which {text} is not a text", f"""write {field}: '"{text}"'"""
@@ -258,13 +262,13 @@ def _named(annotation: AnnotationText, index: int, field: str, text: str) -> Ann
 
 
 def _dependency_problems(entry: Object) -> Iterator[Problem]:
-    single = next((name for name in _SINGLE_FIELDS if name in entry), None)
-    known = _DEPENDENCY_FIELDS if single is None else (single,)
+    form = next((name for name in _FORMS if name in entry), "")
+    known, fields = _FORMS.get(form, _DEPENDENCY_FIELDS), (*_DEPENDENCY_FIELDS, *chain(*_FORMS.values()))
     for name in entry:
-        if single is not None and name in (*_DEPENDENCY_FIELDS, *_SINGLE_FIELDS) and name != single:
-            yield name, f"{name} does not go with {single}", "write two entries"
+        if form and name in fields and name not in known:
+            yield name, f"{name} does not go with {form}", "write two entries"
         elif name not in known:
-            yield name, f"there is no field {name}", did_you_mean(name, (*_DEPENDENCY_FIELDS, *_SINGLE_FIELDS))
+            yield name, f"there is no field {name}", did_you_mean(name, fields)
     for name in known:
         if name not in entry and name != "namespace":
             yield name, f"the field {name} is missing", ""
@@ -612,17 +616,19 @@ ANNOTATIONS: Final = (
             _fields_of("apiVersion", "kind", "name", **_OBJECTS),
             _fields_of("pods", pods=_JQ),
             _fields_of("claims", claims=_JQ),
+            _fields_of("omit", "reason", omit=_JQ, reason=_TEXT),
         ),
         form=(
             "a YAML list of `{apiVersion, kind, name, namespace}`; `name` and `namespace` are jq. Also `{pods: jq}`: "
-            "more pod templates, or parts of them, and `{claims: jq}`: names of volumes in place of which the "
-            "controller makes claims"
+            "more pod templates, or parts of them, `{claims: jq}`: names of volumes in place of which the controller "
+            "makes claims, and `{omit: jq, reason: text}`: fields whose references the workload does not need"
         ),
         description="objects that the workload needs in addition to those of its pods, and those that it does not need",
         example=(
             "- {apiVersion: v1, kind: ConfigMap, name: .spec.config, namespace: .spec.team}\n"
             "- pods: .spec.sidecars[].template\n"
             "- claims: .spec.volumeClaimTemplates[].metadata.name\n"
+            "- {omit: .spec.restoreFrom, reason: a backup is data of one cluster}\n"
         ),
         parse=parse_dependencies,
         read_by=frozenset({Operation.INTERPRET_DEPENDENCY}),

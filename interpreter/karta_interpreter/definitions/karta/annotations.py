@@ -133,6 +133,14 @@ class ControllerClaims:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A part of the workload whose references Karmada does not follow, and the reason."""
+
+    place: AnnotationQuery
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Retained:
     """A path of the member's; without a value there ``absent`` is written, or nothing is left if it ``drops`` that."""
 

@@ -8,7 +8,7 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.dependencies import claim_dependencies, pod_dependencies
 from karta_interpreter.base.k8s.edit import set_value
 from karta_interpreter.base.k8s.values import JSON, Object, Path, parts_of
-from karta_interpreter.definitions.karta.annotations import ExtraDependency, ExtraPodTemplates
+from karta_interpreter.definitions.karta.annotations import ExtraDependency, ExtraPodTemplates, LeftOut
 from karta_interpreter.definitions.karta.definition import Definition, Fragments, PodSpec
 from karta_interpreter.engine.evaluation.pods import pod_templates
 from karta_interpreter.engine.explain.explanation import Fact, Place
@@ -38,6 +38,13 @@ def dependency_facts(definition: Definition, call: Call, _options: Options, resu
                 added = "" if known or base is None else f", by {annotation_field('added-containers')}"
                 yield Fact("dependency", f"{title}: {name}{added}", found, answer, field=field, places=known)
         yield from _extra(definition, call.object, found, title, answer)
+    for omission in definition.annotations.dependencies:
+        if isinstance(omission, LeftOut):
+            field, text = annotation_field("dependencies"), omission.place.text
+            for reading in readings(omission.place, call.object):
+                if reading.value is not None:
+                    note, at = f"left out: {omission.reason}", reading.places
+                    yield Fact("left-out", note, reading.value, field=field, expression=text, places=at)
 
 
 def _extra(definition: Definition, obj: Object, found: Object, title: str, answer: str) -> Iterator[Fact]:

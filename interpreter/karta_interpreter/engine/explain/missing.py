@@ -15,7 +15,7 @@ from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.findings import Severity
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.values import Object, field_path
-from karta_interpreter.definitions.karta.annotations import ExtraDependency
+from karta_interpreter.definitions.karta.annotations import ExtraDependency, ExtraPodTemplates
 from karta_interpreter.definitions.karta.definition import (
     Component,
     Definition,
@@ -58,6 +58,7 @@ _PHASE: Final = "statusDefinition.phaseDefinition.path"
 _CONDITIONS: Final = "statusDefinition.conditionsDefinition.path"
 _MOST: Final = 4
 """How many components one warning names."""
+_BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …} around the spec of a pod"
 _LONGEST: Final = 60
 _COUNT: Final = re.compile(
     r"(?!min|max).*(replicas?|count|instances|size|nodes|workers|members|parallelism)", re.IGNORECASE
@@ -246,14 +247,19 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 
 def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     """Yield the names of dependencies whose paths miss a field of almost the same name."""
+    field, severity = annotation_field("dependencies"), Severity.WARNING
     for extra in definition.annotations.dependencies:
-        if not isinstance(extra, ExtraDependency):
-            continue
-        for path in paths_read(extra.name, obj):
-            if hint := misspelt(path, obj):
-                note, field = f"{extra.kind}: no name at {field_path(path)}; {hint}", annotation_field("dependencies")
-                text, severity = extra.name.text, Severity.WARNING
-                yield Fact("dependency-not-found", note, field=field, expression=text, severity=severity)
+        match extra:
+            case ExtraDependency(kind=kind, name=query):
+                hints = ((path, misspelt(path, obj)) for path in paths_read(query, obj))
+                notes = [f"{kind}: no name at {field_path(path)}; {hint}" for path, hint in hints if hint]
+            case ExtraPodTemplates(query):
+                bare = (reading.value for reading in readings(query, obj) if isinstance(reading.value, dict))
+                notes = [_BARE_SPEC for template in bare if "containers" in template and "spec" not in template][:1]
+            case _:
+                continue
+        for note in notes:
+            yield Fact("dependency-not-found", note, field=field, expression=query.text, severity=severity)
 
 
 def _warn(

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from tests.proofs.conformance.bundle import load_bundle
-from tests.proofs.conformance.crds import sources, validity
+from tests.proofs.conformance.crds import references, sources, validity
 from tests.proofs.conformance.toolchain import build_crds, karmada_source
 
 
@@ -18,10 +18,12 @@ def main() -> int:
     files = [*sources.files(), *(sorted(options.more.glob("*.yaml")) if options.more else ())]
     program, bundle = build_crds(), load_bundle(karmada_source()[1])
     begun = time.monotonic()
-    tally = validity.compare(program, files, bundle)
-    failures = list(tally.failures())
+    named, tally = references.compare(files), validity.compare(program, files, bundle)
+    failures = [*named.failures(), *tally.failures()]
     sys.stdout.write(
-        "\n".join([str(tally), *failures, f"{len(failures)} failures, {time.monotonic() - begun:.0f} s", ""])
+        "\n".join(
+            [str(named), str(tally), *failures, f"{len(failures)} failures, {time.monotonic() - begun:.0f} s", ""]
+        )
     )
     return 1 if failures else 0
 

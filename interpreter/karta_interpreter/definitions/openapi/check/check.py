@@ -1,12 +1,13 @@
 """The findings about a definition that the OpenAPI schema of its CRD contradicts."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import Finding, Span, did_you_mean, error, warning
+from karta_interpreter.base.k8s.dependencies import DEPENDENCY_NAMES
 from karta_interpreter.base.k8s.values import JSON, Object, Path
 from karta_interpreter.definitions.karta import annotations as values
 from karta_interpreter.definitions.karta.annotation_records import Annotations, parse_annotations
@@ -16,15 +17,26 @@ from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.model import ComponentDefinition, Karta, StatusDefinition, SuspendDefinition
 from karta_interpreter.definitions.karta.schema_types import ROOT_STATUS, expressions
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER
-from karta_interpreter.definitions.openapi.check.expected import BOOLEAN, EXPECTED, LIST, OBJECT, TEXT, Expected, hint
+from karta_interpreter.definitions.openapi.check.expected import (
+    BOOLEAN,
+    EXPECTED,
+    LIST,
+    OBJECT,
+    PART_OF_TEMPLATE,
+    TEXT,
+    Expected,
+    hint,
+)
 from karta_interpreter.definitions.openapi.check.outputs import listed_values, outputs
 from karta_interpreter.definitions.openapi.check.shape import NULL, POD, Shape, Shapes, TypeScope, literal
 from karta_interpreter.definitions.openapi.draft.statuses import least_value, undecided
-from karta_interpreter.definitions.openapi.schema import Entries, SchemaPath, below
-from karta_interpreter.languages.jq import parse
+from karta_interpreter.definitions.openapi.references import PODS, references
+from karta_interpreter.definitions.openapi.schema import Entries, SchemaPath, below, is_pod_spec
+from karta_interpreter.languages.jq import parse, queries_in
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.syntax import NOWHERE, Node
 from karta_interpreter.languages.jq.syntax.traversal import owner_of
+from karta_interpreter.languages.lua.operation import Operation
 
 
 def check(karta: Karta, schema: Object) -> list[Finding]:
@@ -47,6 +59,9 @@ def check(karta: Karta, schema: Object) -> list[Finding]:
     annotations, _ = parse_annotations(karta)  # their own findings are those of loading
     checked.annotations(annotations)
     checked.aggregation(annotations)
+    operation = Operation.INTERPRET_DEPENDENCY
+    if operation in (annotations.operations or Operation) and not annotations.lua.of(operation):
+        checked.references(karta, annotations)
     return checked.findings
 
 
@@ -55,7 +70,7 @@ class _Checked:
 
     def __init__(self, schema: Object) -> None:
         self.findings: list[Finding] = []
-        self._root = Shape(schema, ".", is_sure=True)
+        self._root = Shape(schema, ".", is_sure=True, place="$")
 
     def expression(
         self, path: Path, text: str, expected: Expected | None = None, inputs: Shapes = (), schema: str = "the CRD"
@@ -193,8 +208,10 @@ class _Checked:
     def annotations(self, annotations: Annotations) -> None:
         """Follow the expressions about the workload in annotations."""
         for query in annotations.queries():
+            are_pods = query.annotation == "dependencies" and query.gives is dict
+            expected = PART_OF_TEMPLATE if are_pods else _GIVEN.get(query.gives)
             if inputs := outputs(query.of, (self._root,), TypeScope()):
-                self.expression(annotation_path(query.annotation), query.text, _GIVEN.get(query.gives), inputs)
+                self.expression(annotation_path(query.annotation), query.text, expected, inputs)
         for state in annotations.state:
             self.expression(annotation_path("state"), field_text(state.status))
         for pattern, rule in annotations.aggregate.items():
@@ -227,6 +244,56 @@ class _Checked:
                     else warning("crd-required-status", annotation_path(name), lacking, advice)
                 )
 
+    def references(self, karta: Karta, annotations: Annotations) -> None:
+        """Warn of fields that look like references, and that neither a pod template nor ``dependencies`` covers."""
+        if any(finding.path == annotation_path("dependencies") for finding in self.findings):
+            return  # what is wrong there may be meant to cover them
+        scope, covered = TypeScope(), list[Shape]()
+        for _, component in karta.spec.structure_definition.components:
+            for path, pods in expressions(component.spec_definition):
+                covered += _in_pods(self._followed(pods, scope), str(path[0]), scope)
+        for added in annotations.added_containers:
+            covered += _parts(self._followed(added.query.text, scope))
+        for dependency in annotations.dependencies:
+            for query in queries_in(dependency):
+                shapes = self._followed(query.text, scope)
+                if isinstance(dependency, values.ExtraPodTemplates):
+                    covered += _in_pods(shapes, _TEMPLATES, scope)
+                elif isinstance(dependency, values.LeftOut):
+                    covered += shapes
+        covered += [shape for shape in scope.visited if "string" in shape.types]
+        known = {shape.place for shape in covered}
+        spec = below(self._root.schema, "spec")
+        for place, kind in references(SchemaPath(("spec",)), spec, lambda at: f"${at.jq}" in known):
+            entry = f"pods: {place.jq}" if kind == PODS else f"apiVersion: v1, kind: {kind or '…'}, name: {place.jq}"
+            message = f"{place.jq} looks like a reference, which neither pods nor dependencies cover"
+            hint = f"add {{{entry}}} to the annotation dependencies, or {{omit: {place.jq}, reason: …}}"
+            self.findings.append(warning("crd-reference", annotation_path("dependencies"), message, hint))
+
+    def _followed(self, text: str, scope: TypeScope) -> Shapes:
+        node = _parsed(text)
+        return () if node is None else outputs(node, (self._root,), scope)
+
+
+def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
+    """Yield the parts of a pod in which everything is followed; of a spec with more fields mark the names that are."""
+    if form not in _POD_FORMS:
+        yield from _parts(shapes)
+        return
+    for shape in shapes:
+        for spec in (shape,) if form == "podSpecPath" else shape.field("spec") or ():
+            outputs(_NAMES_IN_POD, (spec,), scope)
+            if is_pod_spec(spec.schema):
+                yield from (shape, spec)
+
+
+def _parts(shapes: Shapes) -> Iterator[Shape]:
+    """Yield shapes, and those in values that an expression makes."""
+    for shape in shapes:
+        yield shape
+        for inner in (shape.inner or (), *(shape.members or {}).values()):
+            yield from _parts(inner)
+
 
 _GIVEN: Final[Mapping[type, Expected]] = {str: TEXT, bool: BOOLEAN, dict: OBJECT}
 _AMOUNT: Final = (
@@ -243,6 +310,10 @@ _AGGREGATED: Final[Mapping[values.AggregateRule, Expected]] = {
     values.AggregateRule.CONCAT: LIST,
 }
 """What the values are of which a rule makes one."""
+
+_TEMPLATES: Final = "podTemplateSpecPath"
+_POD_FORMS: Final = (_TEMPLATES, "podSpecPath")
+_NAMES_IN_POD: Final = parse(", ".join(f".{path}" for path in DEPENDENCY_NAMES))
 
 _MANY: Final = 20
 """How many texts a schema lists that may be the names of all instances there can be."""

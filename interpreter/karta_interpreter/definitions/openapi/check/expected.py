@@ -32,6 +32,10 @@ TEXT: Final = of("a string", "string")
 OBJECT: Final = of("an object", "object")
 LIST: Final = of("a list", "array")
 BOOLEAN: Final = of("a boolean", "boolean")
+PART_OF_TEMPLATE: Final[Expected] = (
+    "a pod template, with spec",
+    lambda shape: "object" in shape.types and shape.field("spec") is not None and "containers" not in shape.fields,
+)
 EXPECTED: Final[Mapping[str, Expected]] = {
     "podTemplateSpecPath": ("a pod template, with spec.containers", _is_template),
     "podSpecPath": ("a pod spec, with containers", _is_pod_spec),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from typing import Final
 
 from karta_interpreter.base.findings import Severity, Span, did_you_mean
@@ -133,6 +133,7 @@ def _elements(shapes: Shapes, wants: str, types: Sequence[str], node: Node, scop
 
 def _unless(found: Sequence[Shapes], wrong: Sequence[Contradiction], scope: TypeScope) -> Shapes:
     if found or not wrong:
+        scope.visited.extend(chain(*found))
         return unique(found)
     scope.add(wrong[0])
     return (ANY,)
@@ -250,6 +251,11 @@ def _operation(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope
         return (TEXT,)
     if operator == "+" and all(each.types == {"array"} for each in both):
         return (list_of(unique(each.each() for each in both)),)
+    objects = [each for each in both if each.types == {"object"} and each.fields]
+    if operator in ("+", "*") and objects:
+        names = dict.fromkeys(name for each in objects for name in each.fields)
+        merged = object_of({name: unique(each.field(name) or () for each in objects) for name in names})
+        return (merged,) if all(each in (*objects, NULL) for each in both) else (merged, ANY)
     return (ANY,)
 
 

@@ -44,6 +44,8 @@ class Shape:
     """The shapes of the elements of a value that an expression makes."""
     members: "Mapping[str, Shapes] | None" = None
     """The shapes of the fields of such a value."""
+    place: str = ""
+    """``$`` and the path from the root of the schema, in which all keys of a map are one; "" outside of it."""
 
     @property
     def types(self) -> frozenset[str]:
@@ -91,14 +93,14 @@ class Shape:
         """
         if self.members is not None:
             return self.members.get(name, ())
-        step = f".{name}" if _PLAIN.fullmatch(name) else f'["{name}"]'
+        step = _step(name)
         if self._embeds(name):
             return self._below(step, _EMBEDDED[name])
         properties, more = self.schema.get("properties"), self.schema.get("additionalProperties")
         if isinstance(properties, dict) and name in properties:
             return self._below(step, properties[name])
         if isinstance(more, dict):
-            return self._below(step, more)
+            return self._below(step, more, "[]")
         return self._below(step, {}) if self._is_open else None
 
     def each(self) -> "Shapes":
@@ -107,13 +109,13 @@ class Shape:
             return self.inner
         if self.members is not None:
             return tuple(shape for shapes in self.members.values() for shape in shapes)
-        listed = [self.schema[name] for name in ("items", "additionalProperties") if name in self.schema]
+        listed = [("[]", self.schema[name]) for name in ("items", "additionalProperties") if name in self.schema]
         properties = self.schema.get("properties")
         if not listed and isinstance(properties, dict) and not self._is_open:
-            listed = [*properties.values()]
-        return tuple(shape for each in listed or [{}] for shape in self._below("[]", each))
+            listed = [(_step(name), part) for name, part in properties.items()]
+        return tuple(shape for entry, part in listed or [("[]", {})] for shape in self._below("[]", part, entry))
 
-    def _below(self, step: str, schema: JSON) -> "Shapes":
+    def _below(self, step: str, schema: JSON, entry: str = "") -> "Shapes":
         at = f"{'' if self.at == '.' else self.at}{step}"
         required = self.schema.get("required")
         name = step[1:] if step.startswith(".") else step[2:-2]  # as in ["example.com/name"]
@@ -124,6 +126,7 @@ class Shape:
                 schema if isinstance(schema, dict) else {},
                 at if at.startswith(".") else f".{at}",
                 self.is_sure and is_required,
+                place=self.place and f"{self.place}{entry or step}",
             ),
         )
 
@@ -136,6 +139,10 @@ class Shape:
         """Whether the API server keeps fields that the schema does not describe."""
         more = self.schema.get("additionalProperties")
         return bool(self.schema.get(_OPEN) or more) or not self.schema.get("properties")
+
+
+def _step(name: str) -> str:
+    return f".{name}" if _PLAIN.fullmatch(name) else f'["{name}"]'
 
 
 _NOUNS: Final = {
@@ -208,6 +215,8 @@ class TypeScope:
     """What is known at a place of an expression: variables, own functions, whether errors are caught, whose schema."""
 
     found: list[Contradiction] = field(default_factory=list)
+    visited: list[Shape] = field(default_factory=list)
+    """The fields and elements on the way, those of the schema among them."""
     variables: Mapping[str, Shapes] = field(default_factory=dict)
     functions: frozenset[str] = frozenset()
     is_tried: bool = False

@@ -6,7 +6,7 @@ as a count. So a draft has notes for the points that a person has to check. The 
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +16,8 @@ from karta_interpreter.definitions.karta.schema import karta_type
 from karta_interpreter.definitions.karta.schema_types import ROOT, STRUCTURE
 from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField, counts, find_pods, have_state
 from karta_interpreter.definitions.openapi.draft.statuses import statuses, undecided
-from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, is_text, parts_below
+from karta_interpreter.definitions.openapi.references import PODS, references
+from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below
 
 Notes = list[tuple[Path, str]]
 """Notes about a definition, each with the path that it is about."""
@@ -167,14 +168,6 @@ def _word(field: str) -> str:
     return "-".join(words).removesuffix("s")
 
 
-_KINDS: Final = {
-    "secret": "Secret",
-    "configmap": "ConfigMap",
-    "claim": "PersistentVolumeClaim",
-    "serviceaccount": "ServiceAccount",
-}
-_NAME_FIELD: Final = re.compile(r"(?i)(secret|configmap|claim|serviceaccount)name$")
-_REFERENCE_FIELD: Final = re.compile(r"(?i)(secret|configmap)(key)?(ref|selector)$")
 _MOST_OBJECTS: Final = 12  # as a person has to decide on each
 
 
@@ -185,22 +178,7 @@ def _dependencies(schema: Object, pods: Collection[str]) -> str:
     >>> print(_dependencies({"properties": {"spec": {"properties": {"tls": tls}}}}, ()), end="")
     - {apiVersion: v1, kind: Secret, name: ".spec.tls.secretName"}
     """
-    found = list(_objects_named(SchemaPath(("spec",)), below(schema, "spec"), pods))[:_MOST_OBJECTS]
+    found = references(SchemaPath(("spec",)), below(schema, "spec"), lambda place: place.jq in pods)
+    named = [(place, kind) for place, kind in found if kind not in ("", PODS)][:_MOST_OBJECTS]
     entry = "- {{apiVersion: v1, kind: {}, name: {}}}\n"
-    return "".join(entry.format(kind, json.dumps(place.jq)) for place, kind in found)
-
-
-def _objects_named(place: SchemaPath, schema: Object, pods: Collection[str]) -> Iterator[tuple[SchemaPath, str]]:
-    """Yield each field that names an object, and the kind of that."""
-    if place.jq in pods:
-        return
-    for at, part in parts_below(place, schema):
-        step = at.steps[-1]
-        name = step if isinstance(step, str) else ""
-        by_name, by_reference = _NAME_FIELD.search(name), _REFERENCE_FIELD.search(name)
-        if by_name and is_text(part):
-            yield at, _KINDS[by_name[1].lower()]
-        elif by_reference and is_text(below(part, "name")):
-            yield at / "name", _KINDS[by_reference[1].lower()]
-        else:
-            yield from _objects_named(at, part, pods)
+    return "".join(entry.format(kind, json.dumps(place.jq)) for place, kind in named)

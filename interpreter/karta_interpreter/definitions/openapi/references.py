@@ -1,0 +1,90 @@
+"""The fields of a schema that name other objects: only their names and shapes say so."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.openapi.schema import (
+    SchemaPath,
+    below,
+    fields,
+    is_pod_spec,
+    is_pod_template,
+    is_text,
+    listed_texts,
+    parts_below,
+)
+
+PODS: Final = "pods"
+"""The kind of a field that has whole pods."""
+
+_KINDS: Final = {
+    "secret": "Secret",
+    "configmap": "ConfigMap",
+    "claim": "PersistentVolumeClaim",
+    "serviceaccount": "ServiceAccount",
+}
+_OBJECT: Final = re.compile(
+    "(?i)(secret|configmap|resourceclaim(?:template)?|claim|serviceaccount)(key)?(name|ref|selector|reference)?s?$"
+)
+_REFERENCE: Final = re.compile("[a-z](Ref|Reference)s?$")
+_REFERRING: Final = {
+    *("apiGroup", "apiVersion", "fieldPath", "group", "key", "kind", "name", "namespace", "optional", "port"),
+    *("resourceVersion", "scope", "uid"),
+}
+"""The fields of objects that do nothing but refer to another one."""
+IsKnown: TypeAlias = Callable[[SchemaPath], bool]
+FieldOfKind: TypeAlias = tuple[SchemaPath, str]
+"""A field with the name of an object, and the kind of that; "" where the name of the field does not tell it."""
+
+_NOT_OBJECTS: Final = ("claims", "os", "resourceClaims", "schedulingGates")
+"""Fields of pods with names that are no names of objects."""
+_NOT_NEEDED: Final = ("describedObject", "ownerReferences", "status")
+"""Fields of Kubernetes' own types with objects that no pod starts with."""
+
+
+def references(place: SchemaPath, schema: Object, is_known: IsKnown) -> Iterator[FieldOfKind]:
+    """Yield the fields that look like references, each with its kind if its name tells it; known parts are not read.
+
+    Pods of which nothing is known are one reference of the kind `PODS`.
+    """
+    for at, part in parts_below(place, schema):
+        name = next(step for step in reversed(at.steps) if isinstance(step, str))
+        if is_known(at) or name in _NOT_NEEDED:
+            continue
+        if is_pod_template(part) or is_pod_spec(part):
+            inside, is_any_known = _references_in_pods(at, part, is_known)
+            yield from inside if is_any_known or not inside else [(at, PODS)]
+        elif is_text(part):
+            is_alias = f"{name}Name" in dict(fields(schema))
+            if (_OBJECT.search(name) or _REFERENCE.search(name)) and not (is_alias or listed_texts(part)):
+                yield at, _kind(name)
+        else:
+            if _is_reference(name, part) and not is_known(at / "name"):
+                yield at / "name", _kind(name)
+            if "accessModes" not in dict(fields(part)):  # a claim refers to data of its cluster
+                yield from references(at, part, is_known)
+
+
+def _references_in_pods(place: SchemaPath, schema: Object, is_known: IsKnown) -> tuple[list[FieldOfKind], bool]:
+    """Return the references in pods, and whether any of their parts is known."""
+    known: list[SchemaPath] = []
+
+    def is_known_here(at: SchemaPath) -> bool:
+        known.extend([at] if is_known(at) else [])
+        return at in known[-1:]
+
+    return list(references(place, schema, is_known_here)), bool(known)
+
+
+def _is_reference(field: str, schema: Object) -> bool:
+    name, names = below(schema, "name"), dict(fields(schema)).keys()
+    if not is_text(name) or listed_texts(name) or field in _NOT_OBJECTS:
+        return False
+    return names <= _REFERRING or bool(_OBJECT.search(field) or _REFERENCE.search(field))
+
+
+def _kind(field: str) -> str:
+    match = _OBJECT.search(field)
+    return _KINDS.get(match[1].lower(), "") if match else ""

@@ -1,0 +1,61 @@
+"""Every field of the catalogue's CRDs that looks like a reference is followed, or left out with a reason."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from karta_interpreter.base.k8s.manifest import read_objects
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.openapi.check import contradictions
+from tests.catalogue.entries import entries
+from tests.proofs.conformance.crds.sources import BUILT_IN
+
+_RULE = "crd-reference"
+
+
+@dataclass
+class Tally:
+    """The kinds whose CRD was read, those without one, and the fields that neither pods nor dependencies cover."""
+
+    kinds: int = 0
+    without: list[str] = field(default_factory=list)
+    unexplained: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        without = f"no CRD of {len(self.without)}: {', '.join(self.without)}"
+        return f"{self.kinds} kinds, {len(self.unexplained)} unexplained references\n  {without}"
+
+    def failures(self) -> Iterator[str]:
+        """Yield the unexplained fields."""
+        yield from self.unexplained
+        if not self.kinds:
+            yield "no CRD was read"
+
+
+def compare(files: Iterable[Path]) -> Tally:
+    """Look for references in the CRDs of all kinds that the catalogue answers for."""
+    tally, crds = Tally(), _crds(files)
+    for definition, text in [(entry.definition, entry.text) for entry in entries()]:
+        assert definition
+        gvk = definition.gvk
+        checked = [list(contradictions(text, str(gvk), [crd])) for crd in crds.get((gvk.group, gvk.kind), ())]
+        served = [findings for findings in checked if not any(each.rule == "crd-version" for each in findings)]
+        if not served:
+            tally.without += [] if f"{gvk.api_version} ".startswith(BUILT_IN) else [f"{gvk.api_version} {gvk.kind}"]
+            continue
+        tally.kinds += 1
+        unexplained = [each for findings in served for each in findings if each.rule == _RULE]
+        tally.unexplained += [f"{gvk}: {each.message}; {each.hint}" for each in unexplained]
+    return tally
+
+
+def _crds(files: Iterable[Path]) -> dict[tuple[str, str], list[Object]]:
+    crds = defaultdict(list)
+    for file in files:
+        # Some are templates of charts, whose lines are no YAML.
+        lines = file.read_text(encoding="utf-8").splitlines()
+        text = "\n".join(line for line in lines if "{{" not in line)
+        for _, _, value in read_objects(text, str(file), "CustomResourceDefinition"):
+            crds[value["spec"]["group"], value["spec"]["names"]["kind"]].append(value)
+    return crds
