@@ -53,7 +53,7 @@ def test_a_definition_answers_as_itself(run: Run) -> None:
     result = _diff(run, "karta.yaml", "karta.yaml")
 
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "8 questions: 0 answers differ\n"
+    assert result.stderr == "10 questions: 0 answers differ\n"
 
 
 def test_each_place_of_an_answer_is_shown(run: Run) -> None:
@@ -63,7 +63,7 @@ def test_each_place_of_an_answer_is_shown(run: Run) -> None:
     assert "job.yaml:1: Job team/demo: InterpretReplica\n  replica\n  - 3\n  + 6\n" in result.stdout
     assert "  components[0].replicas\n  - 3\n  + 6\n" in result.stdout
     assert "  revised.spec.replicas\n  - 4\n  + 2\n" in result.stdout
-    assert result.stderr == "8 questions: 3 answers differ\n"
+    assert result.stderr == "10 questions: 4 answers differ\n"
 
 
 def test_a_script_and_a_karta_are_compared_where_one_of_them_answers(run: Run) -> None:
@@ -254,3 +254,53 @@ def test_a_difference_to_karmadas_script_shows_its_reason(run: Run, files: Path)
     (health,) = [each for each in json.loads(table.stdout) if each["operation"] == "InterpretHealth"]
     assert health["known"].startswith("The Karta reads `state` where there are no conditions")
     assert f"  known: {health['known']}\n" in result.stdout
+
+
+def _annotated(text: str, name: str, value: str) -> str:
+    return text.replace("\nspec:", f"\n  annotations: {{karta-interpreter.io/{name}: '{value}'}}\nspec:", 1)
+
+
+@pytest.mark.parametrize(
+    ("retain", "place"),
+    [
+        pytest.param("- .spec.a", "retained.spec.a", id="a field that neither object has"),
+        pytest.param("- .spec.replicas", "retained.spec.replicas", id="a field with another value"),
+        pytest.param("- .metadata.annotations", "retained.metadata.annotations", id="a field of another writer"),
+    ],
+)
+def test_diff_asks_retain_beside_a_member_with_other_values(
+    run: Run, files: Path, karta: Callable[..., str], retain: str, place: str
+) -> None:
+    (files / "before.yaml").write_text(_annotated(karta(), "retain", retain))
+    (files / "job.yaml").write_text(
+        (files / "job.yaml").read_text().replace("name: demo", "name: demo\n  annotations: {}")
+    )
+
+    changes = _changes(_diff(run, "before.yaml", "karta.yaml", "--object", "job.yaml", "-o", "json"))
+
+    assert any(path.startswith(place) for path, *_ in changes["Retain"])
+
+
+def test_diff_asks_retain_about_a_template_without_numbers(run: Run, files: Path, karta: Callable[..., str]) -> None:
+    (files / "after.yaml").write_text(karta(replicas=".spec.count // 1"))
+
+    result = _diff(run, "karta.yaml", "after.yaml")
+
+    assert (
+        "job.yaml:1: Job team/demo with little in the template: Retain\n  retained.spec.replicas\n  - 4\n"
+        in result.stdout
+    )
+
+
+def test_diff_asks_retain_of_a_workload_in_a_queue(run: Run, files: Path, karta: Callable[..., str]) -> None:
+    switch = (
+        "suspendActions: [{path: .spec.suspend, value: true}], resumeActions: [{path: .spec.suspend, value: false}]"
+    )
+    text = karta().replace("      scaleDefinition", f"      suspendDefinition: {{{switch}}}\n      scaleDefinition")
+    (files / "before.yaml").write_text(_annotated(text, "queue-labels", "example.io/queue"))
+    (files / "after.yaml").write_text(_annotated(text, "queue-labels", "none"))
+    (files / "job.yaml").write_text((files / "job.yaml").read_text().replace("spec:", "spec:\n  suspend: false", 1))
+
+    result = _diff(run, "before.yaml", "after.yaml")
+
+    assert "Job team/demo with the label example.io/queue: Retain\n  retained.spec.suspend" in result.stdout

@@ -1,7 +1,7 @@
 """``karta-interpreter diff``: where two definitions answer differently about the same objects."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import groupby
@@ -36,6 +36,7 @@ from karta_interpreter.cli.options import (
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import markdown_text, one_line, written
 from karta_interpreter.cli.sides import Side, side_of
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import Call, Operation, Options
 from karta_interpreter.engine.suites.comparison import Difference
 
@@ -90,7 +91,9 @@ def command(
     SIDE is a file or folder of Kartas and customizations, a kind of the catalogue, "catalogue", or one of the last
     two with @REVISION of the git repository around the current folder. With several, files and folders take
     precedence in their order, and the catalogue comes last. Both sides answer every operation about a
-    plain object, whose status two members report. A suite gives its own calls. Two errors count as equal. Where a
+    plain object, whose status two members report. Retain is asked about it beside members that are made for this: with
+    another value wherever either side may keep one, with little in the template, with the label that leaves replicas to
+    members, and in a queue. A suite gives its own calls. Two errors count as equal. Where a
     Karta of the catalogue is compared with a script, the known reason of a difference from Karmada's own script is
     shown. The exit code is 1 when an answer differs.
     """
@@ -104,12 +107,11 @@ def command(
         def replicas(obj: Object) -> int:
             return _one_more(sides[0], obj) if desired_replica is None else desired_replica
 
-        questions = read_questions(paths, replicas)
-        changes = [
-            change
-            for question in questions
-            if (change := _change(sides, question, options, explained=shown["explained"])).differences
-        ]
+        def definitions(gvk: GVK) -> list[Definition]:
+            return [found.entry.definition for side in sides if (found := side.find(gvk))]
+
+        questions = read_questions(paths, replicas, definitions)
+        changes = _distinct(_change(sides, question, options, explained=shown["explained"]) for question in questions)
         unknown = [
             gvk for gvk in dict.fromkeys(each.gvk for each in questions) if not any(side.find(gvk) for side in sides)
         ]
@@ -142,6 +144,16 @@ def _change(sides: tuple[Side, Side], question: SourcedCall, options: Options, *
         return ChangedAnswer(question, ())
     cause = cause_of(before, after, call, references, options, found) if explained else ""
     return ChangedAnswer(question, found, reason_of(before, after, call.operation), cause)
+
+
+def _distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
+    """Return the questions with different answers; of those about one object and operation each difference once."""
+    distinct: dict[object, ChangedAnswer] = {}
+    for change in changes:
+        place = _subject(change.question), change.question.source, change.question.line
+        if change.differences:
+            distinct.setdefault((place, *difference_lines(change.differences, full=True)), change)
+    return [*distinct.values()]
 
 
 def _text(change: ChangedAnswer, *, full: bool) -> str:

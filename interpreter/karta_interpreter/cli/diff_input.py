@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, SuiteError
 from karta_interpreter.base.k8s import edit
@@ -10,17 +11,21 @@ from karta_interpreter.base.k8s.manifest import read_objects
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.cli.definitions import DEFINITIONS
 from karta_interpreter.cli.files import STDIN, manifest_errors, read_texts
+from karta_interpreter.cli.made_members import made_members
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import full_name
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.engine.suites.suite import find_suites, read_suite
 
 MEMBERS = ("member1", "member2")
 
+_Finder: TypeAlias = Callable[[GVK], Iterable[Definition]]
+
 
 @dataclass(frozen=True, slots=True)
 class SourcedCall:
-    """A call, and where it comes from: the object, and the case of a suite if there is one."""
+    """A call, and where it comes from: the object, and the case of a suite or a made member if there is one."""
 
     gvk: GVK
     call: Call
@@ -35,15 +40,16 @@ class SourcedCall:
         return self.case or full_name(self.call.object.get("metadata")) or "(no name)"
 
 
-def read_questions(paths: Sequence[str], replicas: Callable[[Object], int]) -> list[SourcedCall]:
+def read_questions(paths: Sequence[str], replicas: Callable[[Object], int], definitions: _Finder) -> list[SourcedCall]:
     """Read the calls of suites and of objects; raises Problem for what is neither.
 
     Definitions and customizations are passed over, so that a folder of the catalogue can be given. ``replicas`` is
-    the count that ReviseReplica writes into a plain object.
+    the count that ReviseReplica writes into a plain object. Retain is asked about it beside `made_members` of the
+    ``definitions`` of its kind.
     """
     # By their names: a suite is found below a folder, and may be named by itself as well.
     texts = dict(text for path in paths for place in (path, *_suites(path)) for text in read_texts(place))
-    found = [each for source, text in texts.items() for each in _read(text, source, replicas)]
+    found = [each for source, text in texts.items() for each in _read(text, source, replicas, definitions)]
     if not found:
         raise Problem(f"error: {', '.join(paths)}: there is no object and no suite in it")
     return found
@@ -55,7 +61,7 @@ def _suites(path: str) -> Iterator[str]:
         yield from map(str, find_suites(Path(path)))
 
 
-def _read(text: str, source: str, replicas: Callable[[Object], int]) -> Iterable[SourcedCall]:
+def _read(text: str, source: str, replicas: Callable[[Object], int], definitions: _Finder) -> Iterable[SourcedCall]:
     try:
         with manifest_errors(source):
             objects = read_objects(text, source)
@@ -70,7 +76,7 @@ def _read(text: str, source: str, replicas: Callable[[Object], int]) -> Iterable
         question
         for document, _, value in objects
         if edit.get(value, ("kind",)) not in DEFINITIONS
-        for question in _of_object(value, source, document.line, replicas)
+        for question in _of_object(value, source, document.line, replicas, definitions)
     ]
 
 
@@ -78,7 +84,9 @@ def _is_case(value: JSON) -> bool:
     return isinstance(value, dict) and "operation" in value and "kind" not in value
 
 
-def _of_object(obj: JSON, source: str, line: int, replicas: Callable[[Object], int]) -> Iterator[SourcedCall]:
+def _of_object(
+    obj: JSON, source: str, line: int, replicas: Callable[[Object], int], definitions: _Finder
+) -> Iterator[SourcedCall]:
     try:
         gvk = GVK.of(obj if isinstance(obj, dict) else {})
     except InterpretationError as error:
@@ -87,4 +95,8 @@ def _of_object(obj: JSON, source: str, line: int, replicas: Callable[[Object], i
     template = {field: content for field, content in obj.items() if field != "status"}
     items = tuple(StatusItem(member, obj["status"]) for member in MEMBERS) if "status" in obj else ()
     for operation in Operation:
-        yield SourcedCall(gvk, Call.of(operation, template, obj, replicas(obj), items), source, line)
+        if operation is not Operation.RETAIN:
+            yield SourcedCall(gvk, Call.of(operation, template, obj, replicas(obj), items), source, line)
+    for member in made_members(obj, definitions(gvk)):
+        title = f"{full_name(obj.get('metadata')) or '(no name)'} {member.title}"
+        yield SourcedCall(gvk, Call.of(Operation.RETAIN, member.desired, member.observed), source, line, title)
