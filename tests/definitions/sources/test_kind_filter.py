@@ -37,6 +37,18 @@ def test_kinds(kinds: tuple[str, ...], without: tuple[str, ...], taken: list[GVK
 
 
 @pytest.mark.parametrize(
+    "selection",
+    [
+        pytest.param(Selection(), id="everything"),
+        pytest.param(Selection(("Job",)), id="one kind"),
+        pytest.param(Selection(without=("Job",)), id="all but one"),
+    ],
+)
+def test_selection_takes_kind_that_could_not_be_read(selection: Selection) -> None:
+    assert selection.takes(None), "its findings are shown, whatever kind it was meant to be"
+
+
+@pytest.mark.parametrize(
     ("selection", "message", "hint"),
     [
         pytest.param(Selection(without=("Deploymnt",)), "--without Deploymnt", "did you mean Deployment?", id="a slip"),

@@ -104,6 +104,33 @@ def test_a_workload_that_is_not_elastic_keeps_the_number_that_it_has(define: Def
                 revise(definition, before, other)
 
 
+@pytest.mark.parametrize(
+    ("count", "bounds", "replicas", "total", "expected"),
+    [
+        pytest.param("[{}, 4] | min", {}, (2, 2), 10, (6, 4), id="a cap in the expression: 5 each otherwise"),
+        pytest.param("[{}, 2] | max", {}, (8, 2), 5, (3, 2), id="a floor in the expression: 4 and 1 otherwise"),
+        pytest.param("[{} * 2, 5] | min", {}, (2, 1), 12, (8, 2), id="two steps of 2 are below a cap of 5"),
+        pytest.param("[{} * 2, 3] | max", {}, (8, 4), 6, (2, 2), id="two steps of 2 are above a floor of 3"),
+        pytest.param("{}", {"max": "3"}, (2, 2), 10, (7, 3), id="a maximum of the pod set"),
+        pytest.param("{}", {"min": "3"}, (8, 4), 6, (3, 3), id="a minimum of the pod set: 4 and 2 otherwise"),
+        pytest.param("[{}, 4] | min", {"max": "3"}, (2, 2), 10, (7, 3), id="the smaller one of cap and maximum"),
+        pytest.param("[{}, 2] | max", {"min": "3"}, (8, 4), 6, (3, 3), id="the larger one of floor and minimum"),
+    ],
+)
+def test_share_that_bound_does_not_take_goes_to_other_component(
+    define: Define,
+    count: str,
+    bounds: dict[str, str],
+    replicas: tuple[int, int],
+    total: int,
+    expected: tuple[int, int],
+) -> None:
+    worker = component("worker", ".spec.worker.template", count.format(".spec.worker.replicas"), **bounds)
+    before = job({"replicas": replicas[0]}, {"replicas": replicas[1]})
+    after = revise(define(MASTER, worker, elastic="master,worker"), before, total)
+    assert (after["spec"]["master"]["replicas"], after["spec"]["worker"]["replicas"]) == expected
+
+
 def test_components_with_bounds_come_before_those_with_many_pods(define: Define) -> None:
     bounded = component("worker", ".spec.worker.template", ".spec.worker.replicas", min=".spec.min", max=".spec.max")
     before = job({"replicas": 3}, {"replicas": 1})

@@ -204,7 +204,7 @@ def test_pods_that_do_not_exist_get_none(orchestra: Raw) -> None:
 )
 def test_added_value_that_is_not_a_container_is_an_error(orchestra: Raw, text: str, message: str) -> None:
     definition = adding(orchestra, f"section: {text}")
-    with pytest.raises(InterpretationError, match=f"definition orchestra, {message}"):
+    with pytest.raises(InterpretationError, match=f"^definition orchestra, {message}"):
         pod_sets(definition, playing(extra=PROXY))
 
 

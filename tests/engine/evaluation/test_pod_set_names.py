@@ -42,6 +42,14 @@ def test_a_name_that_looks_like_a_qualified_one() -> None:
     assert len(set(names)) == 3
 
 
+def test_pairs_with_one_joined_name_have_digests_of_their_own() -> None:
+    parts = [("a-b", "c"), ("x", "c"), ("a", "b-c"), ("y", "b-c")]
+    names = unique_names(parts)
+    assert names[1::2] == ["x-c", "y-b-c"]
+    # The digest in the documentation of names: the bytes of component, NUL and id as one number, modulo 2^32 - 5.
+    assert names[::2] == [f"a-b-c-{int.from_bytes(pair) % (2**32 - 5):08x}" for pair in (b"a-b\0c", b"a\0b-c")]
+
+
 @given(st.sets(st.tuples(TEXT, TEXT | st.just("")), max_size=6))
 def test_names_are_unique_short_and_stable(parts: set[tuple[str, str]]) -> None:
     ordered = sorted(parts)
