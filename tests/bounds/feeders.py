@@ -27,6 +27,7 @@ from karta_interpreter.webhook.server.recorder import Recorder
 from karta_interpreter.webhook.server.shadow import Shadow
 from karta_interpreter.webhook.wire import encode_failure
 from tests.bounds.feeding import FEEDERS, TEXT, Fed, feeder
+from tests.webhook.server.answered import answered
 
 __all__ = ["FEEDERS"]
 
@@ -120,7 +121,7 @@ def _recorded(_: int) -> Iterator[Fed]:
     outcomes = Counter[str]()
     recorder = Recorder(Path(), 2**20, DEFAULT_OPTIONS, lambda outcome: outcomes.update([outcome]))
     yield Fed(
-        lambda text: recorder.see(text.encode(), b""),
+        lambda text: recorder.see(*answered(text.encode(), b"")),
         lambda: recorder._put - recorder._taken,
         lambda: outcomes["dropped"],
     )
@@ -153,7 +154,7 @@ class _Plain:
 def _shadowed(bound: int) -> Iterator[Fed]:
     shadow = Shadow(Path(), 1.0, DEFAULT_OPTIONS, lambda *_: None)
     shadow._queue.maxsize = bound
-    yield Fed(lambda text: shadow.see(text.encode(), b"{}"), shadow._queue.qsize)
+    yield Fed(lambda text: shadow.see(*answered(text.encode(), b"{}")), shadow._queue.qsize)
 
 
 @feeder("addresses whose requests to the types API are counted", "web.types_api.edge:_MOST_CLIENTS", small=20)

@@ -14,7 +14,6 @@ from karta_interpreter.definitions.sources.files import DefinitionFile
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.webhook.server.calls import Calls
-from karta_interpreter.webhook.server.metrics import Metrics
 from karta_interpreter.webhook.wire.recording import head, line
 from tests.support.waiting import HANG
 
@@ -52,7 +51,7 @@ def _recorded(karta: Path, bodies: list[bytes]) -> bytes:
     """Return a file with the answers that a server gives with a definition."""
     store = Store([karta], catalogue=False)
     store.load()
-    calls = Calls(store, Metrics(), DEFAULT_OPTIONS)
+    calls = Calls(store, DEFAULT_OPTIONS)
 
     async def answers() -> list[bytes]:
         return [await calls.answer(body, HANG) for body in bodies]

@@ -12,7 +12,6 @@ from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.webhook.server.calls import Calls
-from karta_interpreter.webhook.server.metrics import Metrics
 from karta_interpreter.webhook.server.pending_call import RememberedAnswers
 from karta_interpreter.webhook.wire import FastDecoder, encode_results
 from tests.proofs.benchmarks.field import DEFINITIONS, Field
@@ -69,7 +68,7 @@ class _Remembering(Calls):
 
     def __init__(self, store: Store, most: int) -> None:
         self._most = most
-        super().__init__(store, Metrics(), DEFAULT_OPTIONS)
+        super().__init__(store, DEFAULT_OPTIONS)
 
     def _begin_snapshot(self, snapshot: Snapshot) -> None:
         super()._begin_snapshot(snapshot)

@@ -10,7 +10,6 @@ from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.server.calls import Calls
 from karta_interpreter.webhook.server.contention import Contention, Fight
-from karta_interpreter.webhook.server.metrics import Metrics
 from tests.webhook.wire.karmada import receive
 
 Thing = dict[str, Any]
@@ -31,9 +30,10 @@ class Member:
         self.template, self.live = template, copy.deepcopy(template)
         self.live["metadata"] |= {"uid": UID, "resourceVersion": "1", "generation": 1}
         self.now, self._seconds = 1_700_000_000.0, seconds
-        metrics = Metrics()
-        self.contention = metrics.contention = Contention(lambda: self.now, lambda: self.now, lambda: 0.0)
-        self.calls = Calls(store, metrics, Options())
+        self.contention = Contention(lambda: self.now, lambda: self.now, lambda: 0.0)
+        self.calls = Calls(store, Options())
+        self.calls.observers = (self.contention.see,)
+        self.contention.limited = self.calls.interruption.limited
         self.asked = 0
 
     @property

@@ -16,7 +16,6 @@ from karta_interpreter.webhook.server import lanes
 from karta_interpreter.webhook.server.calls import Calls
 from karta_interpreter.webhook.server.contention import Contention
 from karta_interpreter.webhook.server.load import Load
-from karta_interpreter.webhook.server.metrics import Metrics
 from karta_interpreter.webhook.wire import decode
 from tests.support.waiting import HANG
 from tests.webhook.server.habits import HABITS, KINDS, pods, template
@@ -212,7 +211,7 @@ def test_a_failure_to_look_for_fights_does_not_cost_an_answer(store: Store, monk
             member.turn(scaled(lambda turn: turn), number)
     assert member.asked == 2
     assert [each["event"] for each in said if each["log_level"] == "error"] == [
-        "looking for fights failed unexpectedly"
+        "an observer of calls failed unexpectedly"
     ]
 
 
@@ -260,9 +259,10 @@ async def test_a_fight_is_seen_whoever_answers(kind: str, overrides: str, retain
     (tmp_path / "retain.yaml").write_text(overrides)
     made = Store([KARTAS], catalogue=False, overrides=[tmp_path])
     made.load()
-    clock, metrics = [0.0], Metrics()
-    metrics.contention = Contention(lambda: clock[0], lambda: clock[0])
-    calls = Calls(made, metrics, Options())
+    clock = [0.0]
+    contention = Contention(lambda: clock[0], lambda: clock[0])
+    calls = Calls(made, Options())
+    calls.observers = (contention.see,)
     desired: Thing = {"apiVersion": "mill.example.org/v1", "kind": kind, "metadata": {"name": "a", "namespace": "b"}}
     for turn in range(5):  # the first question is only remembered
         clock[0] += 5
@@ -271,9 +271,9 @@ async def test_a_fight_is_seen_whoever_answers(kind: str, overrides: str, retain
         answer = await calls.answer(question(desired | {"spec": {"stones": 3}}, observed), HANG)
         assert b'"successful":true' in answer
     calls.close()
-    (fight,) = metrics.contention.fights()
+    (fight,) = contention.fights()
     assert (fight["field"], fight["ours"], fight["theirs"], fight["retain"]) == (".spec.stones", "3", "7", retain)
-    (metric,) = metrics.contention.collect()
+    (metric,) = contention.collect()
     assert [(sample.labels, sample.value) for sample in metric.samples] == [
         ({"kind": f"mill.example.org/v1/{kind}", "field": ".spec.stones", "retain": retain}, 1)
     ]

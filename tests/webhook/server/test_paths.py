@@ -58,7 +58,7 @@ class Line:
         settings = Settings(
             header_timeout=60.0, exchange_timeout=60.0, call_limit=HANG, body_limit=_MIB, connection_age=0
         )
-        self.calls = make(store, metrics, Options(resource_quota_estimate=True))
+        self.calls = make(store, Options(resource_quota_estimate=True))
         readiness = Readiness(store)
         application = Application(self.calls, readiness, metrics, settings)
         self.connections = Connections(application, settings)

@@ -13,12 +13,12 @@ import pytest
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.webhook.server import recorder
-from karta_interpreter.webhook.server.calls import ObservedCalls
+from karta_interpreter.webhook.server.calls import Calls
 from karta_interpreter.webhook.server.log import log
-from karta_interpreter.webhook.server.metrics import Metrics
 from karta_interpreter.webhook.server.recorder import Recorder
 from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, read
 from tests.support.waiting import HANG
+from tests.webhook.server.answered import answered
 from tests.webhook.server.client import question
 from tests.webhook.server.process import KARTAS
 from tests.webhook.server.test_scripts import OVERRIDES
@@ -44,17 +44,17 @@ def _calls(folder: Path) -> list[RecordedCall]:
 
 
 @pytest.fixture
-def calls() -> Iterator[ObservedCalls]:
+def calls() -> Iterator[Calls]:
     store = Store([KARTAS], overrides=[OVERRIDES], catalogue=False)
     store.load()
-    made = ObservedCalls(store, Metrics(), DEFAULT_OPTIONS)
+    made = Calls(store, DEFAULT_OPTIONS)
     yield made
     made.close()
 
 
-async def test_each_call_is_seen_once_whoever_answers_it(calls: ObservedCalls) -> None:
+async def test_each_call_is_seen_once_whoever_answers_it(calls: Calls) -> None:
     seen: list[tuple[bytes, bytes]] = []
-    calls.observers = (lambda *pair: seen.append(pair),)
+    calls.observers = (lambda call, answer: seen.append((call.body, answer.body)),)
     large = question("Wheel", "InterpretStatus", padding=[0] * 200_000)
     bodies = [
         question("Wheel", "InterpretReplica"),  # an error, at once
@@ -73,7 +73,7 @@ def test_files_have_what_was_asked_and_answered_for_their_owner_only(tmp_path: P
     made = _recorder(tmp_path, counts)
     made.start()
     for _ in range(3):
-        made.see(REQUEST, ANSWER)
+        made.see(*answered(REQUEST, ANSWER))
     made.close()
 
     (path,) = files_in(tmp_path)
@@ -87,7 +87,7 @@ def test_the_oldest_files_go(tmp_path: Path, counts: Counter[str], monkeypatch: 
     made = _recorder(tmp_path, counts, limit=40 * len(REQUEST))
     made.start()
     for number in range(400):
-        made.see(question(uid=f"{number}"), ANSWER)
+        made.see(*answered(question(uid=f"{number}"), ANSWER))
     made.close()
 
     kept = [int(call.request["request"]["uid"]) for call in _calls(tmp_path)]
@@ -102,7 +102,7 @@ def test_calls_beyond_what_may_wait_are_dropped(
     monkeypatch.setattr(recorder, "MOST_WAITING", 2 * (len(REQUEST) + len(ANSWER)))
     made = _recorder(tmp_path, counts)  # its thread does not run yet
     for _ in range(5):
-        made.see(REQUEST, ANSWER)
+        made.see(*answered(REQUEST, ANSWER))
     made.start()
     made.close()
 
@@ -116,7 +116,7 @@ def test_a_large_request_is_left_out_unless_values_are_recorded(
     for secret in (False, True):
         made = _recorder(tmp_path, counts, secret=secret)
         made.start()
-        made.see(REQUEST, ANSWER)
+        made.see(*answered(REQUEST, ANSWER))
         made.close()
 
     assert counts == {"dropped": 1, "written": 1}
@@ -172,7 +172,7 @@ def test_recorder_after_the_clock_went_back_keeps_the_newest_files(
         made = _recorder(tmp_path, counts, limit)
         made.start()
         for number in range(20):
-            made.see(question(uid=f"{uid} {number}"), ANSWER)
+            made.see(*answered(question(uid=f"{uid} {number}"), ANSWER))
         made.close()
 
     kept = [call.request["request"]["uid"] for call in _calls(tmp_path)]

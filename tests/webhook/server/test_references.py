@@ -11,7 +11,6 @@ from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.server.calls import Calls
-from karta_interpreter.webhook.server.metrics import Metrics
 from karta_interpreter.webhook.server.settings import MIB
 from tests.support.waiting import HANG
 
@@ -69,7 +68,7 @@ KNOWN = Known.of([TORCH], [RUNTIME])
 
 
 async def _answer(body: bytes, known: Known | None = KNOWN) -> JSON:
-    calls = Calls(_Fixed(TRAINJOB, known), Metrics(), Options())
+    calls = Calls(_Fixed(TRAINJOB, known), Options())
     try:
         return json.loads(await calls.answer(body, HANG))["response"]
     finally:
@@ -129,7 +128,7 @@ async def test_a_rollout_and_the_template_of_another_workload(spec: Object, know
     obj = {"apiVersion": ROLLOUT.api_version, "kind": "Rollout", "metadata": {"name": "shop"}, "spec": spec}
     kind = {"group": ROLLOUT.group, "version": ROLLOUT.version, "kind": ROLLOUT.kind}
     request = {"uid": "u", "kind": kind, "name": "shop", "operation": "InterpretReplica", "object": obj}
-    calls = Calls(_Fixed(ROLLOUT, known), Metrics(), Options())
+    calls = Calls(_Fixed(ROLLOUT, known), Options())
     try:
         response = json.loads(await calls.answer(json.dumps({"request": request}).encode(), 10.0))["response"]
     finally:

@@ -13,7 +13,6 @@ from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Options, 
 from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.webhook.server import calls as calls_module
 from karta_interpreter.webhook.server.calls import Calls
-from karta_interpreter.webhook.server.metrics import Metrics
 from karta_interpreter.webhook.server.pending_call import RememberedAnswers
 from karta_interpreter.webhook.wire import FastDecoder
 from tests.catalogue.entries import Entry, entries
@@ -41,7 +40,7 @@ def store() -> Store:
 
 
 def calls(store: Store, make: type[Calls] = Calls) -> Calls:
-    return make(store, Metrics(), DEFAULT_OPTIONS)
+    return make(store, DEFAULT_OPTIONS)
 
 
 def workload(replicas: Any) -> bytes:

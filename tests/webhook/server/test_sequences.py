@@ -22,7 +22,6 @@ from karta_interpreter.languages.jq.syntax import Identity, Iterate, Node, Pipe,
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.webhook.server.calls import Calls
 from karta_interpreter.webhook.server.log import NAME
-from karta_interpreter.webhook.server.metrics import Metrics
 from tests.languages.jq.expressions import NAMES, objects, plain_expressions
 from tests.proofs.benchmarks.workload import OPERATIONS, body_about
 from tests.webhook.server.test_paths import PlainCalls, answer
@@ -105,7 +104,7 @@ def bodies(sequence: Sequence[Step]) -> Iterator[bytes]:
 
 
 def both(store: Store) -> tuple[Calls, Calls]:
-    fast, whole = (make(store, Metrics(), DEFAULT_OPTIONS) for make in (Calls, PlainCalls))
+    fast, whole = (make(store, DEFAULT_OPTIONS) for make in (Calls, PlainCalls))
     return fast, whole
 
 

@@ -12,10 +12,10 @@ from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.webhook.server import shadow
 from karta_interpreter.webhook.server.calls import Calls
 from karta_interpreter.webhook.server.log import log
-from karta_interpreter.webhook.server.metrics import Metrics
 from karta_interpreter.webhook.server.shadow import Shadow, compared
 from karta_interpreter.webhook.wire.recording import line
 from tests.support.waiting import HANG, until
+from tests.webhook.server.answered import answered
 from tests.webhook.server.client import question
 from tests.webhook.server.process import KARTAS
 
@@ -38,7 +38,7 @@ async def _pair(operation: str = "InterpretReplica", kind: str = "GrainMill") ->
     store = Store([KARTAS], catalogue=False)
     store.load()
     body = question(kind, operation)
-    return body, await Calls(store, Metrics(), DEFAULT_OPTIONS).answer(body, HANG)
+    return body, await Calls(store, DEFAULT_OPTIONS).answer(body, HANG)
 
 
 async def test_answers_are_compared_by_meaning(other: Path) -> None:
@@ -67,7 +67,7 @@ async def test_a_process_compares_a_sample_of_the_calls(other: Path) -> None:
     made.start()
     pair = await _pair()
     for _ in range(4):
-        made.see(*pair)
+        made.see(*answered(*pair))
     await until(lambda: counts.total() == 2)
     made.close()
 
@@ -82,7 +82,7 @@ async def test_a_call_does_not_wait_for_a_shadow_that_is_late(other: Path) -> No
     made = Shadow(other, 1, DEFAULT_OPTIONS, lambda *labels: counts.update([labels]))  # its thread does not run yet
     pair = await _pair()
     for _ in range(shadow.MOST_WAITING + 10):
-        made.see(*pair)
+        made.see(*answered(*pair))
     made.start()
     await until(lambda: counts.total() == shadow.MOST_WAITING)
     made.close()
@@ -109,7 +109,7 @@ async def test_shadow_definitions_that_cannot_be_used_are_an_error_at_the_start_
     made = Shadow(folder, 1, DEFAULT_OPTIONS, lambda *labels: counts.update([labels]))
     made.start()
     await until(lambda: bool(errors))
-    made.see(*await _pair())
+    made.see(*answered(*await _pair()))
     await until(lambda: counts.total() == 2)
     made.close()
 

@@ -1,10 +1,8 @@
 """A call from the bytes of its request to the bytes of its answer."""
 
 import asyncio
-import logging
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from math import inf
 from typing import Any, TypeAlias
@@ -15,7 +13,7 @@ from karta_interpreter.base.sandbox import close_pools
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.engine.operations import Operation, Options, Results, interpret
+from karta_interpreter.engine.operations import Options, Results, interpret
 from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.webhook.server.isolated_calls import (
     IsolatedCalls,
@@ -26,11 +24,16 @@ from karta_interpreter.webhook.server.isolated_calls import (
 )
 from karta_interpreter.webhook.server.isolated_child import TOO_DEEP
 from karta_interpreter.webhook.server.lanes import Lane, is_large_body, lane_of
-from karta_interpreter.webhook.server.left_out import LeftOutResources
-from karta_interpreter.webhook.server.load import InterruptedWork, Interruption, Load
+from karta_interpreter.webhook.server.load import LONG, InterruptedWork, Interruption, Load
 from karta_interpreter.webhook.server.log import log
-from karta_interpreter.webhook.server.metrics import Metrics
-from karta_interpreter.webhook.server.pending_call import LONG, PendingCall, RememberedAnswers, SlowCalls
+from karta_interpreter.webhook.server.pending_call import (
+    SUCCESS,
+    Answer,
+    Observer,
+    PendingCall,
+    RememberedAnswers,
+    SlowCalls,
+)
 from karta_interpreter.webhook.wire import (
     FastDecoder,
     Request,
@@ -41,12 +44,6 @@ from karta_interpreter.webhook.wire import (
     without_uid,
 )
 
-_OPERATIONS = frozenset(operation.value for operation in Operation)
-_COUNTING = frozenset({Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT})
-_SLOW = 0.5
-"""Seconds from which Karmada writes a call to its own log (``customized.go``)."""
-_SUCCESS = 200
-_LONGEST_REASON = 500
 # A process that stops at its deadline names the slow line; this is how long the call waits for it.
 _LAST_WORDS = 0.2
 
@@ -66,17 +63,14 @@ class Calls:
     _clock = staticmethod(time.perf_counter)
     _processor_time = staticmethod(time.thread_time)
 
-    def __init__(self, store: Store, metrics: Metrics, options: Options, load: Load | None = None) -> None:
+    def __init__(self, store: Store, options: Options, load: Load | None = None) -> None:
         self.load = load or Load()
         self.interruption = Interruption()
-        self.left_out = LeftOutResources()
+        self.observers: Sequence[Observer] = ()
         self._store = store
-        self._metrics = metrics
-        metrics.contention.limited = self._limited
         self._options = options
         self._isolated = IsolatedCalls()
         self._scripts = ScriptCalls()
-        self._logs_all = log.isEnabledFor(logging.DEBUG)
         self._snapshot: Snapshot | None = None
         self._begin_snapshot(store.snapshot)
 
@@ -147,29 +141,25 @@ class Calls:
 
     def _inline(self, call: PendingCall) -> bytes | None:
         """Return the answer; None for one that is interrupted, and that a child process gives."""
-        answer, begun, succeeded = None, None, False
+        answer, begun = None, None
         try:
             if call.remembered is not None:
-                answer = with_uid(call.remembered, call.request.uid)
+                body = with_uid(call.remembered, call.request.uid)
             else:
                 begun = self._processor_time()
-                answer = self._new_answer(call, begun)
+                body = self._new_answer(call, begun)
+            answer = self._success(call, body, is_inline=True)
         except InterruptedWork:
             self.interruption.at = inf
         except Exception as error:  # noqa: BLE001 - the edge of the process
-            answer = self._failure(call, error)
-        else:
-            succeeded = True
-            self._record(call)
-        spent = self._clock() - call.started
+            answer = self._failure(call, error, is_inline=True)
+        spent = answer.seconds if answer else self._clock() - call.started
         self.load.spend(spent)
         # Processor time: a busy machine makes any call wait.
         if spent >= LONG and begun is not None and (seconds := self._processor_time() - begun) >= LONG:
             self._note_slow(call, seconds)
-        # Last: a look for fights does not make a call slow.
-        if answer and succeeded:
-            self._note(call, answer, call.definition)
-        return answer
+        # Last: observers do not make a call slow.
+        return self._observed(call, answer) if answer else None
 
     def _new_answer(self, call: PendingCall, begun: float) -> bytes:
         request = call.request
@@ -198,15 +188,13 @@ class Calls:
 
     async def _by_script(self, call: PendingCall, seconds: float) -> bytes:
         try:
-            answer = encode_results(call.request, await self._script_results(call, seconds))
+            body = encode_results(call.request, await self._script_results(call, seconds))
         except LargeResultError:
             self._note_slow(call, self._clock() - call.started)
             return await self._in_child(call.body, seconds, call)
         except Exception as error:  # noqa: BLE001 - the edge of the process
-            return self._failure(call, error)
-        self._record(call)
-        self._note(call, answer)
-        return answer
+            return self._observed(call, self._failure(call, error))
+        return self._observed(call, self._success(call, body))
 
     async def _script_results(self, call: PendingCall, seconds: float) -> Results:
         definition, asked = call.definition_and_call()
@@ -241,28 +229,8 @@ class Calls:
             # Without a uid there is no answer of Karmada's form: `RequestError` becomes an HTTP error.
             if call is None:
                 raise
-            return self._failure(call, error)
-        if call is not None:
-            self._record(call)
-            self._note(call, answer)
-        return answer
-
-    def _note(self, call: PendingCall, answer: bytes, definition: Definition | None = None) -> None:
-        if definition and call.request.operation_name in _COUNTING:
-            self.left_out.latest = call
-        elif call.request.operation_name == Operation.RETAIN and call.definition:
-            try:
-                self._metrics.contention.note(call.body, call.request, answer, definition)
-            except Exception as error:  # noqa: BLE001 - there is an answer, whatever is wrong here
-                log.error("looking for fights failed unexpectedly", exc_info=error)
-
-    @contextmanager
-    def _limited(self) -> Iterator[None]:
-        self.interruption.at = self._processor_time() + LONG
-        try:
-            yield
-        finally:
-            self.interruption.at = inf
+            return self._observed(call, self._failure(call, error))
+        return self._observed(call, self._success(call, answer)) if call else answer
 
     def _pack(self, definition: Definition) -> bytes:
         # Of another snapshot than this call's there may be another definition of the kind.
@@ -272,74 +240,33 @@ class Calls:
             self._packed[definition.gvk] = definition, needed
         return needed
 
-    def _failure(self, call: PendingCall, error: Exception) -> bytes:
+    def _success(self, call: PendingCall, body: bytes, *, is_inline: bool = False) -> Answer:
+        return Answer(body, SUCCESS, "", self._clock() - call.started, is_inline)
+
+    def _failure(self, call: PendingCall, error: Exception, *, is_inline: bool = False) -> Answer:
         request = call.request
         if isinstance(error, InterpretationError):
-            code, message = error.code, str(error)
+            code, reason = error.code, str(error)
         elif isinstance(error, RequestError):
-            code, message = error.status, str(error)
+            code, reason = error.status, str(error)
         elif isinstance(error, RecursionError):
-            code, message = 422, TOO_DEEP
+            code, reason = 422, TOO_DEEP
         else:
             # Its text may hold content of the object, so only the log gets it.
             log.error("call failed unexpectedly", uid=request.uid, operation=request.operation_name, exc_info=error)
-            code, message = 500, "internal error"
-        self._record(call, code, message)
-        return encode_failure(request.uid, code, message)
+            code, reason = 500, "internal error"
+        body = encode_failure(request.uid, code, reason)
+        return Answer(body, code, reason, self._clock() - call.started, is_inline)
 
-    def _record(self, call: PendingCall, code: int = _SUCCESS, message: str = "") -> None:
-        request, seconds = call.request, self._clock() - call.started
-        # Labels of metrics: what a client invents would make a new series each time.
-        known = request.gvk if call.definition else None
-        operation = request.operation_name if request.operation_name in _OPERATIONS else ""
-        self._metrics.answered(operation, known, code, seconds)
-        if code == _SUCCESS and seconds < _SLOW and not self._logs_all:
-            return
-        about: dict[str, Any] = {
-            "uid": request.uid,
-            "operation": request.operation_name,
-            "kind": str(request.gvk),
-            "object": f"{request.namespace}/{request.name}",
-            "seconds": round(seconds, 4),
-        }
-        if seconds >= _SLOW:
-            log.warning("slow call", **about)
-        if code == _SUCCESS:
-            log.debug("call answered", **about)
-        else:
-            log.warning("call failed", **about, code=code, reason=message[:_LONGEST_REASON])
+    def _observed(self, call: PendingCall, answer: Answer) -> bytes:
+        for observe in self.observers:
+            try:
+                observe(call, answer)
+            except Exception as error:  # noqa: BLE001 - there is an answer, whatever is wrong here
+                log.error("an observer of calls failed unexpectedly", exc_info=error)
+        return answer.body
 
 
 def definition_of(request: Request, snapshot: Snapshot) -> Definition | None:
     """Return the definition of the kind that a request names."""
     return snapshot.find(request.gvk) if request.gvk else None
-
-
-Observer: TypeAlias = Callable[[bytes, bytes], None]
-"""Sees a request and its answer; returns at once and raises nothing."""
-
-
-class ObservedCalls(Calls):
-    """Calls of all lanes, of which each observer sees every request that gets an answer of Karmada's form."""
-
-    observers: tuple[Observer, ...] = ()
-
-    def answer_soon(self, body: bytes) -> bytes | Awaited | None:
-        """Return what `Calls` returns."""
-        answer = super().answer_soon(body)
-        if isinstance(answer, bytes):
-            return self._observed(body, answer)
-        return answer and partial(self._observe, body, answer)
-
-    async def _observe(self, body: bytes, answer: Awaited, seconds: float) -> bytes:
-        return self._observed(body, await answer(seconds))
-
-    async def _in_child(self, body: bytes, seconds: float, call: PendingCall | None = None) -> bytes:
-        answer = await super()._in_child(body, seconds, call)
-        # With a call it is one that `answer_soon` has begun; without one its body is too large for that.
-        return answer if call else self._observed(body, answer)
-
-    def _observed(self, body: bytes, answer: bytes) -> bytes:
-        for observer in self.observers:
-            observer(body, answer)
-        return answer

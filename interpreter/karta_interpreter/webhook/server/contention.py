@@ -29,9 +29,11 @@ from karta_interpreter.engine.contention import (
     differences,
     suggested_line,
 )
+from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.server.lanes import is_large_body
 from karta_interpreter.webhook.server.load import InterruptedWork
 from karta_interpreter.webhook.server.log import log, redacted
+from karta_interpreter.webhook.server.pending_call import SUCCESS, Answer, PendingCall
 from karta_interpreter.webhook.wire import Request
 
 _DESIRED, _SPEC, _OBSERVED = b'"object":', b'"spec":', b'"observedObject":'
@@ -48,6 +50,8 @@ _SHARE: Final = 0.01
 """Of a processor, which is all that this may take; where calls need more, a part of them is looked at."""
 _SAVED: Final = 100.0
 """Seconds of which the share is saved."""
+_LARGEST: Final = 2**18
+"""Bytes of a request that is looked at."""
 _MOST_FIGHTS, _MOST_SERIES = 1000, 100
 _MOST_MOVING: Final = 10_000
 _OTHERS: Final = "others"
@@ -113,6 +117,16 @@ class Contention(Collector):
         self._bytes = 0
         self._free_at = -inf
         self._fights: dict[tuple[bytes, str], Fight] = {}
+
+    def see(self, call: PendingCall, answer: Answer) -> None:
+        """Take note of a call if it is one of Retain, and not a large one."""
+        if (
+            call.request.operation_name == Operation.RETAIN
+            and call.definition
+            and answer.code == SUCCESS
+            and len(call.body) <= _LARGEST
+        ):
+            self.note(call.body, call.request, answer.body, call.definition if answer.is_inline else None)
 
     def note(self, body: bytes, request: Request, answer: bytes, definition: Definition | None) -> None:
         """Take note of a call of Retain; with a ``definition`` a line that ends the fight is looked for."""

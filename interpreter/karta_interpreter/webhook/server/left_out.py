@@ -6,10 +6,12 @@ from typing import Final
 import orjson
 
 from karta_interpreter.base.k8s.values import field_path
+from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.left_out import resources_left_out
 from karta_interpreter.webhook.server.log import log
-from karta_interpreter.webhook.server.pending_call import PendingCall
+from karta_interpreter.webhook.server.pending_call import SUCCESS, Answer, PendingCall
 
+_COUNTING: Final = frozenset({Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT})
 _PAUSE: Final = 1.0
 _LARGEST: Final = 2**16
 """Bytes of a request that is looked at: more would hold up the event loop for longer than a millisecond or two."""
@@ -19,10 +21,14 @@ _MOST: Final = 1000
 class LeftOutResources:
     """Looks at the latest call that counted pods, once a second, and logs each place of a definition once."""
 
-    latest: PendingCall | None = None
-
     def __init__(self) -> None:
+        self._latest: PendingCall | None = None
         self._logged: set[tuple[str, str]] = set()
+
+    def see(self, call: PendingCall, answer: Answer) -> None:
+        """Take a call that the event loop has answered."""
+        if answer.is_inline and answer.code == SUCCESS and call.request.operation_name in _COUNTING:
+            self._latest = call
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -32,7 +38,7 @@ class LeftOutResources:
 
     def look(self) -> None:
         """Look at the latest call, if there is one since the last look."""
-        call, self.latest = self.latest, None
+        call, self._latest = self._latest, None
         if call is None or call.definition is None or len(call.body) > _LARGEST or len(self._logged) >= _MOST:
             return
         obj = orjson.loads(call.body)["request"]["object"]

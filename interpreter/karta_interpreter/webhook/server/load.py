@@ -93,8 +93,8 @@ _TICK: Final = 0.02
 """Seconds of the process' processor time between two looks; an idle process has none."""
 
 
-_AGAIN: Final = 0.1
-"""Seconds of processor time until work that goes on is interrupted again."""
+LONG: Final = 0.1
+"""Seconds of processor time in which the event loop answers no other call; then work is interrupted."""
 
 
 class InterruptedWork(BaseException):
@@ -137,8 +137,17 @@ class Interruption:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             signal.signal(signal.SIGVTALRM, before)
 
+    @contextmanager
+    def limited(self) -> Iterator[None]:
+        """Interrupt a block that takes 0.1 s of processor time."""
+        self.at = time.thread_time() + LONG
+        try:
+            yield
+        finally:
+            self.at = inf
+
     def _interrupt_if_due(self, *_: object) -> None:
         if time.thread_time() >= self.at:
             # Python swallows an error in the callback of a weak reference: the work goes on, and is interrupted again.
-            self.at += _AGAIN
+            self.at += LONG
             raise InterruptedWork

@@ -23,7 +23,9 @@ from prometheus_client.registry import Collector
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.server.contention import Contention
+from karta_interpreter.webhook.server.pending_call import Answer, PendingCall
 
 # One more series for each, with a time that Prometheus does not read.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated there
@@ -37,6 +39,7 @@ _PAGE_SECONDS = 1.0
 SLOW_SECONDS: Final = 0.1
 """A call that takes longer counts as slow: hostile definitions may delay the calls of others by as much."""
 
+_OPERATIONS: Final = frozenset(operation.value for operation in Operation)
 _UNKNOWN: Final = "unknown"
 _OUTCOMES: Final = {200: "success", 400: "invalid", 404: "unknown_kind", 422: "failed", 504: "timeout"}
 _FAULT: Final = "error"
@@ -59,7 +62,7 @@ class Metrics:
         ProcessCollector(registry=self._registry)
         calls = CallMetrics()
         self._registry.register(calls)
-        self.answered, self.totals = calls.add, calls.totals
+        self.see, self.answered, self.totals = calls.see, calls.add, calls.totals
         self.contention = Contention()
         self._registry.register(self.contention)
         self._http_errors = self._counter("http_errors", "Requests that got an HTTP error.", "status")
@@ -153,6 +156,12 @@ class CallMetrics(Collector):
         self._series: dict[tuple[str, str, str], _Series] = {}
         self._by_call: dict[tuple[str, GVK | None, int], _Series] = {}
         self._within = defaultdict[str, list[int]](lambda: [0] * (len(BOUNDS) + 1))
+
+    def see(self, call: PendingCall, answer: Answer) -> None:
+        """Count a call: what a client invents would make a new series each time, and is unknown."""
+        name = call.request.operation_name
+        gvk = call.request.gvk if call.definition else None
+        self.add(name if name in _OPERATIONS else "", gvk, answer.code, answer.seconds)
 
     def add(self, operation: str, gvk: GVK | None, code: int, seconds: float) -> None:
         """Count an answer; ``gvk`` is None for a kind without a definition, ``operation`` empty for an unknown one."""

@@ -4,6 +4,7 @@ Karmada asks about one object again and again, mostly because its status has cha
 then reads the same parts, and has the same answer.
 """
 
+from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError
@@ -12,9 +13,6 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Call
 from karta_interpreter.webhook.wire import Asked, Request
-
-LONG: Final = 0.1
-"""Seconds of processor time in which the event loop answers no other call."""
 
 Key: TypeAlias = tuple[str, str]
 """The names of a definition and of an operation."""
@@ -96,6 +94,24 @@ class PendingCall(NamedTuple):
         """Return the error about a call that is stopped after that time."""
         name, operation = self.definition_or_raise().name, self.request.operation_name
         return f"definition {name}: {operation} took longer than {seconds:.3g} s"
+
+
+class Answer(NamedTuple):
+    """What a call got; the ``reason`` of a failure is empty for a success."""
+
+    body: bytes
+    code: int
+    reason: str
+    seconds: float
+    """Since the call came."""
+    is_inline: bool
+    """Whether the event loop gave it."""
+
+
+SUCCESS: Final = 200
+
+Observer: TypeAlias = Callable[[PendingCall, Answer], None]
+"""Sees each call with its answer, on the event loop: its time must not depend on the size of either."""
 
 
 def _unknown(gvk: GVK, kinds: list[GVK]) -> str:

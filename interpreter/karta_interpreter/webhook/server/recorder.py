@@ -14,6 +14,7 @@ from typing import BinaryIO, Final, TypeAlias
 
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.server.log import log
+from karta_interpreter.webhook.server.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.wire.recording import LONGEST, file_name, file_number, files_in, head, line
 from karta_interpreter.webhook.wire.redaction import Redaction
 
@@ -60,14 +61,14 @@ class Recorder:
         """Begin to write."""
         self._thread.start()
 
-    def see(self, request: bytes, answer: bytes) -> None:
+    def see(self, call: PendingCall, answer: Answer) -> None:
         """Take a call, unless too many wait."""
-        size = len(request) + len(answer)
+        size = len(call.body) + len(answer.body)
         if self._put - self._taken + size > MOST_WAITING:
             self._count("dropped")
             return
         self._put += size
-        self._queue.put((time.time(), request, answer))
+        self._queue.put((time.time(), call.body, answer.body))
 
     def close(self) -> None:
         """Write what waits, for some seconds at most, and end the file."""

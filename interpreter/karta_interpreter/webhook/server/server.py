@@ -16,9 +16,11 @@ from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.server.application import Application
 from karta_interpreter.webhook.server.bodies import keep_memory_trimmed
-from karta_interpreter.webhook.server.calls import Calls, ObservedCalls
+from karta_interpreter.webhook.server.call_log import log_call
+from karta_interpreter.webhook.server.calls import Calls
 from karta_interpreter.webhook.server.certificate import Certificate
 from karta_interpreter.webhook.server.health import HealthListener, Readiness
+from karta_interpreter.webhook.server.left_out import LeftOutResources
 from karta_interpreter.webhook.server.listener import Connections, Listener, cannot_listen, release_memory
 from karta_interpreter.webhook.server.load import Load
 from karta_interpreter.webhook.server.log import log
@@ -117,12 +119,11 @@ class Server:
         options, load = options_of(settings), Load(settings.calls_in_work)
         differences = deque[JSON](maxlen=_MOST_SHOWN) if settings.shadow and settings.console_port is not None else None
         self._watchers = tuple(_watchers(settings, self._metrics, differences))
-        self._calls: Calls
-        if self._watchers:
-            self._calls = ObservedCalls(self._store, self._metrics, options, load)
-            self._calls.observers = tuple(each.see for each in self._watchers)
-        else:
-            self._calls = Calls(self._store, self._metrics, options, load)
+        self._left_out = LeftOutResources()
+        self._calls = Calls(self._store, options, load)
+        self._metrics.contention.limited = self._calls.interruption.limited
+        observers = self._metrics, self._metrics.contention, self._left_out, *self._watchers
+        self._calls.observers = log_call, *(observer.see for observer in observers)
         existing_kinds = (lambda: plane.kinds) if plane else dict
         application = Application(self._calls, self._readiness, self._metrics, settings, existing_kinds)
         connections = Connections(application, settings)
@@ -179,7 +180,7 @@ class Server:
         opened.push_async_callback(self._end_tasks)
         self._background("beating", self._readiness.run())
         self._background("giving memory back", keep_memory_trimmed())
-        self._background("looking for resources left out", self._calls.left_out.run())
+        self._background("looking for resources left out", self._left_out.run())
         self._background("watching the definitions", self._store.watch())
         if tls:
             self._background("renewing the certificate", tls.run(settings.certificate_interval))

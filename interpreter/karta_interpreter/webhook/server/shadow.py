@@ -26,13 +26,15 @@ from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Call, Options, interpret
 from karta_interpreter.engine.suites.comparison import compare
 from karta_interpreter.webhook.server.log import log, redacted
+from karta_interpreter.webhook.server.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.wire import encode_results
 from karta_interpreter.webhook.wire.recording import line
 from karta_interpreter.webhook.wire.request import request_of
 from karta_interpreter.webhook.wire.results import results_of
 
 if TYPE_CHECKING:
-    from karta_interpreter.base.sandbox.child import Answer, Channel
+    from karta_interpreter.base.sandbox.child import Answer as ChildAnswer
+    from karta_interpreter.base.sandbox.child import Channel
 
 MOST_WAITING: Final = 64
 _LARGEST: Final = 2**20
@@ -81,14 +83,14 @@ class Shadow:
         """Begin to compare."""
         self._thread.start()
 
-    def see(self, request: bytes, answer: bytes) -> None:
+    def see(self, call: PendingCall, answer: Answer) -> None:
         """Take a call if it is one of the sample."""
         self._due += self._sample
-        if self._due < 1 or len(request) > _LARGEST:
+        if self._due < 1 or len(call.body) > _LARGEST:
             return
         self._due -= 1
         try:
-            self._queue.put_nowait((request, answer))
+            self._queue.put_nowait((call.body, answer.body))
         except Full:
             return
 
@@ -141,7 +143,7 @@ class Shadow:
         return orjson.loads(reply)
 
 
-def start(path: str, options: str) -> "Answer":
+def start(path: str, options: str) -> "ChildAnswer":
     """Return the function that compares a call with what the definitions of a folder or file answer.
 
     Without a call it returns the reasons why definitions cannot be used.
