@@ -1,7 +1,7 @@
 """How each row of the table is fed: callers, writers of definitions and users of the types API at their worst."""
 
 # ruff: noqa: SLF001 - what something holds is private
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +11,7 @@ from unittest import mock
 
 import orjson
 
-from karta_interpreter.base.errors import RequestError
+from karta_interpreter.base.errors import RequestError, ServeError
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.definitions.sources.snapshot import Quarantined
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
@@ -25,6 +25,7 @@ from karta_interpreter.webhook.server.load import Load
 from karta_interpreter.webhook.server.pending_call import RememberedAnswers
 from karta_interpreter.webhook.server.recorder import Recorder
 from karta_interpreter.webhook.server.shadow import Shadow
+from karta_interpreter.webhook.server.web_process import message
 from karta_interpreter.webhook.wire import encode_failure
 from tests.bounds.feeding import FEEDERS, TEXT, Fed, feeder
 from tests.webhook.server.answered import answered
@@ -155,6 +156,37 @@ def _shadowed(bound: int) -> Iterator[Fed]:
     shadow = Shadow(Path(), 1.0, DEFAULT_OPTIONS, lambda *_: None)
     shadow._queue.maxsize = bound
     yield Fed(lambda text: shadow.see(*answered(text.encode(), b"{}")), shadow._queue.qsize)
+
+
+@feeder("answers of a shadow that the console shows", "webhook.server.server:_MOST_SHOWN", small=5)
+def _shown(bound: int) -> Iterator[Fed]:
+    shown = deque[Any](maxlen=bound)
+    shadow = Shadow(Path(), 1.0, DEFAULT_OPTIONS, lambda *_: None, shown)
+    found = ["v1/Mill", "Retain", "different", [[".spec", "1", "2"]]]
+    kind = {"group": "", "version": "v1", "kind": "Mill"}
+    obj = {"apiVersion": "v1", "kind": "Mill", "metadata": {"name": "rye"}}
+
+    def push(text: str) -> None:
+        request = {"uid": "1", "kind": kind, "name": text, "operation": "InterpretHealth", "object": obj}
+        with mock.patch.object(shadow, "_ask", return_value=found):
+            shadow._compare(orjson.dumps({"request": request}), b"{}")
+
+    yield Fed(push, lambda: len(shown))
+
+
+@feeder("a message between the two processes", "webhook.server.web_process:MOST_BYTES", small=80_000, unit=1000)
+def _channel_messages(_: int) -> Iterator[Fed]:
+    parts, part = list[str](), "x" * 980
+    sizes, refused = [0], Counter[str]()
+
+    def push(_: str) -> None:
+        parts.append(part)
+        try:
+            sizes[0] = len(message(parts))
+        except ServeError as error:
+            refused[type(error).__name__] += 1
+
+    yield Fed(push, lambda: sizes[0] - 1, refused.total)
 
 
 @feeder("addresses whose requests to the types API are counted", "web.types_api.edge:_MOST_CLIENTS", small=20)

@@ -88,26 +88,22 @@ def growth(fed: Fed, count: int) -> Growth:
     """
     texts = (f"{number:012}".ljust(TEXT, "x") for number in range(TIMES * count))
 
-    def feed(most: int | None) -> int:
-        return sum(_calls(partial(fed.push, text)) for text in islice(texts, most))
+    def feed(most: int | None) -> tuple[int, int]:
+        """Return the calls for so many texts, and the most memory that is held between two of them."""
+        calls, held = 0, 0
+        for text in islice(texts, most):
+            calls += _calls(partial(fed.push, text))
+            held = max(held, tracemalloc.get_traced_memory()[0])
+        return calls, held
 
     with _traced():
-        first = feed(count)
+        first, filled = feed(count)
         full, lost_before = fed.held(), fed.lost and fed.lost()
-        feed(count)
-        peak = _peak()
-        later = feed(None)
-        more = _peak() - peak
+        memory = max(filled, feed(count)[1])
+        later, most = feed(None)
     held = fed.held()
     work = later / (TIMES - 2) / max(first, 1)
-    return Growth(full, held, lost_before, fed.lost and fed.lost(), more - _SLACK, work)
-
-
-def _peak() -> int:
-    """Return the most memory since the last call."""
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.reset_peak()
-    return peak
+    return Growth(full, held, lost_before, fed.lost and fed.lost(), most - memory - _SLACK, work)
 
 
 @contextmanager

@@ -36,7 +36,7 @@ from karta_interpreter.webhook.server.process import event_loop, settle_garbage
 from karta_interpreter.webhook.server.server import store_of
 from karta_interpreter.webhook.server.settings import Settings
 from karta_interpreter.webhook.server.tls import Tls
-from karta_interpreter.webhook.server.web_process import WebChannel
+from karta_interpreter.webhook.server.web_process import BEAT_SECONDS, WebChannel, message
 
 _CERTIFICATE_SECONDS = 0.5
 
@@ -47,26 +47,33 @@ async def run(settings: Settings, end: socket.socket) -> None:
     webhook = Webhook(channel)
     following = asyncio.create_task(webhook.follow())
     try:
-        await webhook.met.wait()
         async with AsyncExitStack() as opened:
+            _keep(opened, _beat(channel))
             store, started = await _open(settings, webhook, opened)
-            await channel.send(started)
-            # In this turn of the event loop: what connects waits until the definitions are known.
-            store.load()
+            await channel.send(message(started))
             settle_garbage()  # only now: each change of definitions would collect over all of them
             store.subscribe(lambda _: release_memory())  # the snapshot before is garbage then
             _keep(opened, store.watch())
             _keep(opened, keep_memory_trimmed())
             await webhook.stopping.wait()
+        if following.done():
+            following.result()
     except InterpreterError as error:
-        await channel.send({"urls": {}, "ports": {}, "error": str(error)})
+        await channel.send(message({"urls": {}, "ports": {}, "error": str(error)}))
     finally:
         following.cancel()
         channel.close()
 
 
+async def _beat(channel: WebChannel) -> None:
+    """Let the webhook know that the event loop runs, until cancelled."""
+    while True:
+        await channel.send(message({}))
+        await asyncio.sleep(BEAT_SECONDS)
+
+
 async def _open(settings: Settings, webhook: Webhook, opened: AsyncExitStack) -> tuple[Store, dict[str, Any]]:
-    """Listen; return the definitions, which have not been read, and the URLs with the ports as settings.
+    """Read the definitions and listen; return the definitions, and the URLs with the ports as settings.
 
     What ``opened`` closes, in reverse order, stays. Raises InterpreterError where settings do not allow it.
     """
@@ -77,6 +84,9 @@ async def _open(settings: Settings, webhook: Webhook, opened: AsyncExitStack) ->
             api.check()
         cluster = Cluster(api, reports=False) if settings.cluster else None
     store = store_of(settings, cluster)
+    # Before anybody can connect, and in a thread: the process goes on to beat.
+    await asyncio.to_thread(store.load)
+    await webhook.met.wait()
     if webhook.state.certificate:
         tls = Tls(webhook, Metrics(), lambda: None)
         _keep(opened, tls.run(_CERTIFICATE_SECONDS))

@@ -5,6 +5,7 @@ import time
 from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from itertools import accumulate
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from karta_interpreter.base.errors import ServeError
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.webhook.server.certificate import Certificate, CertificateSource
 from karta_interpreter.webhook.server.metrics import BOUNDS, AnswerCounts
-from karta_interpreter.webhook.server.web_process import State, WebChannel
+from karta_interpreter.webhook.server.web_process import State, WebChannel, message
 
 
 class Webhook(CertificateSource):
@@ -41,10 +42,12 @@ class Webhook(CertificateSource):
         states = TypeAdapter(State)
         try:
             while (document := await self._channel.receive()) is not None:
-                if "answer" in document:
-                    asked = self._asked.popleft()
-                    if not asked.done():
-                        asked.set_result(document["answer"])
+                if "state" not in document:
+                    answer = self._asked.popleft()
+                    if not answer.done() and "error" in document:
+                        answer.set_exception(ServeError(document["error"]))
+                    elif not answer.done():
+                        answer.set_result(document["answer"])
                     continue
                 self.state = states.validate_python(document["state"])
                 self.met.set()
@@ -57,10 +60,13 @@ class Webhook(CertificateSource):
             self.stopping.set()
 
     async def ask(self, what: str, *about: Any) -> Any:  # noqa: ANN401 - JSON
-        """Return the answer to a question (`karta_interpreter.webhook.server.web_process.WebProcess`)."""
+        """Return the answer to a question (`karta_interpreter.webhook.server.web_process.WebProcess`).
+
+        Raises ServeError if there is none.
+        """
         answer = asyncio.get_running_loop().create_future()
+        self._channel.write(message([what, *about]))
         self._asked.append(answer)
-        await self._channel.send([what, *about])
         return await answer
 
     async def totals(self) -> AnswerCounts:
@@ -98,7 +104,8 @@ class LastHour:
     async def run(self) -> None:
         """Sample until cancelled."""
         while True:
-            await self.sample()
+            with suppress(ServeError):
+                await self.sample()
             await asyncio.sleep(INTERVAL)
 
     async def document(self) -> Object:

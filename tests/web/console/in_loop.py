@@ -4,7 +4,7 @@ import asyncio
 import socket
 import subprocess
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
@@ -32,15 +32,18 @@ class InLoop:
         self._task.get_loop().call_soon_threadsafe(self._task.cancel)
 
 
-def in_loop(urls: dict[str, str]) -> Callable[[Shared], AbstractAsyncContextManager[None]]:
+def in_loop(urls: dict[str, str]) -> Callable[[Shared], AbstractAsyncContextManager[Callable[[], Awaitable[None]]]]:
     """An extension of a server; it puts what listens, and where, into ``urls``."""
 
     @asynccontextmanager
-    async def serve(shared: Shared) -> AsyncIterator[None]:
+    async def serve(shared: Shared) -> AsyncIterator[Callable[[], Awaitable[None]]]:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(web_process, "start", InLoop)
-            async with web_process.web_process(shared, "") as process:
-                urls.update(process.urls)
-                yield
+            async with web_process.web_process(shared, "") as listens:
+
+                async def listen() -> None:
+                    urls.update(await listens())
+
+                yield listen
 
     return serve

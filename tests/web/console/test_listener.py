@@ -1,9 +1,11 @@
 """The console listens on loopback, by itself or next to a server."""
 
+import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -81,11 +83,11 @@ async def test_a_port_that_is_taken_is_an_error() -> None:
 
 
 @asynccontextmanager
-async def fighting(shared: Shared) -> AsyncIterator[None]:
+async def fighting(shared: Shared) -> AsyncIterator[Callable[[], Awaitable[None]]]:
     shared.metrics.contention.add(b"u", FIGHT)
     assert shared.differences is not None
     shared.differences.append(DIFFERENCE)
-    yield
+    yield partial(asyncio.sleep, 0)
 
 
 @pytest.mark.usefixtures("built")

@@ -146,6 +146,8 @@ def test_a_file_of_another_author_is_left_alone(tmp_path: Path) -> None:
         file.write_text(json.dumps(karta("HandMill")))
         while not server.interpret(workload("HandMill"))["successful"]:
             pass
+        while "HandMill" not in {each["name"] for each in server.get().json["types"]}:
+            pass  # the second process reads the folder by itself
         answer = server.post(workload_type("HandMill"))
         assert answer.status == 409
         assert answer.json["owner"] == f"the author of the file {file}"

@@ -1,10 +1,12 @@
 """Other definitions answer a sample of calls, and differences are counted."""
 
+import base64
 import shutil
 from collections import Counter, deque
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from karta_interpreter.definitions.sources.store import Store
@@ -58,6 +60,20 @@ async def test_answers_are_compared_by_meaning(other: Path) -> None:
         (KIND, "InterpretStatus", "same", []),
         ("", "", "left out", []),
     ]
+
+
+async def test_shadow_place_with_long_key_is_cut(other: Path) -> None:
+    context = orjson.loads((await _pair("Retain"))[0])
+    context["request"]["observedObject"] = context["request"]["object"]
+    patch = base64.b64encode(orjson.dumps([{"op": "add", "path": f"/spec/{'k' * 300_000}", "value": 1}])).decode()
+    response = {"uid": "1", "successful": True, "patch": patch, "patchType": "JSONPatch"}
+    outcome = compared(
+        Store([other], catalogue=False).load(),
+        line(0, orjson.dumps(context), orjson.dumps({"response": response})),
+        DEFAULT_OPTIONS,
+    )
+    assert outcome[2] == "different"
+    assert [(len(field), there) for field, there, _ in outcome[3]] == [(256, "1")]
 
 
 async def test_a_process_compares_a_sample_of_the_calls(other: Path) -> None:

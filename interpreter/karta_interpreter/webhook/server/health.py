@@ -44,12 +44,16 @@ class Readiness:
         self._clock = clock
         self._beat: tuple[float, list[str]] = clock(), []
         self.draining = False
+        self.is_starting = False
+        """Whether something does not listen yet that was asked for next to the webhook."""
 
     def objections(self) -> list[str]:
         """Return why the server is not ready; nothing when it is."""
         found = []
         if self.draining:
             found.append("the server is about to stop")
+        if self.is_starting:
+            found.append("the workload types API and the console do not listen yet")
         if not self._settled():
             found.append("the Kartas of the cluster have not been read yet")
         if not self._store.snapshot.entries:

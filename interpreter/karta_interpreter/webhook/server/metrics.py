@@ -41,6 +41,8 @@ SLOW_SECONDS: Final = 0.1
 
 _OPERATIONS: Final = frozenset(operation.value for operation in Operation)
 _UNKNOWN: Final = "unknown"
+_LONGEST: Final = 256
+"""Characters of the label of a kind, which a definition may write as it likes."""
 _OUTCOMES: Final = {200: "success", 400: "invalid", 404: "unknown_kind", 422: "failed", 504: "timeout"}
 _FAULT: Final = "error"
 BOUNDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.03, SLOW_SECONDS, 0.5, 2.5)
@@ -222,4 +224,4 @@ class _Series:
 
 
 def _kind_label(gvk: GVK) -> str:
-    return f"{gvk.api_version}/{gvk.kind}"
+    return f"{gvk.api_version}/{gvk.kind}"[:_LONGEST]

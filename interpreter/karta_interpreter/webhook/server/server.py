@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from math import inf
@@ -83,8 +83,8 @@ class Shared:
     differences: deque[JSON] | None = None
 
 
-Extension: TypeAlias = Callable[[Shared], AbstractAsyncContextManager[object]]
-"""Serves something else in a block, from after the server listens to before it stops; raises ServeError."""
+Extension: TypeAlias = Callable[[Shared], AbstractAsyncContextManager[Callable[[], Awaitable[object]]]]
+"""Serves something else in a block. What the block gets lets it listen, and raises ServeError if it cannot."""
 
 
 class Server:
@@ -137,13 +137,23 @@ class Server:
         self._quarantined: tuple[Quarantined, ...] = ()
         self._shared = Shared(settings, self._store, self._readiness, self._metrics, self._tls, plane, differences)
         self._extensions, self._open = tuple(extensions), AsyncExitStack()
+        self._readiness.is_starting = bool(self._extensions)
 
     async def __aenter__(self) -> Self:
-        self._show(self._store.load())
-        self._store.subscribe(self._show)
         # A start that fails closes what it has opened; one that succeeds leaves that to `__aexit__`.
         async with AsyncExitStack() as opened:
+            extended = await opened.enter_async_context(AsyncExitStack())
+            extensions = [await extended.enter_async_context(each(self._shared)) for each in self._extensions]
+            self._show(self._store.load())
+            self._store.subscribe(self._show)
             await self._start(opened)
+            opened.push_async_callback(extended.aclose)
+            for listens in extensions:
+                await listens()
+            self._readiness.is_starting = False
+            self._readiness.beat()
+            if self._control_plane:
+                self._registration = self._background("registering", self._control_plane.run())
             self._open = opened.pop_all()
         return self
 
@@ -184,10 +194,6 @@ class Server:
         self._background("watching the definitions", self._store.watch())
         if tls:
             self._background("renewing the certificate", tls.run(settings.certificate_interval))
-        for each in self._extensions:
-            await opened.enter_async_context(each(self._shared))
-        if plane:
-            self._registration = self._background("registering", plane.run())
 
     @property
     def started(self) -> Started:

@@ -53,6 +53,8 @@ _MOST_REASONS: Final = 20
 """Definitions that the log names."""
 _MOST_PLACES: Final = 4
 """Places of an answer that are named."""
+_LONGEST: Final = 256
+"""Characters of a place: keys of maps may be as long as an object."""
 
 Count: TypeAlias = Callable[[str, str, str], None]
 """Counts a comparison by kind, operation and outcome: same, different, and without the two left out or failed."""
@@ -201,4 +203,4 @@ def _differences(call: Call, live: dict[str, Any], mine: dict[str, Any] | None) 
     for name in before:
         for path, there, here in compare(name, before.get(name), after.get(name)):
             field = field_path(path)
-            yield field, redacted(field, there), redacted(field, here)
+            yield field[:_LONGEST], redacted(field, there), redacted(field, here)

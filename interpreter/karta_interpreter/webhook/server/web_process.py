@@ -10,9 +10,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,10 +27,21 @@ from karta_interpreter.webhook.server.log import log
 from karta_interpreter.webhook.server.server import Shared
 from karta_interpreter.webhook.server.settings import MIB, Settings
 
+MOST_BYTES: Final = MIB
+"""Of a message in either direction."""
+BEAT_SECONDS: Final = 1.0
+"""How often the process sends a beat."""
+
 _SERIES: Final = 500  # counters in one answer, which takes some tenths of a millisecond of the event loop
 _INFORM_SECONDS: Final = 0.2
 _START_SECONDS: Final = 60.0
+"""The longest until the first beat: the process imports its modules, perhaps on a busy machine."""
+_SILENT_SECONDS: Final = 8.0
+"""Without a beat, after which the process is taken for frozen."""
+_SILENT_AT_END: Final = 2.0
 _END_SECONDS: Final = 5.0  # for requests in work, changes whose clients have left, and connections: a second each
+_EXIT_SECONDS: Final = 2.0
+_LONGEST_REASON: Final = 500
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 
 
@@ -56,12 +68,16 @@ class WebChannel:
     @classmethod
     async def of(cls, end: socket.socket) -> "WebChannel":
         """Read from and write to a socket."""
-        return cls(*await asyncio.open_unix_connection(sock=end, limit=MIB))
+        return cls(*await asyncio.open_unix_connection(sock=end, limit=MOST_BYTES))
 
-    async def send(self, document: object) -> None:
-        """Write a document; nothing where the other end is closed."""
+    def write(self, message: bytes) -> None:
+        """Write a message without waiting."""
+        self._writer.write(message)
+
+    async def send(self, message: bytes) -> None:
+        """Write a message; nothing if the other end is closed."""
         with suppress(OSError):
-            self._writer.write(orjson.dumps(document, default=_plain) + b"\n")
+            self.write(message)
             await self._writer.drain()
 
     async def receive(self) -> Any:  # noqa: ANN401 - any document
@@ -72,21 +88,30 @@ class WebChannel:
         return orjson.loads(line) if line.endswith(b"\n") else None
 
 
+def message(document: object) -> bytes:
+    """Return what the channel sends for a document; raises ServeError for one that the other end would not read."""
+    text = orjson.dumps(document, default=_plain)
+    if len(text) > MOST_BYTES:
+        raise ServeError(f"a message to the other process has {len(text)} bytes; the most is {MOST_BYTES}")
+    return text + b"\n"
+
+
 def _plain(value: object) -> str:
     # The text around the certificates of a PEM file may have any encoding.
     return value.decode("latin-1") if isinstance(value, bytes) else str(value)
 
 
 class WebProcess:
-    """The process; where it ends by itself, the webhook goes on, and starts it again after a pause that grows."""
+    """The process; if it ends or freezes, the webhook goes on, and starts it again after a pause that grows."""
 
     def __init__(self, shared: Shared, module: str) -> None:
         self._shared, self._module, self._settings = shared, module, shared.settings
+        self._silence = 0.0
         self.urls: dict[str, str] = {}
-        self.started, self.stopping = asyncio.Event(), asyncio.Event()
+        self.wanted, self.started, self.stopping = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def run(self) -> None:
-        """Keep it running until `stopping`; raises ServeError where it does not start the first time."""
+        """Keep it running until `stopping`; raises ServeError if it does not start the first time."""
         pause = 0.0
         while not self.stopping.is_set():
             begun = time.monotonic()
@@ -105,24 +130,31 @@ class WebProcess:
                 await asyncio.wait_for(self.stopping.wait(), pause)
 
     async def _life(self) -> str:
-        """Start it, and inform and answer it until it ends; return how. Raises ServeError where it cannot start."""
+        """Start it, and inform and answer it until it ends; return how. Raises ServeError if it cannot start."""
         ours, theirs = socket.socketpair()
         with theirs:
             process = start(self._module, self._settings, theirs)
         channel = await WebChannel.of(ours)
-        informing = asyncio.create_task(self._inform(channel))
+        self._silence = _SILENT_SECONDS - _START_SECONDS
+        informing = asyncio.create_task(self._inform(channel, process))
         try:
             while (document := await channel.receive()) is not None:
+                self._silence = 0.0
                 if isinstance(document, list):
-                    await channel.send({"answer": await self._answer(*document)})
+                    await self._reply(channel, *document)
                     await asyncio.sleep(0)  # calls come between two questions
-                else:
+                elif document:
                     self._take(**document)
+        except BaseException:
+            process.kill()  # there is no time left, or nothing more to expect of it
+            raise
         finally:
             informing.cancel()
             channel.close()
             status = await asyncio.to_thread(_status, process)
         how = f"the signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+        if self._silence > _SILENT_AT_END:
+            how += f" after {_SILENT_SECONDS:.0f} s without a beat"
         return f"the process of the workload types API and the console has ended with {how}"
 
     def _take(self, urls: dict[str, str], ports: dict[str, Any], error: str = "") -> None:
@@ -136,16 +168,33 @@ class WebProcess:
         self._settings = replace(self._settings, **ports)
         self.started.set()
 
-    async def _inform(self, channel: WebChannel) -> None:
+    async def _inform(self, channel: WebChannel, process: "subprocess.Popen[bytes]") -> None:
+        """Tell the process what has become different, and kill it when it is silent for too long."""
         shared, plane, told = self._shared, self._shared.control_plane, None
         while True:
             certificate = shared.tls.certificate if shared.tls else None
             in_step = plane.registrar.in_step if plane and plane.registrar else None
             state = State(certificate, in_step, shared.readiness.draining, self.stopping.is_set())
-            if state != told:
+            if self.wanted.is_set() and state != told:
                 told = state
-                await channel.send({"state": state})
+                channel.write(message({"state": state}))
             await asyncio.sleep(_INFORM_SECONDS)
+            # Counted in looks: while the webhook itself stands still, it hears no beat either.
+            self._silence += _INFORM_SECONDS
+            if self._silence > (_SILENT_AT_END if self.stopping.is_set() else _SILENT_SECONDS):
+                process.kill()
+
+    async def _reply(self, channel: WebChannel, question: str, *arguments: Any) -> None:  # noqa: ANN401 - JSON
+        """Answer a question; one that fails, or whose answer is too long, gets an error."""
+        self._silence = -inf  # no beat is read meanwhile
+        try:
+            answer = message({"answer": await self._answer(question, *arguments)})
+        except Exception as error:  # noqa: BLE001 - the error of one question
+            reason = f"{error!r}"[:_LONGEST_REASON]
+            log.warning("a question of the types API or the console failed", question=question, reason=reason)
+            answer = message({"error": reason})
+        self._silence = 0.0
+        await channel.send(answer)
 
     async def _answer(self, what: str, *about: Any) -> JSON:  # noqa: ANN401 - JSON
         """Answer a question: read a file of the types folder, labels of Kartas, counters, fights, a shadow's answers.
@@ -184,25 +233,34 @@ def start(module: str, settings: Settings, end: socket.socket) -> "subprocess.Po
 def _status(process: "subprocess.Popen[bytes]") -> int:
     """Wait for the end of a process, for which its closed channel is the sign."""
     with suppress(subprocess.TimeoutExpired):
-        return process.wait(_END_SECONDS)
+        return process.wait(_EXIT_SECONDS)
     process.kill()
     return process.wait()
 
 
 @asynccontextmanager
-async def web_process(shared: Shared, module: str) -> AsyncIterator[WebProcess]:
-    """Run the process, which is a module, in a block; raises ServeError where it cannot start."""
+async def web_process(shared: Shared, module: str) -> AsyncIterator[Callable[[], Awaitable[dict[str, str]]]]:
+    """Run the process, which is a module, in a block.
+
+    The function that the block gets lets the process listen, and returns where; it raises ServeError if it cannot.
+    """
     process = WebProcess(shared, module)
-    running, started = asyncio.create_task(process.run()), asyncio.create_task(process.started.wait())
-    try:
-        await asyncio.wait({running, started}, timeout=_START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+    running = asyncio.create_task(process.run())
+    await asyncio.sleep(0)  # It starts now, and reads the definitions while the webhook reads them.
+
+    async def listens() -> dict[str, str]:
+        process.wanted.set()
+        started = asyncio.create_task(process.started.wait())
+        await asyncio.wait({running, started}, return_when=asyncio.FIRST_COMPLETED)
+        started.cancel()
         if running.done():
             running.result()
-        process.started.set()  # a failure from now on is not a failure of the start
-        yield process
+        return process.urls
+
+    try:
+        yield listens
     finally:
-        started.cancel()
         process.stopping.set()
-        await asyncio.wait({running}, timeout=_END_SECONDS)
+        await asyncio.wait({running}, timeout=_END_SECONDS if process.started.is_set() else 0)
         running.cancel()
-        await asyncio.wait({running})
+        await asyncio.gather(running, return_exceptions=True)
