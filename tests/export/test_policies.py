@@ -12,7 +12,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.workload import Karta, Workload
-from karta_interpreter.export.policies import Direction, failover_policy, switch_policy
+from karta_interpreter.export.policies import Direction, failover_policy, switch_policy, switch_policy_of
 from tests.catalogue.entries import entries
 
 _SUSPENDABLE = [
@@ -133,3 +133,15 @@ def test_failover_policy_follows_family() -> None:
         "purgeMode": "Gracefully",
         "gracePeriodSeconds": 600,
     }
+
+
+def test_object_in_queue_has_no_override() -> None:
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"labels": {"kueue.x-k8s.io/queue-name": "team"}}}
+    with pytest.raises(ExportError, match=r"belongs to the queue.*spec\.active of its Workload"):
+        switch_policy_of(_of("batch/v1", "Job"), "suspend", job, [{"op": "add", "path": "/spec/suspend"}], ())
+
+
+def test_override_of_kind_names_label_of_queue_or_nothing() -> None:
+    assert "label kueue.x-k8s.io/queue-name" in " ".join(switch_policy(_of("batch/v1", "Job"), "resume").notes)
+    bucket = switch_policy(_of("source.toolkit.fluxcd.io/v1", "Bucket"), "resume")
+    assert "queue" not in " ".join(bucket.notes)

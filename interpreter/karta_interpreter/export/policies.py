@@ -11,6 +11,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
+from karta_interpreter.engine.operations.retain import is_queued
 from karta_interpreter.export.paths import guarded_paths
 from karta_interpreter.languages.jq import Query
 
@@ -21,6 +22,11 @@ Direction = Literal["suspend", "resume"]
 _RESUMING = (
     "Without this policy members keep a switch that the template leaves unset: to resume, set it in the template or "
     "apply the policy of --resume."
+)
+
+_QUEUED = (
+    "the switch of an object in a queue belongs to the queue of the member, and an override of it has no effect; with "
+    "Kueue, set spec.active of its Workload, or the stopPolicy of the queue"
 )
 
 
@@ -50,6 +56,8 @@ def switch_policy(definition: Definition, direction: Direction, clusters: Sequen
         raise ExportError(f"definition {definition.name} has no suspendDefinition: its workloads cannot be suspended")
     if len(patches) > 1 and conditions:
         raise ExportError(f"definition {definition.name}: what suspends a workload depends on its spec; give --object")
+    labels = definition.annotations.queue_labels
+    notes += [f"It does not hold for objects with the label {' or '.join(labels)}: {_QUEUED}."] if labels else []
     return _override(definition, direction, patches, clusters, tuple(notes))
 
 
@@ -57,6 +65,8 @@ def switch_policy_of(
     definition: Definition, direction: Direction, obj: Object, patches: Sequence[Patch], clusters: Sequence[str]
 ) -> Policy:
     """Return the OverridePolicy that suspends or resumes one object by the patches which do that."""
+    if is_queued(definition, obj):
+        raise ExportError(f"definition {definition.name}: {_QUEUED}")
     if not patches:
         raise ExportError(f"definition {definition.name}: there is nothing to change to {direction} this object")
     return _override(definition, direction, patches, clusters, (), obj)

@@ -1,0 +1,113 @@
+"""What we write or export survives our own Retain next to a member in the other state, as Karmada overrides first."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+import pytest
+
+from karta_interpreter.base.errors import ExportError, InterpretationError, InterpreterError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.fields import label
+from karta_interpreter.base.k8s.patch import diff
+from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, is_queued
+from karta_interpreter.engine.workload import Karta, Workload
+from karta_interpreter.export.policies import Direction, switch_policy_of
+from tests.catalogue.entries import answers, applies
+from tests.catalogue.knowledge import knowing
+
+_SCALED: Final = {
+    GVK("kubeflow.org", "v1", "PyTorchJob"): ("spec", "elasticPolicy", "metrics"),
+    GVK("nvidia.com", "v1alpha1", "DynamoGraphDeployment"): ("spec", "services"),
+    GVK("nvidia.com", "v1beta1", "DynamoGraphDeployment"): ("spec", "components"),
+    GVK("ray.io", "v1", "RayCluster"): ("spec", "enableInTreeAutoscaling"),
+    GVK("workloads.x-k8s.io", "v1alpha2", "RoleBasedGroup"): ("spec", "roles"),
+}
+"""Where objects configure an autoscaler, whose counts docs/operations.md gives to the member."""
+
+_RETAINS = answers(Operation.RETAIN, scripted=False)
+_COUNTS = answers(Operation.RETAIN, Operation.REVISE_REPLICA, Operation.INTERPRET_REPLICA, scripted=False)
+
+
+def _retained(definition: Definition, desired: Object, observed: Object) -> Object:
+    call = Call(Operation.RETAIN, desired, observed=observed)
+    retained: Object = interpret(knowing(definition, desired), call)["retained"]
+    return retained
+
+
+@applies(lambda entry: _RETAINS(entry) and entry.definition and entry.definition.suspend)
+def test_switch_that_template_sets_survives_retain(definition: Definition, objects: Sequence[Object]) -> None:
+    compared = 0
+    for obj in objects:
+        with suppress(InterpreterError):  # an object that cannot be switched
+            workload = Workload(Karta(definition), obj)
+            states: dict[Direction, Object] = {"suspend": workload.suspend().object, "resume": workload.resume().object}
+            _retained(definition, obj, obj)
+            for direction, ours in states.items():
+                (theirs,) = (state for other, state in states.items() if other != direction)
+                compared += _survives(definition, direction, obj, ours, theirs)
+    assert compared
+
+
+def _survives(definition: Definition, direction: Direction, obj: Object, ours: Object, theirs: Object) -> bool:
+    """Fail where the other state of the member undoes the policy of a direction; False where there is none."""
+    patches = diff(obj, ours)
+    if is_queued(definition, obj):
+        with pytest.raises(ExportError, match="belongs to the queue"):
+            switch_policy_of(definition, direction, obj, patches, ())
+        return False
+    switches = [action.path for action in getattr(definition, direction)]
+    retained = _retained(definition, ours, theirs)
+    assert [path.evaluate(retained) for path in switches] == [path.evaluate(ours) for path in switches], ours
+    return bool(patches)
+
+
+@applies(_COUNTS)
+def test_revised_count_survives_retain(definition: Definition, objects: Sequence[Object]) -> None:
+    for obj in (each for each in objects if not _is_left(definition, each)):
+        known = knowing(definition, obj)
+        with suppress(InterpretationError):
+            # What is today's count by a default is not written, so the template gets another one first.
+            few, many = (_revised(known, _revised(known, obj, 18), count) for count in (6, 12))
+            for ours, theirs, count in ((few, many, 6), (many, few, 12)):
+                retained = _retained(definition, ours, theirs)
+                assert interpret(known, Call(Operation.INTERPRET_REPLICA, retained))["replica"] == count, obj
+
+
+def _revised(definition: Definition, obj: Object, count: int) -> Object:
+    revised: Object = interpret(definition, Call(Operation.REVISE_REPLICA, obj, replicas=count))["revised"]
+    return revised
+
+
+@applies(answers(Operation.RETAIN, Operation.INTERPRET_COMPONENT, scripted=False))
+def test_components_that_are_set_survive_retain(definition: Definition, objects: Sequence[Object]) -> None:
+    for obj in (each for each in objects if not _is_left(definition, each)):
+        with suppress(InterpreterError):
+            names = (name for name in _components(definition, obj) if _set(definition, obj, name, 18) is not obj)
+            name = next(names, "")
+            few, many = (_set(definition, _set(definition, obj, name, 18), name, count) for count in (6, 12))
+            for ours, theirs in ((few, many), (many, few)):
+                retained = _retained(definition, ours, theirs)
+                assert _components(definition, retained) == _components(definition, ours), obj
+
+
+def _set(definition: Definition, obj: Object, name: str, count: int) -> Object:
+    """Return the object with a count of a component; the same where it cannot have it."""
+    with suppress(InterpreterError):
+        return Workload(Karta(definition), obj).set_components({name: count}).object
+    return obj
+
+
+def _components(definition: Definition, obj: Object) -> dict[str, int]:
+    components = interpret(knowing(definition, obj), Call(Operation.INTERPRET_COMPONENT, obj))["components"] or ()
+    return {each["name"]: each["replicas"] for each in components}
+
+
+def _is_left(definition: Definition, obj: Object) -> bool:
+    """Return whether the template leaves counts to the members: to an autoscaler, or to a queue."""
+    autoscaler = _SCALED.get(definition.gvk)
+    is_scaled = label(obj, RETAIN_REPLICAS) == "true" or bool(autoscaler and edit.get(obj, autoscaler))
+    return is_scaled or is_queued(definition, obj)
