@@ -333,6 +333,22 @@ def test_one_report_gives_what_two_equal_ones_give(definition: Definition, repor
     assert compared
 
 
+def _only_when_true(definition: Definition | None) -> set[str | None]:
+    """Return the types of conditions that a controller takes away instead of making them False."""
+    rules = definition.annotations.aggregate.items() if definition else ()
+    return {path[-1] for path, rule in rules if rule == "any" and path[1:-1] == ("conditions",)}
+
+
+@applies(lambda entry: _only_when_true(entry.definition))
+def test_a_condition_that_is_there_when_true_alone_stays_beside_a_cluster_without_it(definition: Definition) -> None:
+    for name in _only_when_true(definition):
+        ready, held = ({"type": each, "status": "True", "reason": "Held"} for each in ("Ready", name))
+        reports = [{"replicas": 1, "conditions": conditions} for conditions in ([ready, held], [ready])]
+        for items in permutations([StatusItem("member1", reports[0]), StatusItem("member2", reports[1])]):
+            merged = _aggregated(definition, items)
+            assert {**held, "message": "member1"} in edit.get(merged, ("status", "conditions"))
+
+
 def _tidy(value: JSON) -> JSON:
     """Return a value without nulls, empty texts and repetitions in lists, which mean nothing or are not allowed."""
     if isinstance(value, dict):

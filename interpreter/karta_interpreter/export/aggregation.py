@@ -62,6 +62,7 @@ def aggregate(script: OperationScript) -> None:
         "kept_paths": _kept_paths(nested),
         "sums": _fields_with(rules, ADDING_UP),
         "of_cluster": _fields_with(rules, OF_A_CLUSTER),
+        "anywhere": _fields_with(rules, {AggregateRule.ANY}, ("status", "conditions")),
         "required": lua_value([{"path": path[1:], "value": value} for path, value in required.items()]),
         "outcomes": _outcomes(script),
         "is_suspended": _suspended(script),
@@ -87,9 +88,11 @@ def _rules(rules: Mapping[PathPattern, AggregateRule]) -> str:
     return f"{{{', '.join(pairs)}}}"
 
 
-def _fields_with(rules: Mapping[PathPattern, AggregateRule], wanted: Container[AggregateRule]) -> str:
-    """Return the set of the fields of the status itself with some rules."""
-    return _set([path[-1] or "" for path, rule in rules.items() if rule in wanted and path[:-1] == ("status",)])
+def _fields_with(
+    rules: Mapping[PathPattern, AggregateRule], wanted: Container[AggregateRule], parent: PathPattern = ("status",)
+) -> str:
+    """Return the set of the fields of the status itself, or of another one, with some rules."""
+    return _set([path[-1] or "" for path, rule in rules.items() if rule in wanted and path[:-1] == parent])
 
 
 def _condition_fields(rules: StatusRules | None) -> dict[str, str]:

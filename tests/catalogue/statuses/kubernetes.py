@@ -44,14 +44,14 @@ KUBERNETES: States = {
     },
     GVK("", "v1", "Pod"): {
         "running and ready": RUNNING,
-        # Readiness is for the health to look at: the phase is Running from the first started container on.
-        "running and not ready": RUNNING,
-        "crashing again and again": RUNNING | DEGRADED,
-        "ended and not ready again": RUNNING | DEGRADED,
+        # The phase is Running from the first started container on.
+        "running and not ready": RUNNING | INITIALIZING,
+        "crashing again and again": RUNNING | DEGRADED | INITIALIZING,
+        "ended and not ready again": RUNNING | DEGRADED | INITIALIZING,
         "ended once and ready again": RUNNING,
         "an image that cannot be pulled": INITIALIZING | DEGRADED,
         "an init container that crashes": INITIALIZING | DEGRADED,
-        "one that ends crashes": RUNNING,
+        "one that ends crashes": RUNNING | INITIALIZING,
         "the node does not answer": RUNNING,
         "succeeded": COMPLETED,
         "failed": FAILED,

@@ -666,7 +666,8 @@ ANNOTATIONS: Final = (
             "all objects), `concat`, `latest`, `earliest`, `omit` (what the template has stays) or `drop` (it goes)"
         ),
         description=(
-            "how a status field of several clusters becomes one; an `observedGeneration` that is omitted is not "
+            "how a status field of several clusters becomes one, or a condition that its controller takes away where "
+            'it is not true (`.status.conditions["Paused"]: any`); an `observedGeneration` that is omitted is not '
             "compared with the object's generation anywhere"
         ),
         example=".status.active: sum\n.status.pools[].peak: max\n",

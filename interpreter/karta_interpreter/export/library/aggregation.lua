@@ -307,6 +307,7 @@ local function merged_condition(kind, name, parts)
     are_equal = are_equal and own == first
   end
   if with.failing and failing[1] then status = worst_of(failing).value.status end
+  if with.anywhere and kind.anywhere[name] and statuses.True then status = status or "True" end
   if with.transitional then status = status or transitional end
   if with.runs and kind.runs[name] and statuses.True and not any_fails then status = status or "True" end
   for _, word in ipairs({"fail", "error", "degraded", "stalled", "timeout", "exceeded"}) do

@@ -470,6 +470,11 @@ def test_a_field_with_a_hyphen_is_no_subtraction() -> None:
     assert finding.endswith("the CRD has no field .status.used-up (there are: phase, conditions) [crd-unknown-field]")
 
 
+def test_a_type_of_conditions_is_no_field_of_the_list() -> None:
+    rules = {"karta-interpreter.io/aggregate": '.status.conditions["Baking"]: any\n'}
+    assert _findings(_changed("metadata.annotations", rules)) == []
+
+
 @pytest.mark.parametrize(
     ("name", "findings"),
     [

@@ -427,6 +427,22 @@ def test_conditions(train: Definition, clusters: list[list[dict[str, Any]]], exp
     assert merged["status"]["conditions"] == expected
 
 
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        pytest.param([], "True", id="it is only written where it is true"),
+        pytest.param([condition("Paused", "False")], "True", id="or is not in another one"),
+    ],
+)
+def test_a_condition_that_the_annotation_names_holds_as_soon_as_it_does_somewhere(
+    define: Define, others: list[dict[str, str]], expected: str
+) -> None:
+    definition = define(root=ROOT, mappings=MAPPINGS, aggregate='.status.conditions["Paused"]: any')
+    conditions = [[condition("Ready", "True"), condition("Paused", "True")], [condition("Ready", "True"), *others]]
+    merged = aggregate(definition, template(), *({"conditions": each} for each in conditions))["status"]["conditions"]
+    assert merged == [condition("Ready", "True", message="a; b"), condition("Paused", expected, message="a")]
+
+
 def test_the_reason_is_that_of_the_cluster_that_is_worst_off(define: Define) -> None:
     starting = {"byConditions": [{"type": "Ready", "status": "False", "reason": "Pulling"}]}
     broken = {"byConditions": [{"type": "Ready", "status": "False", "reason": "NoEndpoint"}]}

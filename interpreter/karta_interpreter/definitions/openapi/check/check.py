@@ -215,9 +215,12 @@ class _Checked:
         for state in annotations.state:
             self.expression(annotation_path("state"), field_text(state.status))
         for pattern, rule in annotations.aggregate.items():
-            text = SchemaPath(tuple(Entries() if step is None else step for step in pattern)).jq
+            # A type of condition is no field of the list.
+            is_type = rule is values.AggregateRule.ANY and pattern[1:-1] == ("conditions",)
+            steps = pattern[:-1] if is_type else pattern
+            text = SchemaPath(tuple(Entries() if step is None else step for step in steps)).jq
             found = self.expression(annotation_path("aggregate"), text)
-            if rule in _AGGREGATED:
+            if rule in _AGGREGATED and not is_type:
                 advice = "rules for any value: first, worst, omit, drop"
                 self._compare(annotation_path("aggregate"), text, found, _AGGREGATED[rule], advice)
 

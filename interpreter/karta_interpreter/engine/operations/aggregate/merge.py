@@ -12,8 +12,8 @@ from typing import NamedTuple
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.definitions.karta.annotations import PathPattern
-from karta_interpreter.definitions.karta.status_rules import FAILING, TRANSITIONAL, StatusRules
+from karta_interpreter.definitions.karta.annotations import AggregateRule, PathPattern
+from karta_interpreter.definitions.karta.status_rules import FAILING, TRANSITIONAL
 from karta_interpreter.engine.evaluation.status import Status
 from karta_interpreter.engine.operations.aggregate.member_status import MemberReport, Part
 from karta_interpreter.engine.operations.aggregate.reduce import (
@@ -43,7 +43,7 @@ class Merging:
     def __init__(self, definition: Definition) -> None:
         self._name = definition.name
         self._rules = definition.annotations.aggregate
-        self._polarity = Polarity(definition.status)
+        self._polarity = Polarity(definition)
         self._hold_while_there = definition.status is not None and definition.status.hold_while_there
 
     def status(self, reports: Sequence[MemberReport]) -> dict[str, JSON]:
@@ -161,10 +161,11 @@ def _between_revisions(parts: Sequence[Part]) -> list[Part]:
 
 
 class Polarity:
-    """What a definition's status mappings make of condition types; ``completes``: the kind runs to completion."""
+    """What a definition makes of condition types; ``completes``: the kind runs to completion."""
 
-    def __init__(self, rules: StatusRules | None) -> None:
-        mappings = dict(rules.mappings) if rules is not None else {}
+    def __init__(self, definition: Definition) -> None:
+        self._rules = definition.annotations.aggregate
+        mappings = dict(definition.status.mappings) if definition.status is not None else {}
         completed = mappings.get(Status.COMPLETED, ())
         self.completes = bool(completed)
         self._completes_by_expression = any(not matcher.conditions and not matcher.phase for matcher in completed)
@@ -182,6 +183,10 @@ class Polarity:
     def fails(self, name: str, status: JSON) -> bool:
         """Return whether a status of a type is mapped to Failed or Degraded; an absent one is not."""
         return status is not None and not FAILING.isdisjoint(self.means(name, status))
+
+    def holds_anywhere(self, name: str) -> bool:
+        """Return whether a type is only written where it is true: that other clusters lack it says nothing."""
+        return self._rules.get(("status", "conditions", name)) is AggregateRule.ANY
 
     def may_complete(self, name: str) -> bool:
         """Return whether a type may mean that the workload has completed, which a silent cluster forbids."""
@@ -255,6 +260,8 @@ def _status(polarity: Polarity, name: str, parts: Sequence[Part], asked: _Asked)
     if blamed := [part for part in failing if polarity.fails(name, part.value["status"])]:
         return min(blamed, key=_worst_first).value["status"]
     statuses = [part.value["status"] for part in parts]
+    if "True" in statuses and polarity.holds_anywhere(name):
+        return "True"
     mapped = [status for status in statuses if polarity.means(name, status)]
     # Mapped to waiting alone, it holds for the whole as soon as it does somewhere; the least by name, for any order.
     if going_on := [status for status in mapped if polarity.means(name, status) <= TRANSITIONAL]:

@@ -74,7 +74,7 @@ def _with_outcome(definition: Definition, merged: _Fields, before: Object, items
 
 def _outcome(definition: Definition, reported: _Conditions, before: _Conditions, *, over: bool) -> _Conditions:
     """Return the announcement and, when all parts have ended (``over``), the end: of what was announced, else bad."""
-    outcomes, polarity = definition.annotations.outcomes, Polarity(definition.status)
+    outcomes, polarity = definition.annotations.outcomes, Polarity(definition)
     failing = [name for name in outcomes if polarity.fails(name, "True")]
     bound = [name for name in outcomes if outcomes[name] in before]
     bad = [name for name in failing if name in reported or outcomes[name] in reported]
@@ -160,7 +160,7 @@ def _with_required(definition: Definition, status: _Fields) -> _Fields:
 
 def has_outcome(definition: Definition, template: Object) -> bool:
     """Return whether a template without outcomes has completed or failed; that stays true without clusters."""
-    if definition.annotations.outcomes or not Polarity(definition.status).completes:
+    if definition.annotations.outcomes or not Polarity(definition).completes:
         return False
     return not _ENDED.isdisjoint(match_status(definition, template).matched)
 
