@@ -431,15 +431,15 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
             "kueue.x-k8s.io/queue-name", id="queue-labels: a path"
         ),
         pytest.param(
-            "retain", "- by: .name", "annotation-retain", "an entry with fields has no unset", "write {unset:",
+            "retain", "- by: .name", "annotation-retain", "the field unset is missing", "",
             id="retain: no path",
         ),
         pytest.param(
-            "retain", "- {unset: .spec.a, when: .b}", "annotation-retain", "there is no field when in an entry",
+            "retain", "- {unset: .spec.a, when: .b}", "annotation-retain", "there is no field when",
             "there are: unset, by, if, value", id="retain: another field",
         ),
         pytest.param(
-            "retain", "- {unset: .spec.a, if: true}", "annotation-retain", "if is a boolean where jq belongs", "",
+            "retain", "- {unset: .spec.a, if: true}", "annotation-retain", "if must be a string, not a boolean", "",
             id="retain: a condition that is not a text",
         ),
         pytest.param(
@@ -452,7 +452,7 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
         ),
         pytest.param(
             "retain", "- {quantities: .spec.a, unset: .spec.b}", "annotation-retain",
-            "there is no field unset in an entry", "there are: quantities", id="retain: two rules in one entry",
+            "there is no field unset", "there are: quantities", id="retain: two rules in one entry",
         ),
         pytest.param(
             "retain", "- {unset: .spec.a + 1}", "annotation-retain", "computes a value", "write a path",
@@ -743,8 +743,8 @@ def test_lua_for_an_operation_that_is_not_answered_is_not_run(orchestra: Raw, fi
 def test_every_fault_of_a_dependency(orchestra: Raw, findings_of: FindingsOf) -> None:
     findings = findings_of(annotated(orchestra, dependencies="- {kind: 1}\n- {apiVersion: v1, kind: A, name: '..'}"))
     assert [finding.message for finding in findings][:3] == [
-        "entry 0: the field apiVersion is missing",
         "entry 0: kind must be a string, not a number",
+        "entry 0: the field apiVersion is missing",
         "entry 0: the field name is missing",
     ]
     assert findings[3].rule == "expression-refused"

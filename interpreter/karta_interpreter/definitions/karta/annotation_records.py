@@ -4,7 +4,7 @@ Hints, schemas and pages are derived from the records. A parser leaves out what 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -238,6 +238,19 @@ def _entries(
             yield index, entry
 
 
+def _field_problems(
+    entry: Mapping[str, JSON], known: Collection[str], all_known: Collection[str] = (), optional: Collection[str] = ()
+) -> Iterator[Problem]:
+    """Yield the faults of an entry with fields that are strings."""
+    for name, value in entry.items():
+        if name not in known:
+            yield name, f"there is no field {name}", did_you_mean(name, all_known or known)
+        elif not isinstance(value, str):
+            yield name, f"{name} must be a string, not {type_name(value)}", _QUOTES
+    for name in (name for name in known if name not in entry and name not in optional):
+        yield name, f"the field {name} is missing", ""
+
+
 def _dependency(annotation: AnnotationText, index: int, entry: Object) -> Iterator[Needed]:
     queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
     match queries:
@@ -264,16 +277,11 @@ def _named(annotation: AnnotationText, index: int, field: str, text: str) -> Ann
 def _dependency_problems(entry: Object) -> Iterator[Problem]:
     form = next((name for name in _FORMS if name in entry), "")
     known, fields = _FORMS.get(form, _DEPENDENCY_FIELDS), (*_DEPENDENCY_FIELDS, *chain(*_FORMS.values()))
-    for name in entry:
-        if form and name in fields and name not in known:
-            yield name, f"{name} does not go with {form}", "write two entries"
-        elif name not in known:
-            yield name, f"there is no field {name}", did_you_mean(name, fields)
-    for name in known:
-        if name not in entry and name != "namespace":
-            yield name, f"the field {name} is missing", ""
-        elif not isinstance(entry.get(name, ""), str):
-            yield name, f"{name} must be a string, not {type_name(entry[name])}", _QUOTES
+    others = [name for name in entry if form and name in fields and name not in known]
+    for name in others:
+        yield name, f"{name} does not go with {form}", "write two entries"
+    own = {name: value for name, value in entry.items() if name not in others}
+    yield from _field_problems(own, known, fields, optional=("namespace",))
     api_version, kind = entry.get("apiVersion"), entry.get("kind")
     if isinstance(api_version, str) and isinstance(kind, str):
         try:
@@ -455,14 +463,9 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
 
 
 def _rule_problems(entry: Mapping[str, JSON]) -> Iterator[Problem]:
-    known = ("quantities",) if "quantities" in entry else _RULE_FIELDS
-    for name, text in entry.items():
-        if name not in known:
-            yield name, f"there is no field {name} in an entry", did_you_mean(name, known)
-        elif not isinstance(text, str):
-            yield name, f"{name} is {type_name(text)} where jq belongs", _QUOTES
-    if known[0] not in entry:
-        yield "", "an entry with fields has no unset", "write {unset: .spec.field}"
+    yield from _field_problems(
+        entry, ("quantities",) if "quantities" in entry else _RULE_FIELDS, optional=_RULE_FIELDS[1:]
+    )
     if "by" in entry and "value" in entry:
         yield "value", "by is for lists, and value for a single field", "write two entries"
 
@@ -501,16 +504,10 @@ def _preserved(annotation: AnnotationText, index: int, entry: Object) -> Iterato
 
 
 def _state_problems(entry: Object) -> Iterator[Problem]:
-    for name in entry:
-        if name not in _STATE_FIELDS:
-            yield name, f"there is no field {name}", did_you_mean(name, _STATE_FIELDS)
-    for name in _STATE_FIELDS:
-        value = entry.get(name, "")
-        texts = value if name == "spec" and isinstance(value, list) and value else [value]
-        if name not in entry:
-            yield name, f"the field {name} is missing", ""
-        elif wrong := [type_name(each) for each in texts if not isinstance(each, str)]:
-            yield name, f"{name} must be a string, not {wrong[0]}", _QUOTES
+    paths = entry.get("spec")
+    if isinstance(paths, list) and paths:  # each is like a single one
+        entry = {**entry, "spec": next((path for path in paths if not isinstance(path, str)), "")}
+    yield from _field_problems(entry, _STATE_FIELDS)
     label = entry.get("label")
     if isinstance(label, str) and not _LABEL.fullmatch(label):
         yield "label", f'"{label}" is not the name of a label', "write it like example.io/replaced-job"
