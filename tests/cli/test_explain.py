@@ -166,7 +166,11 @@ def test_a_tree_shows_a_count_without_pods(run: Run) -> None:
     assert result.stdout == (
         "Job team/demo: Running, none (count 3, but no podTemplate; add // {spec: {}} if the operator makes pods)\n"
     )
-    assert result.stderr == "warning: main: no pods at spec.template; did you mean spec.tmplate?\n"
+    assert result.stderr == (
+        "warning: main: no pods at spec.template; did you mean spec.tmplate?\n"
+        "warning: spec.tmplate.spec.containers[0].resources is not read: if it is about pods, they request more than the "
+        "answer\n"
+    )
 
 
 def test_a_failed_case_shows_warnings_and_if_asked_the_chain(run: Run, misspelt: Path) -> None:
