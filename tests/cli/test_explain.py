@@ -168,8 +168,8 @@ def test_a_tree_shows_a_count_without_pods(run: Run) -> None:
     )
     assert result.stderr == (
         "warning: main: no pods at spec.template; did you mean spec.tmplate?\n"
-        "warning: spec.tmplate.spec.containers[0].resources is not read: if it is about pods, they request more than the "
-        "answer\n"
+        "warning: spec.tmplate.spec.containers[0].resources is not read: if it is about pods, they request more than "
+        "the answer\n"
     )
 
 
