@@ -16,7 +16,7 @@ from karta_interpreter.cli.serve import OPTIONS
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.languages.lua.script import Script, Scripts
-from karta_interpreter.webhook.server.contention import Fight
+from karta_interpreter.webhook.server.fights import Fight
 from karta_interpreter.webhook.server.metrics import Metrics
 
 DOCS = Path(__file__).parents[1]
@@ -151,7 +151,7 @@ def _series() -> Iterator[tuple[str, str, list[str], str]]:
     shown.refused(503)
     shown.show_staleness(lambda: 0.0)
     shown.show_registration(lambda: True)
-    shown.contention.add(b"", Fight("", "", "", "", "", "", begin=0.0, last=inf, per_minute=1.0, retain=""))
+    shown.fights.present[b""] = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, remedy="")
     kind = GVK("example.org", "v1", "Mill")
     scripts = Scripts([Script("Retain", "", "mine")])
     shown.served(Snapshot({kind: ServedDefinition(Definition.of_scripts(kind, scripts), "mine.yaml")}))

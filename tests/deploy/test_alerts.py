@@ -20,6 +20,7 @@ RUNBOOKS = {
 }
 CALLS = 'kind="ray.io/v1, Kind=RayCluster",operation="Retain"'
 ASKED = {"kind": "ray.io/v1, Kind=RayCluster", "operation": "Retain"}
+FOUGHT = f'cluster="m",field=".spec.a",kind="{ASKED["kind"]}",manager="hpa"'
 
 pytestmark = pytest.mark.skipif(not tool("promtool"), reason="promtool is missing: run `make tools`")
 
@@ -107,16 +108,16 @@ CASES: dict[str, list[tuple[str, Case]]] = {
         ),
         ("none", Case(calls("success", 10))),
     ],
-    "KartaInterpreterContention": [
+    "KartaInterpreterFights": [
         (
             "in one of two pods",
             Case(
-                gauge("karta_interpreter_contention", f'field=".spec.a",kind="{ASKED["kind"]}",pod="a"', 2),
-                "Karmada and a controller of a member overwrite each other in .spec.a of ray.io/v1, Kind=RayCluster.",
-                {"kind": ASKED["kind"], "field": ".spec.a"},
+                gauge("karta_interpreter_fights", f'{FOUGHT},pod="a"', 2),
+                "Karmada and hpa in cluster m overwrite each other in .spec.a of ray.io/v1, Kind=RayCluster.",
+                {"kind": ASKED["kind"], "field": ".spec.a", "cluster": "m", "manager": "hpa"},
             ),
         ),
-        ("over", Case(gauge("karta_interpreter_contention", f'field=".spec.a",kind="{ASKED["kind"]}"', 0))),
+        ("over", Case(gauge("karta_interpreter_fights", FOUGHT, 0))),
     ],
     "KartaInterpreterRequestsRefused": [
         (

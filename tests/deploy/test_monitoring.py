@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.webhook.server.contention import Fight
+from karta_interpreter.webhook.server.fights import Fight
 from karta_interpreter.webhook.server.metrics import Metrics
 from tests.deploy import rendered
 from tests.deploy.rendered import DEPLOY, ROOT, committed
@@ -56,7 +56,7 @@ def shown() -> dict[str, set[str]]:
     metrics.refused(503)
     metrics.show_staleness(lambda: 0.0)
     metrics.show_registration(lambda: True)
-    metrics.contention.add(b"", Fight("", "", "", "", "", "", begin=0.0, last=inf, per_minute=1.0, retain=""))
+    metrics.fights.present[b""] = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, remedy="")
     found: dict[str, set[str]] = {"up": set()}
     for line in metrics.render().decode().splitlines():
         if name := re.match(r"# TYPE (\S+) (?!histogram)", line):

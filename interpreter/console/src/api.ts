@@ -182,14 +182,16 @@ export interface ServerPage {
   inStep: boolean | null;
   fights: {
     kind: string;
+    cluster: string;
     namespace: string;
     name: string;
     field: string;
     ours: string;
     theirs: string;
+    manager: string;
+    others: string[];
     begin: number;
-    per_minute: number;
-    retain: string;
+    remedy: string;
   }[];
   /** The last answers of a shadow that differ, with at most a few places of each; null without a shadow. */
   differences:

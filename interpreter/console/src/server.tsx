@@ -71,7 +71,7 @@ export function ServerPage({ hasServer }: { hasServer: boolean }) {
         </section>
         {page.fights.length ? (
           <section class="card wide" aria-labelledby="fights-title">
-            <h2 id="fights-title">Overwritten in turns by Karmada and a controller of a member: {page.fights.length}</h2>
+            <h2 id="fights-title">Overwritten in turns by Karmada and a manager in a member: {page.fights.length}</h2>
             <Fights fights={page.fights} />
           </section>
         ) : null}
@@ -116,12 +116,14 @@ function Fights({ fights }: { fights: Page["fights"] }) {
         <thead>
           <tr>
             <th scope="col">object</th>
+            <th scope="col">cluster</th>
             <th scope="col">field</th>
             <th scope="col">Karmada</th>
             <th scope="col">member</th>
+            <th scope="col">manager</th>
             <th scope="col">since</th>
-            <th scope="col" class="number">per min</th>
-            <th scope="col">line of retain that ends it</th>
+            <th scope="col">remedy</th>
+            <th scope="col">other fields that differ</th>
           </tr>
         </thead>
         <tbody>
@@ -130,12 +132,14 @@ function Fights({ fights }: { fights: Page["fights"] }) {
               <th scope="row">
                 {each.kind} {each.namespace}/{each.name}
               </th>
+              <td>{each.cluster}</td>
               <td>{each.field}</td>
               <td>{each.ours}</td>
               <td>{each.theirs}</td>
+              <td>{each.manager}</td>
               <td>{new Date(each.begin * 1000).toLocaleTimeString()}</td>
-              <td class="number">{each.per_minute}</td>
-              <td>{each.retain ? <code>{each.retain}</code> : "none"}</td>
+              <td>{each.remedy || "none"}</td>
+              <td>{each.others.join(" ")}</td>
             </tr>
           ))}
         </tbody>

@@ -1,8 +1,9 @@
-"""Fights on real API servers: what overwrites Karmada's values is named by its field, and its line ends it.
+"""Fights on real API servers: what overwrites Karmada's values is named by field and manager, and its remedy ends it.
 
-Each object of the member has a controller of its own that insists on a value, or Kubernetes' own autoscaler. Karmada's
-part is that of its objectwatcher: it writes the template through Retain when the generation of the member's object is
-not the one that it has written. Legitimate series run next to the fights, and must not be taken for one.
+Each object of the member has a controller of its own that insists on a value, or Kubernetes' own autoscaler, and a
+webhook that defaults and overwrites. Karmada's part is that of its objectwatcher: it writes the template through Retain
+when the generation of the member's object is not the one that it has written. Legitimate series run next to the fights,
+and must not be taken for one.
 """
 
 import copy
@@ -30,8 +31,9 @@ from tests.proofs.reality.ours import Ours, RejectedError
 from tests.proofs.reality.podstatus import RUNNING
 from tests.proofs.reality.run import API_SERVERS, Say, running
 from tests.proofs.reality.template import prepared, template_of
-from tests.webhook.server import habits
-from tests.webhook.server.habits import HABITS, KINDS, pods, setter
+from tests.proofs.reality.webhook import install_webhook
+from tests.webhook.server import writes
+from tests.webhook.server.writes import KINDS, WRITES, pods, setter
 
 _CRDS = Path(__file__).parents[1] / "e2e" / "crds"
 _NAMESPACE = "ml"
@@ -49,21 +51,33 @@ _LINES = 5
 _NAMED, _ENDED = 0.95, 0.80
 _CONFLICT = 409
 
+_KARMADA, _OPERATOR, _AUTOSCALER, _UNKNOWN = (
+    "karmada-controller-manager",
+    "operator",
+    "kube-controller-manager",
+    "unknown",
+)
+_OWN = {"work.karmada.io/name": "w", "work.karmada.io/namespace": "karmada-es-member1"}
+_RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
+_LINE = re.compile("`(.*)`")
+
 Edit = Callable[[Object, int], None]
-"""Changes an object; also gets the number of the turn."""
+"""Changes an object; also gets how often it has before."""
 
 
 @dataclass(eq=False)
 class Series:
     """One object, and who writes it.
 
-    ``habit`` is the member's, ``edit`` the user's; ``fought`` is the field of a fight, empty for a legitimate series.
+    ``writes`` is what the member does, ``edit`` what the user does; ``fought`` is the field of a fight, empty for a
+    legitimate series, and ``managers`` who may be named for it.
     """
 
     object: Object
-    habit: Edit | None = None
+    writes: Edit | None = None
     edit: Edit | None = None
     fought: str = ""
+    managers: tuple[str, ...] = (_OPERATOR,)
     more: tuple[Object, ...] = ()
     """Objects of the member that belong to it."""
     template: Object = field(default_factory=dict)
@@ -84,23 +98,27 @@ class Series:
         """Store the object, and create its template in the member."""
         stored = cluster.karmada.request("POST", cluster.karmada.collection(self.object), self.object)
         self.template = template_of(stored)
-        cluster.member.request("POST", cluster.member.collection(self.object), self.template)
+        self.template["metadata"]["annotations"] |= _OWN
+        path = f"{cluster.member.collection(self.object)}?fieldManager={_KARMADA}"
+        cluster.member.request("POST", path, self.template)
         for thing in self.more:
             cluster.member.apply(thing)
 
-    def write_as_member(self, cluster: Cluster, live: Object, turn: int) -> None:
+    def write_as_member(self, cluster: Cluster, live: Object, number: int) -> None:
         """Let the controller do what it does."""
-        if self.habit:
+        if self.writes:
             changed = copy.deepcopy(live)
-            self.habit(changed, turn)
+            self.writes(changed, number)
             part = "" if changed["spec"] != live["spec"] else "/status"
             if changed != live:
-                cluster.member.request("PUT", cluster.member.path(changed) + part, changed)
+                path = f"{cluster.member.path(changed)}{part}?fieldManager={_OPERATOR}"
+                cluster.member.request("PUT", path, changed)
 
     def write_as_karmada(self, cluster: Cluster, ours: Ours, observed: Object) -> int:
         """Write the template through Retain; return the generation of the outcome."""
         desired = prepared(self.template, observed)
-        update = cluster.member.request("PUT", cluster.member.path(desired), ours.retain(desired, observed))
+        path = f"{cluster.member.path(desired)}?fieldManager={_KARMADA}"
+        update = cluster.member.request("PUT", path, ours.retain(desired, observed))
         self.moved += update["metadata"]["resourceVersion"] != observed["metadata"]["resourceVersion"]
         generation: int = update["metadata"]["generation"]
         return generation
@@ -116,8 +134,8 @@ class Ring:
     stopped: threading.Event = field(default_factory=threading.Event)
     live: dict[str, Object] = field(default_factory=dict)
     """The objects of the member by their names."""
-    named: dict[str, dict[str, tuple[float, str]]] = field(default_factory=lambda: defaultdict(dict))
-    """By object and field: the time in seconds after which a fight was named, and its line."""
+    named: dict[str, dict[str, tuple[float, Object]]] = field(default_factory=lambda: defaultdict(dict))
+    """By object and field: the time in seconds after which a fight was named, and the line of the log."""
 
     def start(self) -> None:
         """Create the objects, and let both sides begin."""
@@ -134,24 +152,24 @@ class Ring:
         """Take note of the fights that the server has logged."""
         for line in self.ours.server.fights():
             name = line["object"].removeprefix(f"{_NAMESPACE}/")
-            self.named[name].setdefault(line["field"], (seconds, line["retain"]))
+            self.named[name].setdefault(line["field"], (seconds, line))
 
     def _saw(self, thing: Object, _: bool) -> None:
         self.live[thing["metadata"]["name"]] = thing
 
     def _member(self, one: Series) -> None:
-        turn = 0
+        number = 0
         while not self.stopped.wait(random.uniform(*_BETWEEN)):  # noqa: S311
             if live := self.live.get(one.name):
-                self._attempt(one, partial(one.write_as_member, self.cluster, live, turn))
-                turn += 1
+                self._attempt(one, partial(one.write_as_member, self.cluster, live, number))
+                number += 1
 
     def _karmada(self, one: Series) -> None:
-        written, turn, edit_at = 1, 0, time.monotonic() + _BETWEEN[0]
+        written, number, edit_at = 1, 0, time.monotonic() + _BETWEEN[0]
         while not self.stopped.wait(random.uniform(*_LATENCY)):  # noqa: S311
             if one.edit and time.monotonic() >= edit_at:
-                one.edit(one.template, turn)
-                turn, written, edit_at = turn + 1, 0, time.monotonic() + random.uniform(*_BETWEEN)  # noqa: S311
+                one.edit(one.template, number)
+                number, written, edit_at = number + 1, 0, time.monotonic() + random.uniform(*_BETWEEN)  # noqa: S311
             live = self.live.get(one.name)
             if live and live["metadata"]["generation"] != written:
                 found = self._attempt(one, partial(one.write_as_karmada, self.cluster, self.ours, live))
@@ -177,6 +195,7 @@ def run_fights(say: Say) -> bool:
             cluster.add_namespace(_NAMESPACE)
             cluster.kubelet.want(_NAMESPACE, lambda _: RUNNING)
             ring = Ring(cluster, cluster.serve(), [*_fights(), *_legitimate()])
+            install_webhook(cluster, _NAMESPACE, [one.object for one in ring.series], _mutate)
             try:
                 return _judged(ring, say)
             finally:
@@ -189,17 +208,17 @@ def _judged(ring: Ring, say: Say) -> bool:
     begun = time.monotonic()
     while (seconds := time.monotonic() - begun) < _MOST:
         ring.read(seconds)
-        if seconds >= _LEAST and all(one.fought in ring.named[one.name] for one in fights):
+        if seconds >= _LEAST and all(_is_named(ring, one) for one in fights):
             break
         time.sleep(1)
-    named = [one for one in fights if one.fought in ring.named[one.name]]
+    named = [one for one in fights if _is_named(ring, one)]
     others = [f"{one.name}: {found}" for one in fights for found in ring.named[one.name] if found != one.fought]
     alarms = [
         f"{one.name}: {[*ring.named[one.name]]}" for one in ring.series if not one.fought and ring.named[one.name]
     ]
     for one in fights:
-        at, line = ring.named[one.name].get(one.fought, (0.0, ""))
-        say(f"{one.name:<45} {f'{at:4.0f} s' if at else 'unnamed'}  {line or 'no line'}")
+        at, line = ring.named[one.name].get(one.fought, (0.0, {"manager": "", "remedy": ""}))
+        say(f"{one.name:<45} {f'{at:4.0f} s' if at else 'unnamed'}  {line['manager']}  {line['remedy'] or 'no remedy'}")
     ended = [one for part in _parts(named) for one in _ended(ring, part)]
     for one in ring.series:
         for error in one.errors[:1]:
@@ -212,10 +231,15 @@ def _judged(ring: Ring, say: Say) -> bool:
         for each in found:
             say(f"{what}: {each}")
     say(
-        f"{len(fights)} fights: {len(named)} named, {len(ended)} ended by their lines; "
+        f"{len(fights)} fights: {len(named)} named, {len(ended)} ended by their remedies; "
         f"{len(ring.series) - len(fights)} legitimate series: {len(alarms)} named"
     )
     return not alarms and len(named) >= _NAMED * len(fights) and len(ended) >= _ENDED * len(fights)
+
+
+def _is_named(ring: Ring, one: Series) -> bool:
+    _, line = ring.named[one.name].get(one.fought, (0.0, {"manager": None, "cluster": None}))
+    return line["manager"] in one.managers and line["cluster"] == "member1"
 
 
 def _parts(named: list[Series]) -> Iterator[list[Series]]:
@@ -228,14 +252,17 @@ def _parts(named: list[Series]) -> Iterator[list[Series]]:
 
 
 def _ended(ring: Ring, fights: list[Series]) -> list[Series]:
-    """Add the suggested lines; return the fights in which Karmada's updates succeed, and change nothing any more."""
+    """Follow the remedies; return the fights in which Karmada's updates succeed, and change nothing any more."""
     lines: dict[GVK, dict[str, None]] = {one.kind: {} for one in fights}
     for one in fights:
-        lines[one.kind][ring.named[one.name][one.fought][1]] = None
+        remedy = ring.named[one.name][one.fought][1]["remedy"]
+        if _RETAIN_REPLICAS in remedy:
+            one.template["metadata"].setdefault("labels", {})[_RETAIN_REPLICAS] = "true"
+        lines[one.kind] |= dict.fromkeys(_LINE.findall(remedy))
     for kind, added in lines.items():
         karta = yaml.safe_load(catalogue_kinds()[kind].read_text(encoding="utf-8"))
         annotations = karta["metadata"].setdefault("annotations", {})
-        annotations[_RETAIN] = "".join([annotations.get(_RETAIN, ""), *(f"{line}\n" for line in added if line)])
+        annotations[_RETAIN] = "".join([annotations.get(_RETAIN, ""), *(f"{line}\n" for line in added)])
         ring.cluster.karmada.apply(karta)
     time.sleep(_SETTLE)
     before = {one.name: (one.moved, len(one.errors)) for one in fights}
@@ -247,12 +274,14 @@ def _fights() -> Iterator[Series]:
     for kind, (_, path, _) in KINDS.items():
         if kind == "Notebook":  # there is no CRD of it here
             continue
-        for name, (habit, found) in HABITS.items():
+        for name, (change, found) in WRITES.items():
             if kind == "Deployment" and name in _NORMAL:
                 continue
-            yield Series(_thing(kind, name), _of_pods(kind, habit), fought=path + found)
+            # Whoever removes a field has written what is left of an atomic list, and nothing of another one.
+            managers = (_OPERATOR, _UNKNOWN) if name == "a dropped field" else (_OPERATOR,)
+            yield Series(_thing(kind, name), _of_pods(kind, change), fought=path + found, managers=managers)
     scaled = _thing("Deployment", "an autoscaler", replicas=2)
-    yield Series(scaled, fought=".spec.replicas", more=(_autoscaler(scaled),))
+    yield Series(scaled, fought=".spec.replicas", managers=(_AUTOSCALER,), more=(_autoscaler(scaled),))
     for kind in ("RayCluster", "JobSet", "LeaderWorkerSet", "Deployment"):
         yield Series(_thing(kind, "a replica"), _COUNTS[kind][1], fought=_COUNTS[kind][0])
 
@@ -261,11 +290,11 @@ def _legitimate() -> Iterator[Series]:
     """Edits, roll-outs, scales, autoscalers that Retain serves, and statuses."""
     for kind, (_, count) in _COUNTS.items():
         yield Series(_thing(kind, "is scaled"), edit=count)
-        once = _thing(kind, "is changed thrice")
-        yield Series(once, partial(_thrice, count))
+        once = _thing(kind, "is changed once")
+        yield Series(once, partial(_once, count))
         both = _thing(kind, "back and forth")
         yield Series(both, edit=partial(_back_and_forth, count))
-        image = setter("spec", "containers[]", "image", value=lambda turn: f"train:{turn % 3}")
+        image = setter("spec", "containers[]", "image", value=lambda number: f"train:{number % 3}")
         rolled = _thing(kind, "rolls")
         yield Series(rolled, _status, edit=_of_pods(kind, image))
     labelled = _thing("Deployment", "an autoscaler with its label", replicas=2)
@@ -275,19 +304,26 @@ def _legitimate() -> Iterator[Series]:
     yield Series(ray, _COUNTS["RayCluster"][1])
     queued = _thing("JobSet", "a queue")
     queued["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "q"
-    yield Series(queued, lambda thing, turn: thing["spec"].update(suspend=turn % 2 == 0))
+    yield Series(queued, lambda thing, number: thing["spec"].update(suspend=number % 2 == 0))
 
 
 def _thing(kind: str, name: str, **spec: object) -> Object:
-    made = habits.template(kind, **spec)
+    made = writes.template(kind, **spec)
     made["metadata"] |= {"name": _slug(f"{kind} {name}"), "namespace": _NAMESPACE}
     if kind == "Deployment" and "replicas" not in spec:
         made["spec"] |= {"replicas": 0}
     return made
 
 
-def _of_pods(kind: str, habit: Edit) -> Edit:
-    return lambda thing, turn: habit(pods(kind, thing), turn)
+def _of_pods(kind: str, change: Edit) -> Edit:
+    return lambda thing, number: change(pods(kind, thing), number)
+
+
+def _mutate(thing: Object) -> None:
+    """Default a field of the pods that no series is about, and overwrite one of the template."""
+    pod = pods(thing["kind"], thing)
+    pod["spec"].setdefault("automountServiceAccountToken", False)
+    pod.setdefault("metadata", {}).setdefault("annotations", {})["team"] = "platform"
 
 
 def _slug(text: str) -> str:
@@ -302,30 +338,30 @@ def _autoscaler(thing: Object) -> Object:
     return {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": metadata, "spec": spec}
 
 
-def _status(thing: Object, turn: int) -> None:
-    if turn % 2:
+def _status(thing: Object, number: int) -> None:
+    if number % 2:
         thing["status"] = {**thing.get("status", {}), "observedGeneration": thing["metadata"]["generation"]}
 
 
-def _back_and_forth(count: Edit, thing: Object, turn: int) -> None:
-    count(thing, turn % 2)
+def _back_and_forth(count: Edit, thing: Object, number: int) -> None:
+    count(thing, number % 2)
 
 
-def _thrice(count: Edit, thing: Object, turn: int) -> None:
-    if turn in {1, 4, 6}:
+def _once(count: Edit, thing: Object, number: int) -> None:
+    if number == 1:
         count(thing, 5)
 
 
-def _replicas(thing: Object, turn: int) -> None:
-    thing["spec"]["replicas"] = turn % 4 + 1
+def _replicas(thing: Object, number: int) -> None:
+    thing["spec"]["replicas"] = number % 4 + 1
 
 
-def _workers(thing: Object, turn: int) -> None:
-    thing["spec"]["workerGroupSpecs"][0]["replicas"] = turn % 4 + 3
+def _workers(thing: Object, number: int) -> None:
+    thing["spec"]["workerGroupSpecs"][0]["replicas"] = number % 4 + 3
 
 
-def _jobs(thing: Object, turn: int) -> None:
-    thing["spec"]["replicatedJobs"][0]["replicas"] = turn % 4 + 3
+def _jobs(thing: Object, number: int) -> None:
+    thing["spec"]["replicatedJobs"][0]["replicas"] = number % 4 + 3
 
 
 _COUNTS: dict[str, tuple[str, Edit]] = {

@@ -152,7 +152,7 @@ def _taken_for_fights(ours: Ours, cases: Sequence[Case]) -> Iterator[Outcome]:
     by_namespace = {case.namespace: case for case in cases}
     for line in ours.server.fights():
         case = by_namespace[line["object"].partition("/")[0]]
-        found = [Finding("contention", f"{line['field']} is taken for a fight")]
+        found = [Finding("fights", f"{line['field']} is taken for a fight")]
         yield Outcome(case.name, case.controller.name, case.kind.name, case.kind.api_version, found)
 
 

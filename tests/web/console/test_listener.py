@@ -21,7 +21,7 @@ from karta_interpreter.cli.program import program
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.web.console import application
 from karta_interpreter.web.console.application import NOT_BUILT, ConsoleSources, listening
-from karta_interpreter.webhook.server.contention import Fight
+from karta_interpreter.webhook.server.fights import Fight
 from karta_interpreter.webhook.server.server import Server, Shared
 from karta_interpreter.webhook.server.settings import Settings
 from tests.support.waiting import HANG
@@ -29,7 +29,9 @@ from tests.web.console.in_loop import in_loop
 from tests.web.console.test_answers import KARTA, OBJECT
 
 Run = Callable[..., Result]
-FIGHT = Fight("example.io/v1/Crawler", "ml", "a", ".spec.seed", "1", "2", 0.0, 9e12, 9.0, "- .spec.seed")
+FIGHT = Fight(
+    "example.io/v1/Crawler", "member1", "ml", "a", ".spec.seed", "1", "2", "seeder", (), 0.0, 0.0, 9e12, "add a line"
+)
 DIFFERENCE = {
     "kind": "example.io/v1/Crawler",
     "namespace": "ml",
@@ -84,7 +86,7 @@ async def test_a_port_that_is_taken_is_an_error() -> None:
 
 @asynccontextmanager
 async def fighting(shared: Shared) -> AsyncIterator[Callable[[], Awaitable[None]]]:
-    shared.metrics.contention.add(b"u", FIGHT)
+    shared.metrics.fights.present[b"u"] = FIGHT
     assert shared.differences is not None
     shared.differences.append(DIFFERENCE)
     yield partial(asyncio.sleep, 0)
@@ -114,7 +116,7 @@ async def test_next_to_a_server_its_definitions_and_calls_are_shown(tmp_path: Pa
         1,
         0,
     )
-    assert found["fights"] == [asdict(FIGHT)]
+    assert found["fights"] == [asdict(FIGHT) | {"others": []}]
     assert found["differences"] == [DIFFERENCE]
     assert found["inStep"] is None, "this server does not register"
     assert 1 in [each["kinds"] for each in found["origins"]], "the file"

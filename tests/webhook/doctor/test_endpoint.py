@@ -47,15 +47,15 @@ def worst(results: list[CheckResult]) -> list[tuple[Level, str, str]]:
 
 async def test_fights_of_the_server_are_listed(tmp_path: Path) -> None:
     well = interpreter()
-    metric = b'karta_interpreter_contention{field=".spec.a",kind="batch/v1/Job",retain="- .spec.a"} 1.0\n'
+    metric = b'karta_interpreter_fights{cluster="m",field=".spec.a",kind="batch/v1/Job",manager="hpa",remedy=""} 1.0\n'
 
     def answer(target: bytes, body: bytes) -> tuple[int, bytes]:
         return (200, metric) if target == b"/metrics" else well(target, body)
 
     async with serving(answer, AUTHORITY.context(tmp_path, NAME)) as port:
         results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, {})
-    found = "batch/v1/Job: .spec.a is overwritten in turns by Karmada and a controller of a member, in 1 object"
-    assert worst(results) == [(Level.WARNING, "contention", found)]
+    found = "batch/v1/Job: .spec.a is overwritten by Karmada and hpa in turns, in 1 object of cluster m"
+    assert worst(results) == [(Level.WARNING, "fights", found)]
 
 
 async def test_a_server_as_it_should_be(tmp_path: Path) -> None:

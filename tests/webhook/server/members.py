@@ -1,4 +1,4 @@
-"""A member cluster and Karmada around Retain: a controller changes an object, and Karmada writes its own again."""
+"""A member cluster and Karmada around Retain: somebody changes an object, and Karmada writes its own again."""
 
 import copy
 import json
@@ -9,13 +9,14 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.server.calls import Calls
-from karta_interpreter.webhook.server.contention import Contention, Fight
+from karta_interpreter.webhook.server.fights import Fight, Fights
+from tests.support import managed_fields
 from tests.webhook.wire.karmada import receive
 
 Thing = dict[str, Any]
-Habit = Callable[[Thing, int], None]
-"""Changes an object of the member; also gets the number of the turn."""
-UID = "b1281059-13a8-4dd5-9dc8-11405a0323c6"
+Write = Callable[[Thing, int], None]
+"""Changes an object of the member; also gets the number of the round."""
+KARMADA = "karmada-controller-manager"
 
 
 def go(value: Any) -> bytes:
@@ -27,51 +28,50 @@ class Member:
     """One object in a member, and the time; ``template`` is Karmada's, which a test may change."""
 
     def __init__(self, store: Store, template: Thing, seconds: float = 5.0) -> None:
-        self.template, self.live = template, copy.deepcopy(template)
-        self.live["metadata"] |= {"uid": UID, "resourceVersion": "1", "generation": 1}
-        self.now, self._seconds = 1_700_000_000.0, seconds
-        self.contention = Contention(lambda: self.now, lambda: self.now, lambda: 0.0)
+        self.template, self.now, self._seconds = template, 1_700_000_000.0, seconds
+        self._object = managed_fields.Member({"metadata": {}})
+        self._object.write(self._with_own_annotations(), KARMADA, self.now)
+        self.found = Fights(lambda: self.now, lambda: self.now, lambda: 0.0)
         self.calls = Calls(store, Options())
-        self.calls.observers = (self.contention.see,)
-        self.contention.limited = self.calls.interruption.limited
+        self.calls.observers = (self.found.see,)
+        self.found.limited = self.calls.interruption.limited
         self.asked = 0
 
     @property
-    def fights(self) -> list[Fight]:
-        return [Fight(**each) for each in self.contention.fights()]
+    def live(self) -> Thing:
+        return self._object.live
 
-    def turn(self, habit: Habit, number: int, *, lands: bool = True) -> None:
-        """Let the controller work, and then Karmada, whose update may not land."""
+    @property
+    def fights(self) -> list[Fight]:
+        return [Fight(**each) for each in self.found.fights()]
+
+    def round(self, write: Write, number: int, *, lands: bool = True) -> None:
+        """Let another manager write, and then Karmada, whose update may not land."""
         self.now += self._seconds
         changed = copy.deepcopy(self.live)
-        habit(changed, number)
-        self._write(changed)
+        write(changed, number)
+        self._object.write(changed, "operator", self.now)
         retained = self._retained()
-        if lands and retained != self.live:
-            self._write(retained)
+        self.now += self._seconds
+        if lands:
+            self._object.write(retained, KARMADA, self.now)
 
-    def _write(self, changed: Thing) -> None:
-        if changed == self.live:
-            return
-        metadata = changed["metadata"]
-        metadata["generation"] += any(changed[part] != self.live.get(part) for part in changed if part == "spec")
-        metadata["resourceVersion"] = str(int(metadata["resourceVersion"]) + 1)
-        self.live = changed
+    def _with_own_annotations(self) -> Thing:
+        made = copy.deepcopy(self.template)
+        own = {"work.karmada.io/name": "train-1", "work.karmada.io/namespace": "karmada-es-member1"}
+        made["metadata"]["annotations"] |= own
+        return made
 
     def _retained(self) -> Thing:
-        desired = copy.deepcopy(self.template)
-        metadata = {**self.live["metadata"]}
-        del metadata["uid"], metadata["generation"]
-        desired["metadata"] = metadata
+        desired, live = self._with_own_annotations(), self.live["metadata"]
+        for part in ("annotations", "labels"):
+            desired["metadata"][part] = {**live.get(part, {}), **desired["metadata"][part]}
+        desired["metadata"]["resourceVersion"] = live["resourceVersion"]
         answer = self.calls.answer_soon(question(desired, self.live))
         assert isinstance(answer, bytes)
         self.asked += 1
         found: Thing = receive(answer, uid="1", operation="Retain", obj=desired)
-        return {**found, "metadata": {**found["metadata"], **self.live["metadata"]}, **_status(self.live)}
-
-
-def _status(live: Thing) -> Thing:
-    return {"status": live["status"]} if "status" in live else {}
+        return found
 
 
 def question(desired: Thing, observed: Thing) -> bytes:

@@ -75,7 +75,7 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
     """Mark what Retain reads of both objects."""
     projection.at("metadata", "labels", RETAIN_REPLICAS).take_all()
     revision_reads(definition, projection)
-    take_outputs(projection, *_switches(definition.components))
+    take_outputs(projection, *switches(definition.components))
     if definition.suspend:
         for name in definition.annotations.queue_labels:
             projection.at("metadata", "labels", name).take_all()
@@ -83,13 +83,14 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
     matching_reads(definition, projection)
 
 
-def _switches(components: Iterable[Component]) -> Iterable[Query]:
+def switches(components: Iterable[Component]) -> Iterable[Query]:
+    """Return the expressions of the fields that suspend and resume."""
     return dict.fromkeys([action.path for each in components for action in (*each.suspend, *each.resume)])
 
 
 def _retain_switches(definition: Definition, places: Correspondence, desired: Object) -> Object:
     retained = desired
-    for query in _switches(definition.components):
+    for query in switches(definition.components):
         # A template with a value in every place needs nothing of the member, and comparing the two is the slow part.
         if None in places.values(query, retained):
             for place, value in places.shared(query, retained):
@@ -112,11 +113,11 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
     kept = template
     for component in definition.components:
         resumed = {action.path: action.value for action in component.resume}
-        for query in _switches([component]):
+        for query in switches([component]):
             for place, value in places.shared(query, kept, resumed.get(query)):
                 kept = set_value(kept, place, value)
-    switches = [(action, unless_broken(action.path.evaluate, observed)) for action in definition.suspend]
-    is_held = all(found is not None and all(value == action.value for value in found) for action, found in switches)
+    actions = [(action, unless_broken(action.path.evaluate, observed)) for action in definition.suspend]
+    is_held = all(found is not None and all(value == action.value for value in found) for action, found in actions)
     for fields in definition.queued:
         if is_held and not fields.while_held:
             continue

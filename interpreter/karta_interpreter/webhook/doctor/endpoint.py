@@ -124,7 +124,7 @@ def _calls(address: Address, limit: int | None, kinds: Kinds) -> list[CheckResul
     results += judge_definitions(known)
     # What a proxy does with other paths is not about calls.
     with suppress(OSError):
-        results += judge_contention(ask(address, METRICS))
+        results += judge_fights(ask(address, METRICS))
     return results
 
 
@@ -253,16 +253,13 @@ def _json(reply: Reply) -> JSON:
 
 
 METRICS: Final = "/metrics"
-_METRIC: Final = "karta_interpreter_contention"
+_METRIC: Final = "karta_interpreter_fights"
 _MOST, _LONGEST = 20, 600
-_NO_LINE: Final = (
-    "no line of the annotation karta-interpreter.io/retain ends it: let the controller leave the field alone, or the "
-    "template leave it out"
-)
+_NO_REMEDY: Final = "nothing that the server has tried ends it: let the manager leave the field alone, or the template"
 
 
-def judge_contention(reply: Reply) -> Iterator[CheckResult]:
-    """List the fights in an answer of `METRICS`, with the line that ends each; nothing for any other answer."""
+def judge_fights(reply: Reply) -> Iterator[CheckResult]:
+    """List the fights in an answer of `METRICS`, with the remedy for each; nothing for any other answer."""
     if reply.status != HTTPStatus.OK:
         return
     lines = reply.body.decode(errors="replace").splitlines()
@@ -273,9 +270,8 @@ def judge_contention(reply: Reply) -> Iterator[CheckResult]:
         return
     for labels, value in ((each.labels, each.value) for each in samples):
         place = f"{labels.get('kind')}: {labels.get('field')}"[:_LONGEST]
-        found = (
-            f"{place} is overwritten in turns by Karmada and a controller of a member, in {count(int(value), 'object')}"
-        )
-        line = labels.get("retain", "")[:_LONGEST]
-        advice = f"the log names them; this line of the annotation karta-interpreter.io/retain ends it: {line}"
-        yield warning("contention", found, advice if line else _NO_LINE)
+        cluster = f" of cluster {labels['cluster'][:_LONGEST]}" if labels.get("cluster") else ""
+        manager = labels.get("manager", "")[:_LONGEST]
+        found = f"{place} is overwritten by Karmada and {manager} in turns, in {count(int(value), 'object')}{cluster}"
+        remedy = labels.get("remedy", "")[:_LONGEST]
+        yield warning("fights", found, f"the log names them; {remedy or _NO_REMEDY}")

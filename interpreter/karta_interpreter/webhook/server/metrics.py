@@ -24,7 +24,7 @@ from prometheus_client.registry import Collector
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.webhook.server.contention import Contention
+from karta_interpreter.webhook.server.fights import Fights
 from karta_interpreter.webhook.server.pending_call import Answer, PendingCall
 
 # One more series for each, with a time that Prometheus does not read.
@@ -65,8 +65,8 @@ class Metrics:
         calls = CallMetrics()
         self._registry.register(calls)
         self.see, self.answered, self.totals = calls.see, calls.add, calls.totals
-        self.contention = Contention()
-        self._registry.register(self.contention)
+        self.fights = Fights()
+        self._registry.register(self.fights)
         self._http_errors = self._counter("http_errors", "Requests that got an HTTP error.", "status")
         rejected = self._counter("connections_rejected", "Connections of the webhook that were closed: too many.")
         self.connection_rejected = rejected.inc

@@ -121,8 +121,8 @@ class Server:
         self._watchers = tuple(_watchers(settings, self._metrics, differences))
         self._left_out = LeftOutResources()
         self._calls = Calls(self._store, options, load)
-        self._metrics.contention.limited = self._calls.interruption.limited
-        observers = self._metrics, self._metrics.contention, self._left_out, *self._watchers
+        self._metrics.fights.limited = self._calls.interruption.limited
+        observers = self._metrics, self._metrics.fights, self._left_out, *self._watchers
         self._calls.observers = log_call, *(observer.see for observer in observers)
         existing_kinds = (lambda: plane.kinds) if plane else dict
         application = Application(self._calls, self._readiness, self._metrics, settings, existing_kinds)

@@ -212,7 +212,7 @@ class WebProcess:
             totals = shared.metrics.totals(about[0], _SERIES)
             return {"series": [[*labels, *counts] for labels, counts in totals.series.items()], "within": totals.within}
         if what == "fights":
-            return shared.metrics.contention.fights()
+            return shared.metrics.fights.fights()
         if what == "differences" and shared.differences is not None:
             return [*shared.differences]
         return None

@@ -89,7 +89,7 @@ class Interpreter:
 
     def fights(self) -> list[dict[str, Any]]:
         """The lines of its log about fields that Karmada and a member overwrite in turns."""
-        return [line for line in self.logged() if line["message"].startswith("Karmada and a controller of a member")]
+        return [line for line in self.logged() if line["message"].startswith("Karmada and a manager in a member")]
 
     def terminate(self) -> None:
         """Ask it to end, as Kubernetes does."""

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.webhook.server.members import Habit, Thing, go
+from tests.webhook.server.members import Thing, Write, go
 
 POD = {
     "metadata": {"labels": {"app": "train"}, "annotations": {"team": "a"}},
@@ -73,13 +73,13 @@ def pods(kind: str, thing: Thing) -> Thing:
     return found
 
 
-def setter(*path: str, value: Callable[[int], object]) -> Habit:
-    def change(pod: Thing, turn: int) -> None:
+def setter(*path: str, value: Callable[[int], object]) -> Write:
+    def change(pod: Thing, number: int) -> None:
         here = pod
         for step in path[:-1]:
             here = here["containers" if step == "containers[]" else step]
             here = here[-1] if isinstance(here, list) else here
-        here[path[-1]] = value(turn)
+        here[path[-1]] = value(number)
 
     return change
 
@@ -87,7 +87,7 @@ def setter(*path: str, value: Callable[[int], object]) -> Habit:
 SIDECAR = {"name": "mesh", "image": "mesh:1"}
 
 
-def inject(first: bool) -> Habit:
+def inject(first: bool) -> Write:
     def change(pod: Thing, _: int) -> None:
         listed = pod["spec"]["containers"]
         if all(each["name"] != "mesh" for each in listed):
@@ -111,7 +111,7 @@ def add_env(pod: Thing, _: int) -> None:
 
 
 MAIN = ".spec.containers[]"
-HABITS: dict[str, tuple[Habit, str]] = {
+WRITES: dict[str, tuple[Write, str]] = {
     "a default of pods": (
         setter("spec", "terminationGracePeriodSeconds", value=lambda _: 45),
         ".spec.terminationGracePeriodSeconds",
@@ -129,11 +129,11 @@ HABITS: dict[str, tuple[Habit, str]] = {
     ),
     "a sorted list": (setter("spec", "containers[]", "args", value=lambda _: ["--a", "--b"]), f"{MAIN}.args"),
     "a time": (
-        setter("metadata", "annotations", "restartedAt", value=lambda turn: f"2026-11-22T20:{turn:02}:00Z"),
+        setter("metadata", "annotations", "restartedAt", value=lambda number: f"2026-11-22T20:{number:02}:00Z"),
         ".metadata.annotations.restartedAt",
     ),
     "a vertical autoscaler": (
-        setter("spec", "containers[]", "resources", "requests", "memory", value=lambda turn: f"{turn + 2}Gi"),
+        setter("spec", "containers[]", "resources", "requests", "memory", value=lambda number: f"{number + 2}Gi"),
         f"{MAIN}.resources.requests.memory",
     ),
     "a pinned image": (setter("spec", "containers[]", "image", value=lambda _: "train@sha256:1"), f"{MAIN}.image"),

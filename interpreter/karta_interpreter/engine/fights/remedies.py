@@ -1,0 +1,96 @@
+"""Remedies: what ends a fight, tried on the two objects, with what it costs."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.edit import remove, set_value
+from karta_interpreter.base.k8s.values import NOTHING, Object, Path
+from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.karta.annotation_records import parse_retain
+from karta_interpreter.definitions.karta.annotation_text import AnnotationText
+from karta_interpreter.definitions.karta.schema import read_karta
+from karta_interpreter.engine.evaluation.pods import scale_locations
+from karta_interpreter.engine.fights.rounds import FieldDifference, differences, field_of
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, retain, switches
+
+_PLAIN: Final = re.compile(r'[\w."/\[\]-]+')
+_Attempt = tuple[str, tuple[Definition, Object, Object]]
+"""A remedy, and with it the definition, the desired and the observed object."""
+
+
+def remedy(definition: Definition, desired: Object, observed: Object, difference: FieldDifference) -> str:
+    """Return what ends a fight and changes nothing else, with its price; "" where nothing does.
+
+    Only for definitions that answer by themselves, in this process: a script keeps fields in its own way.
+    """
+    if definition.scripts.of(Operation.RETAIN) or definition.needs_child or definition.references:
+        return ""
+    others = _fields(definition, desired, observed) - {difference.field}
+    for text, tried in _attempts(definition, desired, observed, difference):
+        with suppress(InterpretationError):
+            if _fields(*tried) <= others:
+                return text
+    return ""
+
+
+def _fields(definition: Definition, desired: Object, observed: Object) -> set[str]:
+    return {each.field for each in differences(retain(definition, desired, observed), observed)}
+
+
+def _attempts(
+    definition: Definition, desired: Object, observed: Object, difference: FieldDifference
+) -> Iterator[_Attempt]:
+    """Yield what might do, the remedy with the lowest price first."""
+    field, label = difference.field, ("metadata", "labels", RETAIN_REPLICAS)
+    labelled = set_value(desired, label, "true"), set_value(observed, label, "true")
+    text = f"label the template {RETAIN_REPLICAS}=true: Karmada and the template no longer scale this object"
+    yield text, (definition, *labelled)
+    places = [path for path in _places(definition, desired) if field_of(path) == field]
+    # karmada-apiserver sets the defaults of the kinds that it has itself, whose groups have no dots.
+    if places and "." in definition.gvk.group:
+        unset = desired
+        for path in places:
+            unset = remove(unset, path)
+        text = f"leave {field} out of the template: the template no longer sets it, Retain keeps the member's"
+        yield text, (definition, unset, observed)
+    karta, _ = read_karta(definition.manifest)
+    for line, price in _lines(difference):
+        annotation = AnnotationText("retain", line, karta, {}) if karta else None
+        rules = parse_retain(annotation) if annotation else ()
+        if annotation and rules and not annotation.findings:
+            annotations = replace(definition.annotations, retain=(*definition.annotations.retain, *rules))
+            text = f"add to karta-interpreter.io/retain `{line}`: {price}"
+            yield text, (replace(definition, annotations=annotations), desired, observed)
+
+
+def _places(definition: Definition, desired: Object) -> Iterator[Path]:
+    """Yield where the definition has switches and counts: Retain keeps what a member has there and the template not."""
+    for query in switches(definition.components):
+        yield from filter(None, query.known_paths(desired))
+    for scale in scale_locations(definition, desired):
+        if scale.count:
+            yield scale.count.path
+
+
+def _lines(difference: FieldDifference) -> Iterator[tuple[str, str]]:
+    """Yield lines of the annotation with their prices, the one first that keeps least."""
+    field, ours, theirs = difference[:3]
+    if NOTHING not in (ours, theirs):
+        yield f"- quantities: {_scalar(field)}", "equal quantities keep the member's spelling"
+    kept = "what the template drops stays in members"
+    yield f"- unset: {_scalar(field)}", kept
+    if field.endswith("[]"):
+        yield f"- {{unset: {json.dumps(field.removesuffix('[]'))}, by: .name}}", kept
+    price = "template edits of it no longer arrive, in all objects of the kind"
+    yield f"- {_scalar(field)}", price
+    yield f"- {_scalar(f'{field} // empty')}", price
+
+
+def _scalar(text: str) -> str:
+    return text if _PLAIN.fullmatch(text.removesuffix(" // empty")) else json.dumps(text)

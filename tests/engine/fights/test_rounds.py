@@ -1,0 +1,374 @@
+"""Fights by who wrote what: series of writes on an API server that keeps managed fields, and single comparisons."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from karta_interpreter.base.k8s.patch import diff, patched
+from karta_interpreter.engine.fights.rounds import MOST_FIELDS, compared, differences
+from tests.engine.fights.series import KARMADA, Change, Series, template
+from tests.support.managed_fields import TYPED, Keys, Member, Thing
+
+Step = Callable[[Series, int], None]
+"""Writes of one round; also gets its number."""
+KEYS = st.sampled_from(["name", "a", "b/c", "spec", "d~e"])
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.integers(-3, 3) | st.sampled_from(["", "x", "1"]),
+    lambda parts: st.lists(parts, max_size=3) | st.dictionaries(KEYS, parts, max_size=3),
+    max_leaves=12,
+)
+OBJECTS = st.fixed_dictionaries({"spec": VALUES, "status": VALUES})
+
+
+@given(OBJECTS, OBJECTS)
+def test_a_difference_is_found_in_both_directions(one: Any, other: Any) -> None:
+    there = [(each.field, each.ours, each.theirs) for each in differences(one, other)]
+    back = [(each.field, each.theirs, each.ours) for each in differences(other, one)]
+    assert sorted(map(repr, there)) == sorted(map(repr, back))
+    assert all(field.startswith(".spec") and "[0]" not in field for field, *_ in there)
+
+
+@given(OBJECTS, VALUES)
+def test_equal_specs_have_no_difference(obj: Any, status: Any) -> None:
+    assert [*differences(obj, {**obj, "status": status})] == []
+
+
+@given(VALUES, VALUES)
+def test_a_document_is_patched_by_its_difference(old: Any, new: Any) -> None:
+    before, after = {"top": old}, {"top": new}
+    assert diff(patched(before, diff(before, after)), after) == []
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "fields"),
+    [
+        ({"a": [{"name": "x"}]}, {"a": [{"name": "y"}, {"name": "x"}]}, [".spec.a[]"]),
+        ({"a": [{"name": "x", "b": 1}]}, {"a": [{"name": "y"}, {"name": "x", "b": 2}]}, [".spec.a[].b", ".spec.a[]"]),
+        ({"a": [{"name": "x"}, {"name": "y"}]}, {"a": [{"name": "y"}, {"name": "x"}]}, [".spec.a"]),
+        ({"a": ["b", "a"]}, {"a": ["a", "b"]}, [".spec.a"]),
+        ({"a": None}, {}, []),
+        ({"a-b": {"c/d": 1}}, {"a-b": {"c/d": 2}}, ['.spec["a-b"]["c/d"]']),
+    ],
+)
+def test_the_field_of_a_difference(ours: Any, theirs: Any, fields: list[str]) -> None:
+    assert [each.field for each in differences({"spec": ours}, {"spec": theirs})] == fields
+
+
+def test_metadata_of_the_api_server_is_not_compared() -> None:
+    ours = {"metadata": {"labels": {"a": "1"}, "resourceVersion": "1"}}
+    theirs = {"metadata": {"labels": {"a": "2"}, "resourceVersion": "2", "uid": "u"}, "status": {"b": 1}}
+    assert [each.field for each in differences(ours, theirs)] == [".metadata.labels.a"]
+
+
+def test_the_api_server_of_these_tests_keeps_fields_as_a_real_one() -> None:
+    """What a kube-apiserver has kept after a create by Karmada and an update by another program."""
+    made: Thing = {
+        "metadata": {"annotations": {"work.karmada.io/name": "wl"}, "labels": {"app": "wl"}},
+        "spec": {
+            "replicas": 2,
+            "template": {
+                "metadata": {"labels": {"app": "wl"}},
+                "spec": {"containers": [{"envFrom": [{}], "image": "nginx", "name": "nginx", "resources": {}}]},
+            },
+        },
+    }
+    member = Member({"metadata": {}})
+    member.write(made, "karmada-controller-manager", 1_795_141_969.4)
+    member.write({**member.live, "spec": {**made["spec"], "paused": True}}, "python-requests", 1_795_141_971)
+    fields_of_container: Thing = {".": {}, "f:envFrom": {}, "f:image": {}, "f:name": {}, "f:resources": {}}
+    pod = {"f:containers": {".": {}, 'k:{"name":"nginx"}': fields_of_container}}
+    fields = {
+        "f:metadata": {
+            "f:annotations": {".": {}, "f:work.karmada.io/name": {}},
+            "f:labels": {".": {}, "f:app": {}},
+        },
+        "f:spec": {
+            ".": {},
+            "f:replicas": {},
+            "f:template": {
+                ".": {},
+                "f:metadata": {".": {}, "f:labels": {".": {}, "f:app": {}}},
+                "f:spec": {".": {}, **pod},
+            },
+        },
+    }
+    karmada, other = member.live["metadata"]["managedFields"]
+    assert (karmada["manager"], karmada["time"]) == ("karmada-controller-manager", "2026-11-20T02:32:49Z")
+    assert karmada["fieldsV1"] == fields
+    assert (other["manager"], other["fieldsV1"]) == ("python-requests", {"f:spec": {"f:paused": {}}})
+
+
+def container(thing: Thing) -> Thing:
+    found: Thing = thing["spec"]["template"]["spec"]["containers"][0]
+    return found
+
+
+def scale(number: int) -> Change:
+    return lambda thing: thing["spec"].update(replicas=number)
+
+
+def request_memory(thing: Thing) -> None:
+    container(thing)["resources"] = {"requests": {"memory": "2Gi"}}
+
+
+def pin(thing: Thing) -> None:
+    container(thing)["image"] = "train@sha256:1"
+
+
+def drop_priority(thing: Thing) -> None:
+    thing["spec"]["template"]["spec"].pop("priorityClassName", None)
+
+
+def inject(thing: Thing) -> None:
+    listed = thing["spec"]["template"]["spec"]["containers"]
+    if len(listed) == 1:
+        listed.append({"name": "mesh", "image": "mesh:1"})
+
+
+def add_port(thing: Thing) -> None:
+    container(thing)["ports"] = [{"containerPort": 80, "protocol": "TCP"}, {"containerPort": 90, "protocol": "TCP"}]
+
+
+def select_nodes(thing: Thing) -> None:
+    thing["spec"]["template"]["spec"]["nodeSelector"] = {"disk": "nvme"}
+
+
+def defaulted(thing: Thing) -> None:
+    """A webhook, which pods often have: it adds, pins an image, and takes a field away."""
+    pod = thing["spec"]["template"]["spec"]
+    pod.setdefault("terminationGracePeriodSeconds", 45)
+    for each in pod["containers"]:
+        each.setdefault("imagePullPolicy", "Always")
+    thing["spec"].pop("paused", None)
+
+
+def mutated(thing: Thing) -> None:
+    defaulted(thing)
+    pin(thing)
+
+
+MEMORY = ".spec.template.spec.containers[].resources.requests"
+FIGHTS: dict[str, tuple[Change, str, str, str]] = {
+    "a controller scales": (scale(7), "operator", "", ".spec.replicas"),
+    "an autoscaler, whose entry has no time": (scale(7), "kube-controller-manager", "scale", ".spec.replicas"),
+    "requests where Karmada has an empty object": (request_memory, "vpa", "", MEMORY),
+    "an image": (pin, "argo-rollouts", "", ".spec.template.spec.containers[].image"),
+    "a sidecar, which Karmada only removes": (inject, "mesh", "", ".spec.template.spec.containers[]"),
+    "a field that Karmada only removes": (select_nodes, "operator", "", ".spec.template.spec.nodeSelector"),
+    "a port of a list with two keys": (add_port, "operator", "", ".spec.template.spec.containers[].ports[]"),
+    "a label": (lambda thing: thing["metadata"]["labels"].update(app="x"), "operator", "", ".metadata.labels.app"),
+    "a field that is removed": (drop_priority, "operator", "", ".spec.template.spec.priorityClassName"),
+}
+
+
+@pytest.mark.parametrize("webhook", [lambda _: None, defaulted, mutated], ids=["plain", "defaulted", "mutated"])
+@pytest.mark.parametrize("keys", [TYPED, {}], ids=["typed", "open"])
+@pytest.mark.parametrize("fight", FIGHTS)
+def test_a_fight_is_named_by_the_third_overwrite(fight: str, keys: Keys, webhook: Change) -> None:
+    change, manager, subresource, field = FIGHTS[fight]
+    if webhook is mutated and change is pin:
+        return  # the webhook has the same value, so nobody fights
+    made = template()
+    container(made)["ports"] = [{"containerPort": 80, "protocol": "TCP"}]
+    if not keys and change is add_port:
+        field = field.removesuffix("[]")  # without keys the list is one field
+    series = Series(made, keys=keys, webhook=webhook)
+    for _ in range(2):
+        series.other(change, manager, subresource)
+        series.karmada()
+    assert series.named == []
+    series.other(change, manager, subresource)
+    series.karmada()
+    # In an atomic list all that differs belongs to who has changed any of it last.
+    most = 4 if not keys and (webhook is mutated or change is inject) else 1
+    assert (field, manager if change is not drop_priority else "") in series.named[:most]
+
+
+def once(series: Series, number: int) -> None:
+    if number == 3:
+        series.other(scale(9), "kubectl-edit")
+    series.karmada()
+
+
+def edits(series: Series, number: int) -> None:
+    series.edit(scale(number + 3))
+    series.karmada()
+
+
+def back_and_forth(series: Series, number: int) -> None:
+    series.edit(pin if number % 2 else lambda thing: container(thing).update(image="train:1"))
+    series.karmada()
+
+
+def another_field(series: Series, number: int) -> None:
+    series.other(lambda thing: thing["spec"].update({f"field{number}": 1}), "kubectl-edit")
+    series.karmada()
+
+
+def label(series: Series, number: int) -> None:
+    series.other(lambda thing: thing["metadata"]["labels"].update(number=str(number)))
+
+
+def fails(change: Change) -> Step:
+    def step(series: Series, number: int) -> None:
+        series.other(change if number == 0 else lambda _: None)
+        label(series, number)
+        series.karmada(lands=False)
+
+    return step
+
+
+def labels_and_edits(series: Series, number: int) -> None:
+    if number % 2:
+        series.edit(scale(number + 3))
+    else:
+        label(series, number)
+    series.karmada()
+
+
+def hourly(series: Series, _: int) -> None:
+    series.now += 1801
+    series.other(scale(7), "kubectl-scale", "scale")
+    series.karmada()
+
+
+def under_another_name(series: Series, number: int) -> None:
+    series.edit(scale(number + 3))
+    series.karmada(manager="karmada-agent")
+
+
+def pruned(**options: Any) -> Callable[[], Series]:
+    return lambda: Series(template(unknown=1), pruned="unknown", **options)
+
+
+def mutating(**options: Any) -> Callable[[], Series]:
+    return lambda: Series(template(paused=True), webhook=mutated, **options)
+
+
+def plain(**options: Any) -> Callable[[], Series]:
+    return lambda: Series(template(), **options)
+
+
+LEGITIMATE: dict[str, tuple[Callable[[], Series], Step]] = {
+    "a human edits once": (plain(), once),
+    "the template is scaled": (plain(), edits),
+    "the template goes back and forth": (plain(), back_and_forth),
+    "another field each time": (plain(), another_field),
+    "an update fails": (plain(), fails(scale(9))),
+    "an update that only removes a field fails": (plain(), fails(select_nodes)),
+    "a webhook changes what is edited": (mutating(), edits),
+    "a webhook in an open schema": (mutating(keys={}), edits),
+    "a webhook and one edit by a human": (mutating(), once),
+    "a field that the member does not know": (pruned(), edits),
+    "the same next to labels of others": (pruned(), labels_and_edits),
+    "the same for several replicas": (pruned(replicas=2), labels_and_edits),
+    "a scale every hour": (plain(), hourly),
+    "another binary of Karmada": (plain(), under_another_name),
+    "several replicas": (plain(replicas=3), once),
+}
+
+
+@pytest.mark.parametrize("name", LEGITIMATE)
+def test_a_legitimate_series_is_no_fight(name: str) -> None:
+    make, step = LEGITIMATE[name]
+    series = make()
+    for number in range(12):
+        step(series, number)
+    assert series.named == []
+
+
+@pytest.mark.parametrize("replicas", [1, 2, 3])
+def test_each_replica_names_a_fight_by_the_calls_that_it_sees(replicas: int) -> None:
+    series = Series(template(), replicas=replicas)
+    for _ in range(3 * replicas):
+        series.other(scale(7))
+        series.karmada()
+    assert series.named == [(".spec.replicas", "operator")] * replicas
+
+
+def test_a_restart_costs_three_rounds() -> None:
+    series = Series(template())
+    for number in range(5):
+        if number == 2:
+            series.rounds = [b""]
+        series.other(scale(7))
+        series.karmada()
+    assert len(series.named) == 1
+
+
+@pytest.mark.parametrize(("seconds", "named"), [(890.0, 1), (910.0, 0)], ids=["within an hour", "in more than an hour"])
+def test_three_rounds_are_a_fight_within_an_hour(seconds: float, named: int) -> None:
+    series = Series(template(), seconds=seconds)
+    for _ in range(3):
+        series.other(scale(7))
+        series.karmada()
+    assert len(series.named) == named
+
+
+def test_two_fights_in_one_object_are_both_found() -> None:
+    series = Series(template())
+    for number in range(6):
+        series.other(*((scale(7), "hpa") if number % 2 else (pin, "rollouts")))
+        series.karmada()
+    assert series.named == [(".spec.template.spec.containers[].image", "rollouts"), (".spec.replicas", "hpa")]
+
+
+def test_all_differences_are_looked_at() -> None:
+    series = Series(template(**{f"field{number}": 1 for number in range(100)}))
+    for _ in range(3):
+        series.other(lambda thing: thing["spec"].update({f"field{number}": 2 for number in range(100)}))
+        series.other(lambda thing: thing["spec"].update(replicas=7), "last")
+        series.karmada()
+    assert len(series.named) == MOST_FIELDS
+    assert sys.getsizeof(series.rounds[0]) <= 200
+
+
+def test_an_object_in_which_nobody_else_has_written_takes_no_memory() -> None:
+    series = Series(template(), webhook=mutated)
+    for _ in range(3):
+        series.karmada()
+    assert series.rounds == [b""]
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        pytest.param(None, id="no managed fields"),
+        pytest.param([], id="none of them"),
+        pytest.param([{"manager": "a", "time": "2026-11-20T02:32:49Z", "fieldsV1": {}}], id="none of Karmada's"),
+        pytest.param([{"manager": "a", "fieldsV1": {}}] * 65, id="more than an API server keeps"),
+        pytest.param(
+            [{"manager": KARMADA, "fieldsV1": {"f:metadata": {"f:annotations": {"f:work.karmada.io/name": {}}}}}],
+            id="no time",
+        ),
+    ],
+)
+def test_nothing_is_claimed_without_fields_of_karmada(entries: Any) -> None:
+    observed = template(replicas=7)
+    observed["metadata"]["managedFields"] = entries
+    assert compared(template(), observed) is None
+
+
+def test_an_element_of_a_set_is_its_own_field() -> None:
+    series = Series(template(finalizers=["a", "b"]))
+    for _ in range(3):
+        series.other(lambda thing: thing["spec"].update(finalizers=["b", "a", "c"]))
+        series.karmada()
+    assert series.named == [(".spec.finalizers[]", "operator")]
+
+
+def test_rounds_of_more_fields_than_are_remembered_are_those_that_come_again() -> None:
+    series = Series(template())
+    for number in range(4):
+        series.other(noise(number), "noise")
+        series.other(scale(7))
+        series.karmada()
+    assert {*series.named} == {(".spec.replicas", "operator")}
+
+
+def noise(number: int) -> Change:
+    return lambda thing: thing["spec"].update({f"field{number}{each}": 1 for each in range(9)})
