@@ -1,0 +1,30 @@
+"""What definitions answer while something that they refer to does not exist, as a server finds it."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.suites.suite import Case
+from tests.catalogue.entries import applies
+
+_FLOW = GVK("flow.volcano.sh", "v1alpha1", "JobFlow")
+_TEMPLATE = GVK("flow.volcano.sh", "v1alpha1", "JobTemplate")
+
+
+@applies(lambda entry: entry.definition is not None and entry.definition.gvk == _FLOW)
+def test_a_job_template_that_does_not_exist_costs_the_count_alone(
+    definition: Definition, cases: Sequence[Case]
+) -> None:
+    case = next(case for case in cases if case.call.operation is Operation.INTERPRET_DEPENDENCY)
+    first = Known.of(case.references[:1], complete=[_TEMPLATE])
+    found = interpret(definition, case.call, reader=first)["dependencies"]
+    everything = interpret(definition, case.call, reader=Known.of(case.references))["dependencies"]
+    assert found == everything, "all is needed by the first job, and by the flow itself"
+    for operation in (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT):
+        with pytest.raises(InterpretationError, match="a JobTemplate does not exist"):
+            interpret(definition, Call(operation, case.call.object), reader=first)
