@@ -70,7 +70,7 @@ _PROBLEMS = {
         "this belongs to nothing above it: indent it, or write --- above it where another document begins",
         False,
     ),
-    "did not find expected node content": ("a value must stand here", False),
+    "did not find expected node content": ("a value is missing here", False),
 }
 
 

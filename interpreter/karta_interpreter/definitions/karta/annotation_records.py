@@ -620,7 +620,7 @@ ANNOTATIONS: Final = (
             "more pod templates, or parts of them, `{claims: jq}`: names of volumes in place of which the controller "
             "makes claims, and `{omit: jq, reason: text}`: fields whose references the workload does not need"
         ),
-        description="objects that the workload needs in addition to those of its pods, and those that it does not need",
+        description="additional objects that the workload needs, and volumes and fields to ignore",
         example=(
             "- {apiVersion: v1, kind: ConfigMap, name: .spec.config, namespace: .spec.team}\n"
             "- pods: .spec.sidecars[].template\n"

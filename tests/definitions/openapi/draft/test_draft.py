@@ -419,7 +419,7 @@ _CLAIM = fields(accessModes={"type": "array"}, storageClassName=STRING)
 def test_replicas_with_data_are_not_divided(spec: Any, is_whole: bool) -> None:
     annotations = draft(CustomKind.of(crd(spec))).karta["metadata"].get("annotations", {})
     assert annotations.get("karta-interpreter.io/elastic") == ("none" if is_whole else None)
-    assert ("another database" in notes(crd(spec))) is is_whole
+    assert ("separate database" in notes(crd(spec))) is is_whole
     drafted(crd(spec))
 
 

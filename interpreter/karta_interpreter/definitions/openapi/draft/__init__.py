@@ -58,7 +58,7 @@ def draft(kind: CustomKind) -> Draft:
     if any(map(have_state, found)):
         annotations[f"{PREFIX}elastic"] = "none"
         note = (
-            "CHECK: would a part of the replicas in another cluster be another database? Storage or a primary next to "
+            "CHECK: Would replicas in another cluster be a separate database? Storage or a primary next to "
             "their count suggests that. Else remove this, or name the components that may be divided."
         )
         notes.append((annotation_path("elastic"), note))
