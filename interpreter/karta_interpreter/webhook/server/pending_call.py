@@ -77,8 +77,11 @@ class PendingCall(NamedTuple):
     def definition_or_raise(self) -> Definition:
         """Return the definition to answer with; raises InterpretationError without one, and when there is no call."""
         request = self.request
-        if request.problem is not None or request.gvk is None:
-            raise request.problem or InterpretationError("the request has no kind", code=400)
+        if problem := request.problem:
+            # Another error: the frames that it passes refer to the request.
+            raise InterpretationError(str(problem), code=problem.code)
+        if request.gvk is None:
+            raise InterpretationError("the request has no kind", code=400)
         if self.definition is None:
             raise InterpretationError(_unknown(request.gvk, self.snapshot.kinds()), code=404)
         return self.definition

@@ -79,7 +79,8 @@ def request_of(context: JSON) -> Request:
         gvk = _gvk(request)
         return Request(texts[0], gvk, *texts[1:], call=call_of(request, gvk))
     except InterpretationError as problem:
-        return Request(texts[0], gvk, *texts[1:], problem=problem)
+        # The frames of its traceback have the body, and would keep it until garbage is collected.
+        return Request(texts[0], gvk, *texts[1:], problem=problem.with_traceback(None))
 
 
 def _uid(request: Object) -> str:
