@@ -162,8 +162,8 @@ def _shadowed(bound: int) -> Iterator[Fed]:
 def _shown(bound: int) -> Iterator[Fed]:
     shown = deque[Any](maxlen=bound)
     shadow = Shadow(Path(), 1.0, DEFAULT_OPTIONS, lambda *_: None, shown)
-    shadow._ask = lambda _: found  # type: ignore[method-assign]  # no process
     found = ["v1/Mill", "Retain", "different", [[".spec", "1", "2"]]]
+    vars(shadow)["_ask"] = lambda _: found  # without a process
     kind = {"group": "", "version": "v1", "kind": "Mill"}
     obj = {"apiVersion": "v1", "kind": "Mill", "metadata": {"name": "rye"}}
 

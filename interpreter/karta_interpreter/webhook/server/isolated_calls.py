@@ -160,7 +160,10 @@ class IsolatedCalls:
             # Errors leave the block as values: an exception would end a process that has done nothing wrong.
             answer = await self._exchange(process, letter, body, until, reply)
         if isinstance(answer, InterpreterError):
-            raise answer
+            try:
+                raise answer
+            finally:
+                del answer  # this frame is in its traceback, and has the body: a cycle, which stays for long
         return answer
 
     @staticmethod
