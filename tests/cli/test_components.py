@@ -35,3 +35,13 @@ def test_components_refused_with_reason(run: Run, arguments: list[str], code: in
     result = run("interpret", "-f", "karta.yaml", "job.yaml", *arguments)
     assert (result.exit_code, result.stdout) == (code, "")
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["apps/v1", "apps.kruise.io/v1beta1", "apps.kruise.io/v1alpha1"])
+def test_components_refuse_a_count_that_is_a_status(run: Run, kind: str) -> None:
+    template = {"spec": {"containers": [{"name": "main"}]}}
+    daemon = {"apiVersion": kind, "kind": "DaemonSet", "metadata": {"name": "logs"}, "spec": {"template": template}}
+    Path("daemon.yaml").write_text(yaml.safe_dump({**daemon, "status": {"desiredNumberScheduled": 3}}))
+    result = run("interpret", "daemon.yaml", "--components", "daemonset=8")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "`.status.desiredNumberScheduled // 0` is not a field to write" in result.stderr

@@ -66,7 +66,7 @@ def test_override_selects_kind_and_clusters() -> None:
     assert policy.manifest == {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "OverridePolicy",
-        "metadata": {"name": "suspend-jobset"},
+        "metadata": {"name": "suspend-jobset-x-k8s-io-jobset-v1alpha2"},
         "spec": {
             "resourceSelectors": [{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}],
             "overrideRules": [
@@ -145,3 +145,25 @@ def test_override_of_kind_names_label_of_queue_or_nothing() -> None:
     assert "label kueue.x-k8s.io/queue-name" in " ".join(switch_policy(_of("batch/v1", "Job"), "resume").notes)
     bucket = switch_policy(_of("source.toolkit.fluxcd.io/v1", "Bucket"), "resume")
     assert "queue" not in " ".join(bucket.notes)
+
+
+def _entries() -> list[tuple[Definition, Sequence[Object]]]:
+    return [(entry.definition, entry.objects) for entry in entries() if entry.definition]
+
+
+def test_policies_of_all_kinds_have_names_of_their_own() -> None:
+    answered = [each for each, _ in _entries() if each.answers(Operation.INTERPRET_HEALTH)]
+    names = [str(get(failover_policy(each).manifest, ("metadata", "name"))) for each in answered]
+    assert len({*names}) == len(names)
+    assert all(len(name) <= 63 for name in names), "Karmada rejects longer ones"
+
+
+def test_policies_of_kinds_without_namespaces_are_of_the_cluster() -> None:
+    without = {each.name for each, objs in _entries() if not any(get(obj, ("metadata", "namespace")) for obj in objs)}
+    kinds = {each.name: failover_policy(each).manifest["kind"] for each, _ in _entries()}
+    assert {name for name, kind in kinds.items() if kind == "ClusterPropagationPolicy"} == without != set()
+
+
+def test_policy_of_a_kind_that_the_caller_calls_cluster_scoped() -> None:
+    definition = _of("apps/v1", "Deployment")
+    assert failover_policy(definition, cluster_scoped=True).manifest["kind"] == "ClusterPropagationPolicy"

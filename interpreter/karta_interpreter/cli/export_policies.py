@@ -59,15 +59,16 @@ def override_policy_command(
 @click.command("propagation-policy")
 @click.argument("kind", shell_complete=complete_kinds)
 @_files
+@click.option("--cluster-scoped", is_flag=True, help="Objects of KIND have no namespace.")
 @output("yaml", "json")
-def propagation_policy_command(*, kind: str, paths: tuple[str, ...], output: str) -> None:
+def propagation_policy_command(*, kind: str, paths: tuple[str, ...], cluster_scoped: bool, output: str) -> None:
     """Print a PropagationPolicy whose application failover fits KIND, with its state where the definition names it.
 
     Thresholds follow from the family of the kind; comments say what each member has to do. Edit the selector and the
-    placement.
+    placement. A kind without namespaces gets a ClusterPropagationPolicy.
     """
     try:
-        policy = failover_policy(_definition(kind, paths))
+        policy = failover_policy(_definition(kind, paths), cluster_scoped=cluster_scoped)
     except ExportError as error:
         raise Problem(f"error: {error}") from error
     _print(policy, output)

@@ -1,7 +1,7 @@
 """Policies of Karmada that follow from a definition: an override that suspends, and failover that keeps state."""
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.edit import get
@@ -82,6 +82,15 @@ def _fixed_path(definition: Definition, query: Query) -> tuple[str, Path]:
     return guarded.condition, tuple(step for step in guarded.paths[0].steps if step is not None)
 
 
+_OF_CLUSTER: Final = ("ClusterPolicy.kyverno.io", "SidecarSet.apps.kruise.io")
+"""The kinds of the catalogue whose objects have no namespace."""
+
+
+def is_cluster_scoped(definition: Definition) -> bool:
+    """Return whether the catalogue knows that objects of a kind have no namespace."""
+    return f"{definition.gvk.kind}.{definition.gvk.group}" in _OF_CLUSTER
+
+
 _TOLERATION_OF_SERVICE, _TOLERATION_OF_JOB, _GRACE_PERIOD = 900, 300, 600
 _SERVES = (
     f"It serves, and a roll-out is unhealthy until it has finished: {_TOLERATION_OF_SERVICE} s are longer than the "
@@ -99,9 +108,10 @@ _STATE = (
 )
 
 
-def failover_policy(definition: Definition) -> Policy:
-    """Return the PropagationPolicy that runs a workload in one cluster and moves it with its state when that fails.
+def failover_policy(definition: Definition, *, cluster_scoped: bool = False) -> Policy:
+    """Return the policy that runs a workload in one cluster and moves it with its state when that fails.
 
+    It is a ClusterPropagationPolicy for a kind without namespaces: one that the catalogue knows, or by the caller.
     Raises ExportError for a kind without health, which never moves.
     """
     if not definition.answers(Operation.INTERPRET_HEALTH):
@@ -123,8 +133,9 @@ def failover_policy(definition: Definition) -> Policy:
         "placement": {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]},
         "failover": {"application": application},
     }
-    metadata = {"name": definition.gvk.kind.lower()}
-    manifest = {"apiVersion": API_VERSION, "kind": "PropagationPolicy", "metadata": metadata, "spec": spec}
+    scope = "Cluster" if cluster_scoped or is_cluster_scoped(definition) else ""
+    metadata = {"name": definition.name}
+    manifest = {"apiVersion": API_VERSION, "kind": f"{scope}PropagationPolicy", "metadata": metadata, "spec": spec}
     return Policy(manifest, tuple(notes))
 
 
@@ -145,11 +156,12 @@ def _override(
     if direction == "suspend":
         notes += (_RESUMING,)
     identity = {key: value for key in ("name", "namespace") if (value := get(obj, ("metadata", key)))}
-    metadata = {"name": "-".join([direction, definition.gvk.kind.lower(), *([identity["name"]] if identity else [])])}
+    metadata = {"name": ".".join(filter(None, [f"{direction}-{definition.name}", identity.get("name")]))}
     if "namespace" in identity:
         metadata["namespace"] = identity["namespace"]
     spec = {"resourceSelectors": [{**_selector(definition), **identity}], "overrideRules": [rule]}
-    manifest = {"apiVersion": API_VERSION, "kind": "OverridePolicy", "metadata": metadata, "spec": spec}
+    scope = "Cluster" if is_cluster_scoped(definition) else ""
+    manifest = {"apiVersion": API_VERSION, "kind": f"{scope}OverridePolicy", "metadata": metadata, "spec": spec}
     return Policy(manifest, notes)
 
 

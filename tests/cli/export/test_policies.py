@@ -15,7 +15,7 @@ def test_override_policy_of_object_has_the_patches_that_it_needs(run: Run, tmp_p
     result = run("export", "override-policy", "--suspend", "--object", str(tmp_path / "job.yaml"), "--cluster", "m1")
     assert result.exit_code == 0
     policy = yaml.safe_load(result.stdout)
-    assert policy["metadata"] == {"name": "suspend-pytorchjob-bert", "namespace": "nlp"}
+    assert policy["metadata"] == {"name": "suspend-kubeflow-org-pytorchjob-v1.bert", "namespace": "nlp"}
     assert policy["spec"]["resourceSelectors"] == [
         {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": "bert", "namespace": "nlp"}
     ]

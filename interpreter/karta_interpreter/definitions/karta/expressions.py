@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from karta_interpreter.base.errors import (
@@ -23,7 +24,7 @@ from karta_interpreter.base.k8s.values import Object, Path, field_path
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.schema_types import REFERENCES, expressions
-from karta_interpreter.languages.jq import Query, Verdict, examine, parse
+from karta_interpreter.languages.jq import Location, Query, Verdict, examine, parse
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.analysis import Reason
 from karta_interpreter.languages.jq.compiled.functions import GENERATORS, PICKERS, key_of
@@ -232,6 +233,15 @@ def names_places(query: Query) -> bool:
     return all(_places(query.paths, value) is not False for value in ({}, _BARE))
 
 
+def count_places(query: Query, value: Object) -> list[Location | None]:
+    """Return where each count can be written: None for a computed one, and in the status, which belongs to members.
+
+    >>> [place and place.path for place in count_places(Query.compile(".spec.n, .status.n, 1"), {})]
+    [('spec', 'n'), None, None]
+    """
+    return [place if place and place.path[:1] != ("status",) else None for place in query.locate_each(value)]
+
+
 def takes_number(query: Query) -> bool:
     """Whether a number can be written so that it becomes the result.
 
@@ -239,7 +249,7 @@ def takes_number(query: Query) -> bool:
     (True, False)
     """
     # Reading `.n * .m` fails on an empty object, which decides nothing; with a number in both fields it has places.
-    found = [_places(query.locate_each, value) for value in ({}, _filled(query.node))]
+    found = [_places(partial(count_places, query), value) for value in ({}, _filled(query.node))]
     return True in found or False not in found
 
 

@@ -8,6 +8,7 @@ from karta_interpreter.base.errors import QueryError, QueryWriteError
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.definition import Component, Definition, Fragments, PodSpec
+from karta_interpreter.definitions.karta.expressions import count_places
 from karta_interpreter.engine.evaluation.evaluation import instance_ids, positions, query_failure
 from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
 from karta_interpreter.engine.evaluation.templates import templates, with_added
@@ -195,7 +196,7 @@ class _Places:
             return []
         try:
             # A computed count has no place: it can be read, and ReviseReplica says that it cannot be written.
-            return query.locate_each(self._object)
+            return count_places(query, self._object)
         except QueryWriteError:
             return []
         except QueryError as err:
