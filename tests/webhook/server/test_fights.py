@@ -11,15 +11,20 @@ from pathlib import Path
 import pytest
 import yaml
 
+from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import catalogue_kinds
+from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.fights.rounds import MOST_FIELDS
 from karta_interpreter.engine.operations import Options
+from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.webhook.server import fights as room
 from karta_interpreter.webhook.server import lanes
 from karta_interpreter.webhook.server.calls import Calls
 from karta_interpreter.webhook.server.fights import Fights
 from karta_interpreter.webhook.server.load import Load
+from karta_interpreter.webhook.server.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.wire import decode
 from tests.support.waiting import HANG
 from tests.webhook.server.logs import capture_logs
@@ -252,7 +257,7 @@ def test_a_look_for_fights_does_not_make_a_call_slow(store: Store, monkeypatch: 
     member, spent = Member(store, template("Deployment")), [0.0]
     for clock in ("_clock", "_processor_time"):
         monkeypatch.setattr(member.calls, clock, lambda: spent[0])
-    monkeypatch.setattr(member.found, "note", lambda *_: spent.append(spent.pop() + 1))
+    monkeypatch.setattr(member.found, "_look", lambda *_: spent.append(spent.pop() + 1))
     with capture_logs() as said:
         for number in range(3):
             member.round(nothing, number)
@@ -317,11 +322,18 @@ def entries(number: int) -> list[Thing]:
     return [{"manager": KARMADA, "time": time, "fieldsV1": fields}, other]
 
 
+def see(found: Fights, body: bytes, answer: bytes) -> None:
+    request = decode(question(template("Deployment"), template("Deployment")))
+    definition = Definition.of_scripts(GVK("apps", "v1", "Deployment"), Scripts([Script("Retain", "", "mine")]))
+    call = PendingCall(0.0, body, request, Snapshot({}), definition)
+    found.see(call, Answer(answer, 200, "", 0.0, is_inline=False))
+
+
 def asked(found: Fights, uid: str, number: int) -> None:
     observed = template("Deployment", replicas=9)
     observed["metadata"] |= {"resourceVersion": "1", "uid": uid, "managedFields": entries(number)}
     body = question(template("Deployment"), observed).replace(b"f:stones", b"f:replicas")
-    found.note(body, decode(body), b'{"response":{}}', None)
+    see(found, body, b'{"response":{}}')
 
 
 def test_the_memory_of_objects_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -379,7 +391,6 @@ def test_a_large_body_is_not_looked_at(store: Store, monkeypatch: pytest.MonkeyP
 )
 def test_calls_of_others_than_karmada_are_ignored(body: bytes) -> None:
     found = Fights(lambda: 0.0, lambda: 0.0, lambda: 0.0)
-    request = decode(question(template("Deployment"), template("Deployment")))
     for _ in range(3):
-        found.note(body, request, b"", None)
+        see(found, body, b"")
     assert found.fights() == []

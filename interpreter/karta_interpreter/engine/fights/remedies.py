@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import reduce
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.edit import remove, set_value
-from karta_interpreter.base.k8s.values import NOTHING, Object, Path
+from karta_interpreter.base.k8s.values import NOTHING, Object
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.annotation_records import parse_retain
 from karta_interpreter.definitions.karta.annotation_text import AnnotationText
@@ -20,8 +21,6 @@ from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, retain, switches
 
 _PLAIN: Final = re.compile(r'[\w."/\[\]-]+')
-_Attempt = tuple[str, tuple[Definition, Object, Object]]
-"""A remedy, and with it the definition, the desired and the observed object."""
 
 
 def remedy(definition: Definition, desired: Object, observed: Object, difference: FieldDifference) -> str:
@@ -45,20 +44,20 @@ def _fields(definition: Definition, desired: Object, observed: Object) -> set[st
 
 def _attempts(
     definition: Definition, desired: Object, observed: Object, difference: FieldDifference
-) -> Iterator[_Attempt]:
-    """Yield what might do, the remedy with the lowest price first."""
+) -> Iterator[tuple[str, tuple[Definition, Object, Object]]]:
+    """Yield what might do with the definition and both objects, the remedy with the lowest price first."""
     field, label = difference.field, ("metadata", "labels", RETAIN_REPLICAS)
     labelled = set_value(desired, label, "true"), set_value(observed, label, "true")
     text = f"label the template {RETAIN_REPLICAS}=true: Karmada and the template no longer scale this object"
     yield text, (definition, *labelled)
-    places = [path for path in _places(definition, desired) if field_of(path) == field]
+    # Retain keeps what a member has, and the template not, at the switches and counts that the definition has.
+    counts = (scale.count and scale.count.path for scale in scale_locations(definition, desired))
+    switched = (path for query in switches(definition.components) for path in query.known_paths(desired))
+    places = [path for path in (*switched, *counts) if path and field_of(path) == field]
     # karmada-apiserver sets the defaults of the kinds that it has itself, whose groups have no dots.
     if places and "." in definition.gvk.group:
-        unset = desired
-        for path in places:
-            unset = remove(unset, path)
         text = f"leave {field} out of the template: the template no longer sets it, Retain keeps the member's"
-        yield text, (definition, unset, observed)
+        yield text, (definition, reduce(remove, places, desired), observed)
     karta, _ = read_karta(definition.manifest)
     for line, price in _lines(difference):
         annotation = AnnotationText("retain", line, karta, {}) if karta else None
@@ -67,15 +66,6 @@ def _attempts(
             annotations = replace(definition.annotations, retain=(*definition.annotations.retain, *rules))
             text = f"add to karta-interpreter.io/retain `{line}`: {price}"
             yield text, (replace(definition, annotations=annotations), desired, observed)
-
-
-def _places(definition: Definition, desired: Object) -> Iterator[Path]:
-    """Yield where the definition has switches and counts: Retain keeps what a member has there and the template not."""
-    for query in switches(definition.components):
-        yield from filter(None, query.known_paths(desired))
-    for scale in scale_locations(definition, desired):
-        if scale.count:
-            yield scale.count.path
 
 
 def _lines(difference: FieldDifference) -> Iterator[tuple[str, str]]:

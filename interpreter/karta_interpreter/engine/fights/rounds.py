@@ -75,7 +75,7 @@ def compared(ours: Object, observed: Object) -> Comparison | None:
     entries = get(observed, ("metadata", "managedFields"))
     if not isinstance(entries, list) or len(entries) > _ENTRIES:
         return None
-    owned = [(Writer(each["manager"], _seconds(each.get("time"))), each["fieldsV1"]) for each in entries]
+    owned = [(Writer(each["manager"][:_LONGEST], _seconds(each.get("time"))), each["fieldsV1"]) for each in entries]
     place = "f:metadata", "f:annotations"
     karmada = {writer.manager for writer, fields in owned if _KARMADAS & {*get(fields, place, ())}}
     written = max((writer.time for writer, _ in owned if writer.manager in karmada), default=0)

@@ -27,7 +27,6 @@ from karta_interpreter.webhook.server.lanes import is_large_body
 from karta_interpreter.webhook.server.load import InterruptedWork
 from karta_interpreter.webhook.server.log import log, redacted
 from karta_interpreter.webhook.server.pending_call import SUCCESS, Answer, PendingCall
-from karta_interpreter.webhook.wire import Request
 
 _OBSERVED: Final = b'"observedObject":'
 # The keys of metadata as Go sorts them. No text of an object can have these bytes: its quotes are escaped.
@@ -45,7 +44,7 @@ _SHORTEST: Final = 600.0
 """Seconds that a fight goes on after its last round, at least: Karmada tries an update again at least that often."""
 _LARGEST: Final = 2**18
 """Bytes of a request that is looked at."""
-_MOST_FIGHTS, _MOST_SERIES, _MOST_FIELDS = 1000, 100, 20
+_MOST_FIGHTS, _MOST_SERIES, _MOST_FIELDS, _LONGEST = 1000, 100, 20, 256
 _OTHERS, _UNKNOWN = "others", "unknown"
 
 
@@ -96,15 +95,10 @@ class Fights(Collector):
         """By the uids of the objects."""
 
     def see(self, call: PendingCall, answer: Answer) -> None:
-        """Take note of a call if it is one of Retain, and not a large one."""
+        """Take note of a call if it is one of Retain, and not a large one; of inline answers a remedy is looked for."""
+        at, body = self._clock(), call.body
         is_retained = call.request.operation_name == Operation.RETAIN and call.definition and answer.code == SUCCESS
-        if is_retained and len(call.body) <= _LARGEST:
-            self.note(call.body, call.request, answer.body, call.definition if answer.is_inline else None)
-
-    def note(self, body: bytes, request: Request, answer: bytes, definition: Definition | None) -> None:
-        """Take note of a call of Retain; with a ``definition`` a remedy for a fight is looked for."""
-        at = self._clock()
-        if at < self._free_at:
+        if at < self._free_at or not is_retained or len(body) > _LARGEST:
             return
         before = self._spent()
         found = _UID.search(body, max(body.find(_OBSERVED), 0))
@@ -112,13 +106,14 @@ class Fights(Collector):
         if found and not is_large_body(body) and not (fight and self._now() < fight.last + _PAUSE):
             # What Karmada writes has none of these errors.
             with suppress(AttributeError, InterpreterError, LookupError, RecursionError, TypeError, ValueError):
-                self._look(found[1], orjson.loads(body)["request"], request, answer, definition)
+                self._look(found[1], call, answer)
         # What is left of the share since the last call is saved for bursts.
         self._free_at = max(self._free_at, at - _SAVED) + (self._spent() - before) / _SHARE
 
-    def _look(self, uid: bytes, pair: Object, request: Request, answer: bytes, definition: Definition | None) -> None:
-        desired, observed = pair["object"], pair["observedObject"]
-        comparison = compared(_retained(desired, answer), observed)
+    def _look(self, uid: bytes, call: PendingCall, answer: Answer) -> None:
+        request, decoded = call.request, orjson.loads(call.body)["request"]
+        desired, observed = decoded["object"], decoded["observedObject"]
+        comparison = compared(_retained(desired, answer.body), observed)
         if comparison is None:
             return
         now, known = self._now(), self._current().get(uid)
@@ -132,7 +127,7 @@ class Fights(Collector):
             return
         (field, ours, theirs, writer), begin = fought[0]
         kind = f"{request.gvk.api_version}/{request.gvk.kind}" if request.gvk else ""
-        cluster = (annotation(observed, "work.karmada.io/namespace") or "").removeprefix("karmada-es-")
+        cluster = (annotation(observed, "work.karmada.io/namespace") or "").removeprefix("karmada-es-")[:_LONGEST]
         others = dict.fromkeys(each.field for each in comparison.differences if each.field != field)
         fight = Fight(
             kind,
@@ -147,7 +142,9 @@ class Fights(Collector):
             known.begin if known else begin,
             now,
             now + max(_SHORTEST, now - begin),
-            known.remedy if known else self._remedy(kind, fought[0][0], definition, desired, observed),
+            known.remedy
+            if known
+            else self._remedy(kind, fought[0][0], call.definition if answer.is_inline else None, desired, observed),
         )
         self.present[uid] = fight
         if known is None:
