@@ -384,6 +384,7 @@ def test_a_contradiction_is_named_with_its_place(path: str, value: object, findi
         pytest.param('.spec.mode | ascii_downcase | if . == "lazy" then 1 else 2 end', id="a changed text is any text"),
         pytest.param('.spec.mode | sub("(?<d>[0-9])"; .d) | length', id="a replacement is about what was found"),
         pytest.param('.spec.oven | with_entries(select(.key == "count")) | .count', id="entries have a key"),
+        pytest.param(".spec.size | {Ki: 1024, Mi: 2048}[.[-2:]]", id="a key that is cut out of a number or a text"),
     ],
 )
 def test_an_expression_that_the_schema_allows_has_no_finding(expression: str) -> None:

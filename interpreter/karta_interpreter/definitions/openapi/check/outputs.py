@@ -86,7 +86,7 @@ def outputs(node: Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C9
             return _fields(outputs(target, inputs, scope), name, node, key, scope)
         case ast.Index(target, key):
             keys = outputs(key, inputs, scope)
-            is_position = bool(keys) and all("integer" in each.types for each in keys)
+            is_position = bool(keys) and all("integer" in each.types and "string" not in each.types for each in keys)
             found = outputs(target, inputs, scope)
             return _elements(found, "an index reads a list", ("array",) if is_position else _CONTAINERS, node, scope)
         case ast.Iterate(target):
