@@ -281,6 +281,29 @@ def test_a_legitimate_series_is_no_fight(name: str) -> None:
     assert series.named == []
 
 
+CHANGES = st.sampled_from([scale(5), scale(7), request_memory, pin, drop_priority, inject, add_port, select_nodes])
+WEBHOOKS = st.sampled_from([lambda _: None, defaulted, mutated])
+
+
+@given(st.lists(CHANGES, max_size=12), st.sampled_from([TYPED, {}]), WEBHOOKS, st.sampled_from(["", "unknown"]))
+def test_edits_of_the_template_are_no_fight(edited: list[Change], keys: Keys, webhook: Change, pruned: str) -> None:
+    series = Series(template(unknown=1), keys=keys, webhook=webhook, pruned=pruned)
+    for number, change in enumerate(edited):
+        series.edit(change)
+        label(series, number)
+        series.karmada(lands=number % 4 != 3)
+    assert series.named == []
+
+
+@given(st.permutations([scale(5), request_memory, pin, drop_priority, inject, add_port, select_nodes] * 2), WEBHOOKS)
+def test_what_others_do_twice_is_no_fight(changes: list[Change], webhook: Change) -> None:
+    series = Series(template(), webhook=webhook)
+    for change in changes:
+        series.other(change)
+        series.karmada()
+    assert series.named == []
+
+
 @pytest.mark.parametrize("replicas", [1, 2, 3])
 def test_each_replica_names_a_fight_by_the_calls_that_it_sees(replicas: int) -> None:
     series = Series(template(), replicas=replicas)
