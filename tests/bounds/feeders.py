@@ -13,20 +13,20 @@ import orjson
 
 from karta_interpreter.base.errors import RequestError, ServeError
 from karta_interpreter.base.findings import Finding, Severity
-from karta_interpreter.definitions.sources.snapshot import Quarantined
+from karta_interpreter.definitions.sources.snapshot import Quarantined, Snapshot
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.languages.jq.compiled.regex import compile_pattern, test
 from karta_interpreter.web.types_api.access import ClusterAccess
 from karta_interpreter.web.types_api.edge import ClientLimits
 from karta_interpreter.webhook import admission
-from karta_interpreter.webhook.server import log, server
+from karta_interpreter.webhook.server import call_log, log, server
 from karta_interpreter.webhook.server.bodies import Bodies
 from karta_interpreter.webhook.server.load import Load
-from karta_interpreter.webhook.server.pending_call import RememberedAnswers
+from karta_interpreter.webhook.server.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.server.recorder import Recorder
 from karta_interpreter.webhook.server.shadow import Shadow
 from karta_interpreter.webhook.server.web_process import message
-from karta_interpreter.webhook.wire import encode_failure
+from karta_interpreter.webhook.wire import Request, encode_failure
 from tests.bounds.feeding import FEEDERS, TEXT, Fed, feeder
 from tests.webhook.server.answered import answered
 
@@ -93,16 +93,17 @@ def _bodies(bound: int) -> Iterator[Fed]:
     yield Fed(push, lambda: bodies._total, lambda: rejected)
 
 
-@feeder("answers that are remembered", "webhook.server.pending_call:_MOST_BYTES", small=40 * TEXT, unit=TEXT)
-def _answers(bound: int) -> Iterator[Fed]:
-    answers = RememberedAnswers(bound)
+@feeder("kinds of failed calls that the log counts", "webhook.server.call_log:_MOST", small=40)
+def _failed_calls(_: int) -> Iterator[Fed]:
+    calls = call_log.CallLog()
+    answer = Answer(b"", 422, "", 0.0, is_inline=True)
 
-    def held() -> int:
-        return sum(
-            len(key[1]) + len(answer) for part in (answers._recent, answers._older) for key, answer in part.items()
-        )
+    def push(text: str) -> None:
+        definition: Any = SimpleNamespace(name=text)
+        calls.see(PendingCall(0.0, b"", Request(""), Snapshot(), definition), answer)
 
-    yield Fed(lambda text: answers.add(("InterpretReplica", text.encode()), b"{}"), held)
+    with mock.patch.object(call_log.log, "warning", lambda *_, **__: None):  # pytest keeps each record
+        yield Fed(push, lambda: len(calls._lines))
 
 
 @feeder("texts for which a pattern remembers the answer", "languages.jq.compiled.regex:_KEPT", small=64)

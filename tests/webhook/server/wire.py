@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.server.application import Application
-from karta_interpreter.webhook.server.call_log import log_call
+from karta_interpreter.webhook.server.call_log import CallLog
 from karta_interpreter.webhook.server.calls import Calls
 from karta_interpreter.webhook.server.health import Readiness
 from karta_interpreter.webhook.server.listener import Connections
@@ -83,7 +83,7 @@ class Bench:
         )
         self.readiness = Readiness(_STORE)
         calls = Calls(_STORE, Options(), self.load)
-        calls.observers = log_call, self.metrics.see
+        calls.observers = CallLog().see, self.metrics.see
         application = Application(calls, self.readiness, self.metrics, settings)
         self.connections = Connections(application, settings)
         self.metrics.show_in_flight(lambda: self.connections.busy)

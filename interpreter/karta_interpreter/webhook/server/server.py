@@ -16,7 +16,7 @@ from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.server.application import Application
 from karta_interpreter.webhook.server.bodies import keep_memory_trimmed
-from karta_interpreter.webhook.server.call_log import log_call
+from karta_interpreter.webhook.server.call_log import CallLog
 from karta_interpreter.webhook.server.calls import Calls
 from karta_interpreter.webhook.server.certificate import Certificate
 from karta_interpreter.webhook.server.health import HealthListener, Readiness
@@ -122,8 +122,8 @@ class Server:
         self._left_out = LeftOutResources()
         self._calls = Calls(self._store, options, load)
         self._metrics.fights.limited = self._calls.interruption.limited
-        observers = self._metrics, self._metrics.fights, self._left_out, *self._watchers
-        self._calls.observers = log_call, *(observer.see for observer in observers)
+        observers = CallLog(), self._metrics, self._metrics.fights, self._left_out, *self._watchers
+        self._calls.observers = [observer.see for observer in observers]
         existing_kinds = (lambda: plane.kinds) if plane else dict
         application = Application(self._calls, self._readiness, self._metrics, settings, existing_kinds)
         connections = Connections(application, settings)
