@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.projection import Projection, ReadWithText, reader_with_text
+from karta_interpreter.base.k8s.projection import Projection, Read, reader
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options, Results, interpret
@@ -36,26 +36,26 @@ def compare_projection(definition: Definition, call: Call, options: Options = DE
     return True
 
 
-def compare_answers(definition: Definition, call: Call, read: ReadWithText, options: Options = DEFAULT_OPTIONS) -> None:
+def compare_answers(definition: Definition, call: Call, read: Read, options: Options = DEFAULT_OPTIONS) -> None:
     """Fail where an answer about what a decoder reads differs; raises one of `UNREAD` where it refuses the objects."""
     whole = _Answer.of(definition, call, options)
     assert _Answer.of(definition, _decoded(call, read), options) == whole, f"{call.operation} reads more"
 
 
-def projection_decoder(definition: Definition, operation: Operation) -> ReadWithText | None:
+def projection_decoder(definition: Definition, operation: Operation) -> Read | None:
     """Return the decoder of the objects of a call, or None if the operation has no projection."""
     projection = projection_of(definition, operation)
     if projection is None:
         return None
     names = ("object", "observed") if operation is Operation.RETAIN else ("object",)
-    return reader_with_text(dict.fromkeys(names, projection))
+    return reader(dict.fromkeys(names, projection))
 
 
-def _decoded(call: Call, read: ReadWithText) -> Call:
+def _decoded(call: Call, read: Read) -> Call:
     """Return a call about what the decoder reads of its objects."""
     is_about_two = call.operation is Operation.RETAIN
     fields = {"object": call.object, "observed": call.observed} if is_about_two else {"object": call.object}
-    (obj, *observed), _ = read(orjson.dumps(fields))
+    obj, *observed = read(orjson.dumps(fields))
     return call._replace(object=obj, observed=observed[0] if is_about_two else None)
 
 
@@ -63,7 +63,7 @@ def read_template(read: Callable[[Object], T], template: Object, paths: tuple[st
     """Read a pod template; fail unless these paths of its spec are all that matters."""
     projection = Projection()
     projection.at("spec").take(*paths)
-    (part,), _ = reader_with_text({"template": projection})(orjson.dumps({"template": template}))
+    (part,) = reader({"template": projection})(orjson.dumps({"template": template}))
     assert isinstance(part, dict)
     assert _outcome(read, part) == _outcome(read, template), "the paths lack a field that is read"
     return read(template)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import orjson
 
-from karta_interpreter.base.k8s.projection import UNREAD, Projection, ReadWithText, reader_with_text
+from karta_interpreter.base.k8s.projection import UNREAD, Projection, Read, reader
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.languages.jq import Query, take_outputs
@@ -55,7 +55,7 @@ def core(field: Field, effort: Effort) -> Part:
 def _found(field: Field, queries: list[Query], length: int, effort: Effort) -> dict[str, float]:
     """Return the median times by name, in microseconds."""
     text = orjson.dumps(sized(length, variant(0, ray_cluster)), option=orjson.OPT_SORT_KEYS)
-    read = reader_with_text({"object": _projection(queries)})
+    read = reader({"object": _projection(queries)})
     rounds: dict[str, list[float]] = {}
     with _peer(field) as ask:
         for _ in range(effort.rounds):
@@ -85,10 +85,10 @@ def _peer(field: Field) -> Iterator[Callable[[bytes, list[Query], float], dict[s
         yield ask
 
 
-def _read(read: ReadWithText, text: bytes) -> Any:
+def _read(read: Read, text: bytes) -> Any:
     """Read a part, and all where a part is too large for that, as the server does."""
     try:
-        return read(b'{"object":%b}' % text)[0]
+        return read(b'{"object":%b}' % text)
     except UNREAD:
         return orjson.loads(text)
 

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.webhook.server.calls import Calls
-from karta_interpreter.webhook.server.pending_call import RememberedAnswers
+from karta_interpreter.webhook.server.metrics import Metrics
 from karta_interpreter.webhook.wire import FastDecoder, encode_results
 from tests.proofs.benchmarks.field import DEFINITIONS, Field
 from tests.proofs.benchmarks.program import MeasurementError
@@ -23,7 +22,7 @@ from tests.proofs.benchmarks.workload import OPERATIONS, Make, body_about, deplo
 _MAKES: Final[tuple[Make, ...]] = (workload, ray_cluster)
 _SIZES: Final = {"5 KB": 5 * 1024, "24 KB": 24 * 1024}
 _TURNS, _TURN_SECONDS = 20, 0.004
-_HEADS: Final = ("operation", "decode", "evaluate", "encode", "bookkeeping", "first call", "same parts again")
+_HEADS: Final = ("operation", "decode", "evaluate", "encode", "bookkeeping", "call")
 
 
 def stages(field: Field, _: Effort) -> Part:
@@ -53,26 +52,15 @@ def _stages(store: Store, bodies: list[bytes]) -> tuple[float, ...]:
     decode = _least(lambda: [read(body) for body in bodies])
     evaluate = _least(lambda: [own_answer(definition, call, DEFAULT_OPTIONS) for definition, call in asked])
     encode = _least(lambda: [encode_results(request, result) for request, result in pairs])
-    first, again = asyncio.run(_calls(store, bodies, most=0)), asyncio.run(_calls(store, bodies, most=2**24))
-    times = decode, evaluate, encode, max(first - decode - evaluate - encode, 0.0), first, again
+    whole = asyncio.run(_calls(store, bodies))
+    times = decode, evaluate, encode, max(whole - decode - evaluate - encode, 0.0), whole
     return tuple(each / len(bodies) for each in times)
 
 
-async def _calls(store: Store, bodies: list[bytes], most: int) -> float:
-    calls = _Remembering(store, most)
+async def _calls(store: Store, bodies: list[bytes]) -> float:
+    calls = Calls(store, DEFAULT_OPTIONS)
+    calls.observers = (Metrics().see,)
     return _least(lambda: [calls.answer_soon(body) for body in bodies])
-
-
-class _Remembering(Calls):
-    """Calls that remember answers in so many bytes."""
-
-    def __init__(self, store: Store, most: int) -> None:
-        self._most = most
-        super().__init__(store, DEFAULT_OPTIONS)
-
-    def _begin_snapshot(self, snapshot: Snapshot) -> None:
-        super()._begin_snapshot(snapshot)
-        self._answers = RememberedAnswers(self._most)
 
 
 _COUNTS: Final = (1, 10, 100)

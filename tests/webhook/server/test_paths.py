@@ -40,8 +40,8 @@ _TURNS = 30
 
 
 class Blind(FastDecoder):
-    def read(self, body: bytes, answered: object = None) -> None:
-        del body, answered
+    def read(self, body: bytes) -> None:
+        del body
 
 
 class PlainCalls(Calls):

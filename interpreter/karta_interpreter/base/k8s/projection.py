@@ -16,11 +16,8 @@ from karta_interpreter.base.k8s.values import JSON
 MOST_VALUES: Final = 12_000
 """Keys and values that one call may have in the server's own process: a hostile call of as many takes some 30 ms."""
 
-ReadWithText: TypeAlias = Callable[[bytes], tuple[tuple[JSON, ...], bytes]]
-"""Decodes a text; returns the values and their text: values of equal texts are equal, in their types and order as well.
-
-Raises one of `UNREAD` for a text that has to be decoded as a whole, and is perhaps invalid.
-"""
+Read: TypeAlias = Callable[[bytes], tuple[JSON, ...]]
+"""Decodes a text; raises one of `UNREAD` for one that has to be decoded as a whole, and is perhaps invalid."""
 
 UNREAD: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, orjson.JSONEncodeError)
 
@@ -126,23 +123,23 @@ def values_in(text: bytes) -> int:
     return 1 + sum(map(text.count, (b",", b":", b"[", b"{")))
 
 
-def reader_with_text(projections: Mapping[str, Projection | None]) -> ReadWithText:
+def reader(projections: Mapping[str, Projection | None]) -> Read:
     """Return the decoder of an object that has these fields and no others, and returns their values in the same order.
 
     A value with a projection is an object, and objects in it have only the fields that the projection names. Any other
-    value is read in full, and is None if it is missing. The text is that of what was decoded.
+    value is read in full, and is None if it is missing.
 
     >>> projection = Projection()
     >>> projection.take("spec.replicas")
-    >>> read = reader_with_text({"object": projection, "replicas": None})
+    >>> read = reader({"object": projection, "replicas": None})
     >>> read(b'{"object": {"kind": "Job", "spec": {"replicas": 1, "template": {}}}}')
-    (({'spec': {'replicas': 1}}, None), b'[{"spec":{"replicas":1}},null]')
+    ({'spec': {'replicas': 1}}, None)
     """
     fields = [(name, _object_type(part, Any)) if part else (name, Any, None) for name, part in projections.items()]
     decoder = msgspec.json.Decoder(msgspec.defstruct("_Fields", fields, forbid_unknown_fields=True))
     too_long = distrust = 0
 
-    def read(text: bytes) -> tuple[tuple[JSON, ...], bytes]:
+    def read(text: bytes) -> tuple[JSON, ...]:
         nonlocal too_long, distrust
         # A third of a millisecond in the place of a decoding that would fail again.
         if distrust and len(text) >= too_long:
@@ -156,7 +153,7 @@ def reader_with_text(projections: Mapping[str, Projection | None]) -> ReadWithTe
         if len(written) > _MOST or (len(written) > _SURELY_FEW and values_in(written) > MOST_VALUES):
             too_long, distrust = len(text), _DISTRUST
             raise msgspec.ValidationError(_TOO_MUCH)
-        return values, written
+        return values
 
     return read
 

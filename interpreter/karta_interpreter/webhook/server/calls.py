@@ -31,7 +31,6 @@ from karta_interpreter.webhook.server.pending_call import (
     Answer,
     Observer,
     PendingCall,
-    RememberedAnswers,
     SlowCalls,
 )
 from karta_interpreter.webhook.wire import (
@@ -40,8 +39,6 @@ from karta_interpreter.webhook.wire import (
     decode,
     encode_failure,
     encode_results,
-    with_uid,
-    without_uid,
 )
 
 # A process that stops at its deadline names the slow line; this is how long the call waits for it.
@@ -114,7 +111,6 @@ class Calls:
         # These remember definitions; a snapshot never changes, so its identity will do.
         self._snapshot, self._decoder = snapshot, self._reads_by(snapshot.find)
         self._slow_calls, self._packed = SlowCalls(), dict[GVK, tuple[Definition, bytes]]()
-        self._answers = RememberedAnswers()
 
     def _read(self, body: bytes) -> tuple[PendingCall | None, Lane]:
         """Read a request and decide its lane; there is no call where the body is too large to be read here."""
@@ -122,10 +118,9 @@ class Calls:
         if snapshot is not self._snapshot:
             self._begin_snapshot(snapshot)
         definition: Definition | None
-        asked = remembered = None
-        decoded = self._decoder.read(body, self._answers.find)
+        decoded = self._decoder.read(body)
         if decoded is not None:
-            request, definition, by_script, asked, remembered = decoded
+            request, definition, by_script = decoded
             is_projected = not by_script
         # Only now: the fast decoder skips what it does not need, so most large bodies are cheap to it.
         elif is_large_body(body):
@@ -133,21 +128,15 @@ class Calls:
         else:
             request, is_projected = decode(body), False
             definition = definition_of(request, snapshot)
-        call = PendingCall(started, body, request, snapshot, definition, is_projected, asked, remembered)
-        if remembered is not None:
-            return call, Lane.INLINE
+        call = PendingCall(started, body, request, snapshot, definition, is_projected)
         size = len(body)
         return call, lane_of(request, definition, size, is_slow=self._slow_calls.matches(call.key, size))
 
     def _inline(self, call: PendingCall) -> bytes | None:
         """Return the answer; None for one that is interrupted, and that a child process gives."""
-        answer, begun = None, None
+        answer, begun = None, self._processor_time()
         try:
-            if call.remembered is not None:
-                body = with_uid(call.remembered, call.request.uid)
-            else:
-                begun = self._processor_time()
-                body = self._new_answer(call, begun)
+            body = encode_results(call.request, self._own_results(call, begun))
             answer = self._success(call, body, is_inline=True)
         except InterruptedWork:
             self.interruption.at = inf
@@ -156,17 +145,10 @@ class Calls:
         spent = answer.seconds if answer else self._clock() - call.started
         self.load.spend(spent)
         # Processor time: a busy machine makes any call wait.
-        if spent >= LONG and begun is not None and (seconds := self._processor_time() - begun) >= LONG:
+        if spent >= LONG and (seconds := self._processor_time() - begun) >= LONG:
             self._note_slow(call, seconds)
         # Last: observers do not make a call slow.
         return self._observed(call, answer) if answer else None
-
-    def _new_answer(self, call: PendingCall, begun: float) -> bytes:
-        request = call.request
-        answer = encode_results(request, self._own_results(call, begun))
-        if call.asked:
-            self._answers.add(call.asked, without_uid(answer, request.uid))
-        return answer
 
     def _own_results(self, call: PendingCall, begun: float) -> Results:
         # Not since the call came: to find out what a new question reads takes as long, once, in any process.

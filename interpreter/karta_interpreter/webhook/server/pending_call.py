@@ -1,8 +1,4 @@
-"""A call without an answer yet: its request, the snapshot that answers it, and what is known of calls like it.
-
-Karmada asks about one object again and again, mostly because its status has changed. An operation that reads no status
-then reads the same parts, and has the same answer.
-"""
+"""A call: its request, the snapshot that answers it, what is known of calls like it, and its answer."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
@@ -12,7 +8,7 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Call
-from karta_interpreter.webhook.wire import Asked, Request
+from karta_interpreter.webhook.wire import Request
 
 Key: TypeAlias = tuple[str, str]
 """The names of a definition and of an operation."""
@@ -64,10 +60,6 @@ class PendingCall(NamedTuple):
     definition: Definition | None
     is_projected: bool = False
     """Whether only what the definition's own answer reads of the object was decoded."""
-    asked: Asked | None = None
-    """What that answer reads, unless there is a status in it."""
-    remembered: bytes | None = None
-    """The answer to the same question, without its uid."""
 
     @property
     def key(self) -> Key:
@@ -121,44 +113,3 @@ def _unknown(gvk: GVK, kinds: list[GVK]) -> str:
     named = "; ".join(map(str, kinds[:_MOST_NAMED])) or "none"
     more = f" and {len(kinds) - _MOST_NAMED} more" if len(kinds) > _MOST_NAMED else ""
     return f"no definition for {gvk}. Known kinds: {named}{more}"
-
-
-_MOST_BYTES: Final = 16 * 2**20
-_OVERHEAD: Final = 400
-"""Bytes that an entry takes next to its texts."""
-
-
-class RememberedAnswers:
-    """The answers of one snapshot without their uid; the ones that were not asked for recently are forgotten.
-
-    The texts are compared, not only their hashes. Not more than ``most`` bytes are kept.
-
-    >>> answers = RememberedAnswers()
-    >>> answers.add(("InterpretReplica", b"[1]"), b"one")
-    >>> answers.find(("InterpretReplica", b"[1]")), answers.find(("InterpretReplica", b"[1.0]"))
-    (b'one', None)
-    """
-
-    def __init__(self, most: int = _MOST_BYTES) -> None:
-        self._most = most // 2
-        self._recent, self._older = dict[Asked, bytes](), dict[Asked, bytes]()
-        self._size = 0
-
-    def find(self, asked: Asked) -> bytes | None:
-        """Return the answer, None where there is none."""
-        answer = self._recent.get(asked)
-        if answer is None and (answer := self._older.pop(asked, None)) is not None:
-            self.add(asked, answer)
-        return answer
-
-    def add(self, asked: Asked, answer: bytes) -> None:
-        """Remember an answer; when the recent ones take half of the memory, they become the older ones."""
-        size = len(asked[1]) + len(answer) + _OVERHEAD
-        if size > self._most:
-            return
-        self._size += size
-        if self._size > self._most:
-            self._older, self._recent, self._size = self._recent, {}, size
-        operation, text = asked
-        # orjson's text has room for 4 KB more, or for as much again.
-        self._recent[operation, bytes(memoryview(text))] = answer

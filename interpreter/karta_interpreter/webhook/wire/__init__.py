@@ -8,18 +8,15 @@ answered with its uid, if need be with ``successful: false`` and the reason (`en
 shows to users.
 """
 
-from karta_interpreter.webhook.wire.fast_decoder import Asked, FastDecoded, FastDecoder
+from karta_interpreter.webhook.wire.fast_decoder import FastDecoded, FastDecoder
 from karta_interpreter.webhook.wire.request import Request, decode
 from karta_interpreter.webhook.wire.response import (
     encode_failure,
     encode_results,
     encode_status,
-    with_uid,
-    without_uid,
 )
 
 __all__ = [
-    "Asked",
     "FastDecoded",
     "FastDecoder",
     "Request",
@@ -27,6 +24,4 @@ __all__ = [
     "encode_failure",
     "encode_results",
     "encode_status",
-    "with_uid",
-    "without_uid",
 ]

@@ -5,13 +5,13 @@ So what it asks is known before its object is read, and of that only what the an
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Self, TypeAlias
+from typing import Any, Final, NamedTuple, Self
 
 import msgspec
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.projection import UNREAD, Projection, ReadWithText, reader_with_text
+from karta_interpreter.base.k8s.projection import UNREAD, Projection, Read, reader
 from karta_interpreter.base.k8s.values import GVK, JSON
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import SLOTS, Call, Operation
@@ -45,23 +45,16 @@ _UNCLEAR: Final = (*UNREAD, InterpretationError)
 _LONGEST_FOR_SCRIPT: Final = 2**17
 
 
-Asked: TypeAlias = tuple[str, bytes]
-"""An operation, and the text of all that it reads, in which are API version and kind of the object."""
-
-
 class FastDecoded(NamedTuple):
     """A request, and the definition that answers it.
 
     It answers with its own expressions, all of which run in this process, or ``by_script``: then the object of the call
-    is its text, as a fragment. ``asked`` is all that the answer depends on, but for the definition; it is None where a
-    status is among it, which is another one each time. Where the answer is ``remembered``, the request has no call.
+    is its text, as a fragment.
     """
 
     request: Request
     definition: Definition
     by_script: bool = False
-    asked: Asked | None = None
-    remembered: bytes | None = None
 
 
 class _Question(NamedTuple):
@@ -73,9 +66,8 @@ class _Question(NamedTuple):
     operation: Operation
     operation_name: str
     fields: tuple[str, ...]
-    read: ReadWithText
+    read: Read
     by_script: bool
-    reads_status: bool
 
     @classmethod
     def of(cls, definition: Definition, operation: Operation, projection: Projection | None) -> Self:
@@ -83,9 +75,9 @@ class _Question(NamedTuple):
         gvk, fields = definition.gvk, _FIELDS.get(operation, ("object", "replicas"))
         about = definition, gvk.kind, gvk.api_version, operation, operation.value, fields
         if projection is None:
-            return cls(*about, _text_reader, by_script=True, reads_status=True)
+            return cls(*about, _text_reader, by_script=True)
         projections = {field: projection if field in _OBJECTS else None for field in fields}
-        return cls(*about, reader_with_text(projections), by_script=False, reads_status="status" in projection.fields)
+        return cls(*about, reader(projections), by_script=False)
 
     def call(self, values: tuple[JSON, ...]) -> Call:
         """Return what is asked about the values of the fields; raises InterpretationError."""
@@ -109,7 +101,7 @@ _TEXT: Final = msgspec.json.Decoder(_Text)
 _IDENTITY: Final = msgspec.json.Decoder(_Identity)
 
 
-def _text_reader(text: bytes) -> tuple[tuple[JSON, ...], bytes]:
+def _text_reader(text: bytes) -> tuple[JSON, ...]:
     """Return the identity of an object and its text; raises one of `UNREAD`."""
     if len(text) > _LONGEST_FOR_SCRIPT:
         raise msgspec.ValidationError("the object is too large")
@@ -117,7 +109,7 @@ def _text_reader(text: bytes) -> tuple[tuple[JSON, ...], bytes]:
         text.decode()  # msgspec does not check that skipped text is UTF-8
     raw = bytes(_TEXT.decode(text).object)
     identity = _IDENTITY.decode(raw)
-    return ({"kind": identity.kind, "apiVersion": identity.api_version}, orjson.Fragment(raw)), raw
+    return {"kind": identity.kind, "apiVersion": identity.api_version}, orjson.Fragment(raw)
 
 
 class FastDecoder:
@@ -127,11 +119,8 @@ class FastDecoder:
         self._find = find
         self._questions: dict[tuple[bytes, bytes], _Question | None] = {}
 
-    def read(self, body: bytes, answered: Callable[[Asked], bytes | None] = lambda _: None) -> FastDecoded | None:
-        """Return what `decode` would, but that unread parts of objects are missing; None where that has to look.
-
-        ``answered`` returns the answer that is remembered.
-        """
+    def read(self, body: bytes) -> FastDecoded | None:
+        """Return what `decode` would, but that unread parts of objects are missing; None where that has to look."""
         head = _HEAD.match(body)
         if head is None or not body.endswith(b"}\n") or len(body) > _LONGEST:
             return None
@@ -140,16 +129,13 @@ class FastDecoder:
         question = self._questions.get((kind, operation)) or self._learn(head)
         if question is None:
             return None
-        definition, call = question.definition, None
+        definition = question.definition
         try:
-            values, parts = question.read(b"{" + body[head.end() - _BEFORE : -_AFTER])
+            values = question.read(b"{" + body[head.end() - _BEFORE : -_AFTER])
             obj = values[0]
             if obj.get("kind") != question.kind or obj.get("apiVersion") != question.api_version:
                 return None
-            asked = None if question.reads_status else (question.operation_name, parts)
-            remembered = answered(asked) if asked else None
-            if remembered is None:
-                call = question.call(values)
+            call = question.call(values)
         except _UNCLEAR:
             return None  # `decode` finds the same and words it
         request = Request(
@@ -160,7 +146,7 @@ class FastDecoder:
             question.operation_name,
             call,
         )
-        return FastDecoded(request, definition, question.by_script, asked, remembered)
+        return FastDecoded(request, definition, question.by_script)
 
     def _learn(self, head: re.Match[bytes]) -> _Question | None:
         """Find out what a head asks, once; None when that is nothing to be read in parts."""

@@ -28,7 +28,6 @@ _MAX_MESSAGE_LENGTH = 4096
 # Karmada stores what replicas ask for in a ResourceBinding, of which etcd takes 1.5 MiB.
 _MAX_SHARED_LENGTH = 2**20
 
-_END: Final = b'"}}'
 """What follows the uid in an answer."""
 
 _Fields: TypeAlias = dict[str, JSON]
@@ -43,20 +42,6 @@ def encode_results(request: Request, results: Results) -> bytes:
         raise ValueError("a request without a call has no results")
     fields = _FIELDS[request.call.operation](request.call, results)
     return _encode({"uid": request.uid, "successful": True, "status": _SUCCESS, **fields})
-
-
-def without_uid(answer: bytes, uid: str) -> bytes:
-    """Return the part of an answer before its uid, which is the last of the keys in their order."""
-    return answer[: -len(uid) - len(_END)]
-
-
-def with_uid(answer: bytes, uid: str) -> bytes:
-    """Return what `without_uid` has shortened as the answer for another uid, in which JSON escapes nothing.
-
-    >>> with_uid(without_uid(encode_failure("1", 404, "none"), "1"), "42") == encode_failure("42", 404, "none")
-    True
-    """
-    return b"%b%b%b" % (answer, uid.encode(), _END)
 
 
 def encode_failure(uid: str, code: int, message: str) -> bytes:

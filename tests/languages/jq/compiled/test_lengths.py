@@ -6,7 +6,7 @@ from functools import partial
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from karta_interpreter.base.k8s.projection import Projection, reader_with_text
+from karta_interpreter.base.k8s.projection import Projection, reader
 from karta_interpreter.languages.jq.analysis import Verdict, vet
 from karta_interpreter.languages.jq.assign import compile_trace
 from karta_interpreter.languages.jq.compiled.compiler import compile_list
@@ -36,7 +36,7 @@ STAGES: dict[str, Callable[[Node], object]] = {
     "tracing": compile_trace,
     "sources": sources,
     "reads": projection_of,
-    "decoder": lambda node: reader_with_text({"object": projection_of(node)}),
+    "decoder": lambda node: reader({"object": projection_of(node)}),
 }
 
 
