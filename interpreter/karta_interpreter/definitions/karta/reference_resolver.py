@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
-from karta_interpreter.base.errors import InterpretationError, QueryError, QueryReferenceError
+from karta_interpreter.base.errors import InterpretationError, QueryReferenceError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.fields import namespace as namespace_of
 from karta_interpreter.base.k8s.values import GVK, JSON, Object, type_name
@@ -96,7 +96,7 @@ def resolved(definition: Definition, obj: Object, reader: ReferenceReader | None
 def _value(reference: Reference, obj: Object, reader: ReferenceReader | None) -> JSON:
     try:
         return _looked_up(reference, obj, reader)
-    except (QueryError, InterpretationError) as error:
+    except InterpretationError as error:
         # Not raised: most operations do not read the reference, and must be answered without it.
         return Unresolved(f"the reference ${reference.name} has no value: {error}")
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
-from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.patch import changes
 from karta_interpreter.base.k8s.values import JSON, NOTHING, field_path
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation
@@ -64,7 +64,7 @@ def explain(
     try:
         for fact in _facts(definition, call, options, results or {}):
             facts.append(fact)  # one by one: those before an error are kept
-    except (InterpretationError, QueryError) as failure:
+    except InterpretationError as failure:
         facts.append(Fact("stopped", f"the chain ends here: {failure}"))
     # An error stays where an object that is referred to cannot be read, and may be a script that ran out of time.
     if not (error and (definition.references or definition.scripts.of(call.operation))):

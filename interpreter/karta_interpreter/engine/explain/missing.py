@@ -11,7 +11,7 @@ from itertools import islice
 from textwrap import shorten
 from typing import Final
 
-from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import Severity
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.values import Object, field_path
@@ -79,7 +79,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
         (_dependency_warnings, (Operation.INTERPRET_DEPENDENCY,)),
     ):
         if operation is None or operation in operations:
-            with suppress(InterpretationError, QueryError):
+            with suppress(InterpretationError):
                 for warning in warnings(definition, obj):
                     found.append(warning)  # noqa: PERF402 - what comes before an error is kept
     return tuple(found)

@@ -11,7 +11,6 @@ from typing import TypeVar
 from karta_interpreter.base.errors import (
     InterpretationError,
     QuantityError,
-    QueryError,
     QueryReferenceError,
     QueryStoppedError,
 )
@@ -36,7 +35,7 @@ def unless_broken(read: Callable[..., T], *arguments: object) -> T | None:
     """
     try:
         return read(*arguments)
-    except (InterpretationError, QueryError) as error:
+    except InterpretationError as error:
         if {type(error), type(error.__cause__)} & {QueryStoppedError, QueryReferenceError}:
             raise
         return None

@@ -145,7 +145,7 @@ class WritePlan:
         try:
             read = field.query.evaluate(changed)
             ids = instance_ids(self._component, changed)
-        except (QueryError, InterpretationError) as err:
+        except InterpretationError as err:
             raise WriteVerificationError(field.failed(f"fails after the change: {err}")) from err
         if ids != self._ids or len(read) != len(ids):
             raise WriteVerificationError(field.failed("finds other instances after the change; nothing was changed"))
