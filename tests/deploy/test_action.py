@@ -1,6 +1,7 @@
 """The GitHub action and the hooks of pre-commit: their own commands, run on real files."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,16 @@ ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
 EXAMPLES = "docs/examples"
+WORKFLOWS = [ROOT / "action.yml", *sorted((ROOT / ".github" / "workflows").glob("*.yml"))]
+PINNED = r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[0-9.]+"
+BY_TAG = {
+    "actions/cache@v6.0.0",
+    "actions/upload-artifact@v7.0.1",
+    "docker/build-push-action@v7.4.0",
+    "docker/login-action@v4.4.0",
+    "pypa/gh-action-pypi-publish@v1.14.2",
+}
+"""Whose commits are still to be looked up: a pin that nobody has compared with the tag is worse than the tag."""
 
 
 def _step(commands: Path, name: str, **variables: str) -> "subprocess.CompletedProcess[str]":
@@ -42,6 +53,8 @@ def _step(commands: Path, name: str, **variables: str) -> "subprocess.CompletedP
             "title=crd-unknown-field::",
             id="a CRD",
         ),
+        pytest.param({"KARTA_PATHS": "--version"}, 2, "", id="a path that looks like an option"),
+        pytest.param({"KARTA_PATHS": f"{EXAMPLES}/trainjob.yaml", "KARTA_CRDS": "--strict"}, 2, "", id="such a CRD"),
     ],
 )
 def test_the_action_shows_findings_at_their_lines(
@@ -60,7 +73,22 @@ def test_the_action_runs_suites(commands: Path) -> None:
 
 def test_a_variable_of_the_action_is_an_input() -> None:
     used = {value for step in ACTION["runs"]["steps"] for value in step.get("env", {}).values()}
-    assert used == {f"${{{{ inputs.{name} }}}}" for name in ("version", "path", "crd", "strict", "suites")}
+    assert used == {f"${{{{ inputs.{name} }}}}" for name in ("path", "crd", "strict", "suites")}
+
+
+def test_action_installs_its_own_checkout() -> None:
+    [install] = [step["run"] for step in ACTION["runs"]["steps"] if step.get("name") == "Install"]
+    assert re.findall(r"^install (.*)", install, re.MULTILINE) == [
+        "--require-hashes -r requirements/run.txt -r requirements/build.txt",
+        "--no-build-isolation --no-deps .",
+    ]
+    assert 'cd "$GITHUB_ACTION_PATH"' in install
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_actions_are_pinned_by_commit(path: Path) -> None:
+    for used in re.findall(r"uses: (.*)", path.read_text()):
+        assert used.startswith("./") or re.fullmatch(PINNED, used) or used in BY_TAG, used
 
 
 @pytest.mark.parametrize("name", HOOKS)
