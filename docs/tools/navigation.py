@@ -12,7 +12,15 @@ from posixpath import normpath
 DOCS = Path(__file__).parents[1]
 HOME = "https://github.com/karta-interpreter/karta-interpreter"
 SITE = "https://karta-interpreter.github.io/karta-interpreter/"
-SECTIONS = ("index", "how-to", "reference", "explanation", "catalogue/README", "decisions/README")
+SECTIONS = (
+    "index",
+    "how-to",
+    "reference",
+    "explanation",
+    "catalogue/README",
+    "developers/README",
+    "developers/decisions/README",
+)
 """The pages whose lists are the navigation, by their names without the suffix."""
 
 _HEADING = re.compile(r"^## (.+)$")

@@ -1,4 +1,4 @@
-"""The reasons in docs/conformance.md why Kartas answer otherwise than Karmada's scripts, as data of the package."""
+"""The reasons in docs/developers/conformance.md for differences from Karmada's scripts, as data of the package."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from pathlib import Path
 from karta_interpreter.cli.changes import KNOWN_FILE
 from karta_interpreter.cli.render import to_json
 
-PAGE = Path(__file__).parents[1] / "conformance.md"
+PAGE = Path(__file__).parents[1] / "developers" / "conformance.md"
 _ROW = re.compile(r"^\| (\S+ \w+(?:, \S+ \w+)*) \| (\w+) \| (.+) \|$", re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""The table of rooms in docs/architecture.md: what each holds, by its docstring, and which others it imports."""
+"""The table of rooms in docs/developers/architecture.md: what each holds, and which others it imports."""
 
 import ast
 import re
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "architecture.md"
+PAGE = ROOT / "docs" / "developers" / "architecture.md"
 _PACKAGE = "karta_interpreter"
 _SOURCE = ROOT / "interpreter" / _PACKAGE
 _TABLE = re.compile(r"^\| room \|.*\n(\|.*\n)*", re.MULTILINE)

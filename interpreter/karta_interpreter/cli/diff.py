@@ -55,7 +55,7 @@ class ChangedAnswer(NamedTuple):
     differences: tuple[Difference, ...]
     """Each place in which they differ."""
     known: str = ""
-    """The reason in docs/conformance.md."""
+    """The reason in docs/developers/conformance.md."""
     cause: str = ""
     """What gives the new answer, where that was asked for."""
 

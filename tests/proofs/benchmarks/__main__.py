@@ -24,7 +24,7 @@ from tests.proofs.benchmarks.setting import setting
 
 _CORES = 2
 _BUSY = 0.5
-_PAGES = Path("docs/performance.md"), Path("docs/performance-figures.md")
+_PAGES = Path("docs/performance.md"), Path("docs/developers/performance-figures.md")
 _PLOTS = Path("docs/performance")
 _BASELINE = Path(__file__).parent / "baseline.json"
 

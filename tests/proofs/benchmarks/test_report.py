@@ -81,7 +81,9 @@ def test_bars_compare_names_and_lines_follow_numbers() -> None:
 
 
 def test_the_pages_have_a_place_for_everything_and_nothing_else() -> None:
-    pages = {page: page.read_text() for page in (DOCS / "performance.md", DOCS / "performance-figures.md")}
+    pages = {
+        page: page.read_text() for page in (DOCS / "performance.md", DOCS / "developers" / "performance-figures.md")
+    }
     places = ["setting", "conclusions", "ratios", *(place for section in SECTIONS.values() for place in section.places)]
     fill_pages(pages, dict.fromkeys(places, ""))
     assert sum(page.count("<!-- bench: end -->") for page in pages.values()) == len(places)

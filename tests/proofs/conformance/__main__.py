@@ -1,7 +1,7 @@
 """``python -m tests.proofs.conformance``: our Lua engine, library and statuses, each with its oracle.
 
 ``--mutants N`` says how many changed copies are made of each case's object. ``--only samples`` runs one part alone.
-``--bench`` measures instead, and writes the tables into docs/conformance.md.
+``--bench`` measures instead, and writes the tables into docs/developers/conformance.md.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def main() -> int:
     parser.add_argument(
         "--bench",
         action="store_true",
-        help="measure instead of comparing, and write the tables into docs/conformance.md",
+        help="measure instead of comparing, and write the tables into docs/developers/conformance.md",
     )
     parser.add_argument("--mutants", type=int, default=_MUTANTS, help="changed copies per case (%(default)s)")
     parser.add_argument("--only", choices=["samples"], help="run this part alone")

@@ -1,4 +1,4 @@
-"""The tables of docs/reality.md: what was compared for each kind, and which differences are accepted."""
+"""The tables of docs/developers/reality.md: what was compared for each kind, and which differences are accepted."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +9,7 @@ from tests.proofs.reality.accepted import Accepted
 from tests.proofs.reality.controller import Controller
 from tests.proofs.reality.findings import Outcome
 
-PAGE = Path(__file__).parents[3] / "docs" / "reality.md"
+PAGE = Path(__file__).parents[3] / "docs" / "developers" / "reality.md"
 _BEGIN, _END = "<!-- results: begin -->", "<!-- results: end -->"
 _SUBJECTS = {
     "components": "counts and requests",

@@ -59,7 +59,7 @@ def test_definitions_are_refused_that_karta_refuses_and_others_for_a_reason() ->
 
 
 def test_each_difference_is_one_that_the_documentation_names() -> None:
-    compatibility = (DOCS / "compatibility.md").read_text(encoding="utf-8")
+    compatibility = (DOCS / "developers" / "compatibility.md").read_text(encoding="utf-8")
     query = re.sub(r"\n  ", " ", (DOCS / "query.md").read_text(encoding="utf-8"))
     named = {line.split(" | ")[0].removeprefix("| ") for line in compatibility.splitlines() if line.startswith("| ")}
     named |= {line.removeprefix("- ") for line in query.splitlines() if line.startswith("- ")}
