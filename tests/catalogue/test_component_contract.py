@@ -38,6 +38,7 @@ _FIXED = {
     "AppWrapper": "counts are of objects inside of the object",
     "Elasticsearch": "not divided: its node sets hold data",
     "JobFlow": "not divided: counts are in the JobTemplates that it refers to",
+    "RoleBasedGroup": "not divided: the roles of a group serve together",
 }
 """Kinds of whose components none can be set, and why."""
 
