@@ -28,10 +28,11 @@ class ThirdParty(NamedTuple):
     left_out: Mapping[str, str]
 
 
-def check_has_folder(gvk: GVK) -> None:
-    """Raise ExportError for a kind of the core group: Karmada's folders are named after group, version and kind."""
+def folder_of(gvk: GVK) -> str:
+    """Return the folder of a kind below ``resourcecustomizations``; ExportError for one of the core group."""
     if not gvk.group:
         raise ExportError("Karmada names the folder after the group, and the core group has no name")
+    return f"{gvk.group}/{gvk.version}/{gvk.kind}"
 
 
 def third_party(gvk: GVK, customization: Object, cases: Iterable[Case]) -> ThirdParty:
@@ -40,7 +41,7 @@ def third_party(gvk: GVK, customization: Object, cases: Iterable[Case]) -> Third
     The scripts answer each case here. Where they lose what is empty or null, as all scripts do in Karmada, the case
     expects what is left.
     """
-    check_has_folder(gvk)
+    folder = folder_of(gvk)
     texts = customization["spec"]["customizations"]
     scripts = Scripts(
         Script(operation, texts[slot.field]["luaScript"], customization["metadata"]["name"])
@@ -48,7 +49,7 @@ def third_party(gvk: GVK, customization: Object, cases: Iterable[Case]) -> Third
         if slot.field in texts
     )
     scripted = Definition.of_scripts(gvk, scripts)
-    suites: dict[Operation, list[str]] = {}
+    suites: dict[Operation, dict[str, None]] = {}
     left_out: dict[str, str] = {}
     for case in cases:
         operation = case.call.operation
@@ -60,8 +61,7 @@ def third_party(gvk: GVK, customization: Object, cases: Iterable[Case]) -> Third
         except ExportError as error:
             left_out[f"{operation}: {case.name}"] = str(error)
         else:
-            suites.setdefault(operation, []).append(document)
-    folder = f"{gvk.group}/{gvk.version}/{gvk.kind}"
+            suites.setdefault(operation, {})[document] = None  # each once: the folder may have been exported before
     files = {f"{folder}/customizations.yaml": to_authored_yaml(customization)}
     for operation, documents in suites.items():
         files[f"{folder}/testdata/{operation.lower()}-test.yaml"] = "---\n".join(documents)

@@ -92,7 +92,7 @@ def main() -> int:
             return 0
         found = list(_all(peer, bundle, version, options.mutants))
     found += _shown(_upstream())
-    found += _shown(_thirdparty(thirdparty_test))
+    found += _shown(_thirdparty(thirdparty_test, folder))
     found += _shown(_gojq(gojq, round(options.mutants * _MUTANTS_OF_WORKLOADS)))
     found += _shown(_gitops(gitops))
     found += _shown(_argocd(gitops, options.mutants))
@@ -174,9 +174,9 @@ def _upstream() -> Iterator[str]:
     yield from found.problems
 
 
-def _thirdparty(test: Path) -> Iterator[str]:
+def _thirdparty(test: Path, source: Path) -> Iterator[str]:
     _title("To Karmada's folder: exported folders of third-party interpreters in Karmada's own test")
-    tally = thirdparty.compare(test)
+    tally = thirdparty.compare(test, source)
     _say(str(tally))
     yield from tally.failures()
 
