@@ -34,7 +34,7 @@ from tests.proofs.audit import (
     workload_types,
 )
 from tests.proofs.audit.attack import Attack, Effort
-from tests.proofs.audit.bounds import bounds_of
+from tests.proofs.audit.bounds import TURN, bounds_of
 from tests.proofs.audit.found import objections
 from tests.proofs.audit.stage import Stage, Trial
 from tests.proofs.audit.table import row, table
@@ -127,7 +127,8 @@ class Audit:
         return [trial.name for trial in settled if self._misses(trial)]
 
     def _misses(self, trial: Trial) -> bool:
-        missed = objections(trial.found, bounds_of(trial.name))
+        bounds = (TURN,) if self._stage.metered else bounds_of(trial.name)
+        missed = objections(trial.found, bounds)
         self.rows.append(row(trial.title, trial.found, trial.waits, trial.peak, len(missed)))
         figures = ", ".join(f"{figure} {value:.3g}" for figure, value in trial.found.figures.items() if value)
         sys.stderr.write(f"{trial.title}: {figures}\n")
@@ -148,6 +149,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=_SECONDS, help="how long an attack lasts that has no end")
     parser.add_argument("--reloading", type=float, default=_RELOADING, help="seconds of reloading under traffic")
     parser.add_argument("--soak", metavar="MINUTES", type=float, help="instead of attacks, 70 %% of a core for so long")
+    parser.add_argument("--turns", action="store_true", help="judge the processor time of turns of the loop instead")
     parser.add_argument("--seed", type=int, default=1, help="of mutations")
     parser.add_argument(
         "--health-option", default="--health-port", metavar="--NAME", help="option of serve for the port of health"
@@ -161,7 +163,7 @@ def main() -> int:
     effort = Effort(options.seconds, options.reloading, 60 * (options.soak or 0), options.seed)
     names = [_SOAK] if options.soak else options.only or [name for name in ATTACKS if name != _SOAK]
     with tempfile.TemporaryDirectory() as folder:
-        stage = Stage(Path(folder), effort, options.health_option)
+        stage = Stage(Path(folder), effort, options.health_option, metered=options.turns)
         with stage.server("control") as control, closing(Audit(stage, control)) as audit:
             audit.run(names)
     sys.stdout.write(table(audit.rows))

@@ -20,6 +20,7 @@ EVERYWHERE: Final = (
 )
 """For every attack that does not set a bound of its own on the same figure."""
 
+TURN: Final = Bound("turn", 0.1, "no turn of the event loop takes more processor time, whatever the machine does")
 _EQUAL = Bound("differences", 0, "no client can tell the fast lane from aiohttp")
 
 BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.proofs.audit import turns
 from tests.proofs.audit.attack import ENDED_EARLY, Attack, Door, Effort, Target
 from tests.proofs.audit.bounds import AFTER
 from tests.proofs.audit.container import MEMORY, container
@@ -58,10 +59,12 @@ class Trial:
 class Stage:
     """Starts servers; the control runs for as long as the stage is there."""
 
-    def __init__(self, folder: Path, effort: Effort, health_option: str) -> None:
+    def __init__(self, folder: Path, effort: Effort, health_option: str, *, metered: bool = False) -> None:
         self._folder = folder
         self._effort = effort
         self._health_option = health_option
+        self.metered = metered
+        """Whether servers run on a loop that measures its turns."""
         self._bay = Bay(folder)
         self._number = 0
 
@@ -77,8 +80,12 @@ class Stage:
         health = (self._health_option, str(port)) if port else ()
         files = () if self_signed else self._bay.files
         given = (*files, "--kartas", INNOCENT, *options, *health)
-        with serving(name, (*begin, sys.executable), *given, on=cores()) as server:
+        meter = ("-m", turns.__name__, str(self._turns_of(name))) if self.metered else ()
+        with serving(name, (*begin, sys.executable, *meter), *given, on=cores()) as server:
             yield server, port or server.port
+
+    def _turns_of(self, name: str) -> Path:
+        return self._folder / f"turns-{name}"
 
     def measure(self, title: str, name: str, attack: Attack, control: tuple[Server, int]) -> Trial:
         """Attack a new server; the result has all but what is known when the server has settled."""
@@ -104,8 +111,12 @@ class Stage:
             asyncio.run(_warm_up(attack, target))
             with Prober(self._probes(attack, attacked, control)) as prober:
                 before = server.memory()
+                file = self._turns_of(name)
+                known = file.stat().st_size if file.exists() else 0
                 found = asyncio.run(_run(attack, target))
             figures = _figures(prober.waits, target) | {"MiB taken": target.peak - before}
+            if self.metered:
+                figures["turn"] = turns.dearest(file, known)
             if attack.contained:
                 figures["killed"] = float(cgroup.kills() if cgroup else target.peak > MEMORY)
             found, until = found.with_figures(figures), time.monotonic() + _SETTLING
