@@ -3,7 +3,8 @@
 # ruff: noqa: SLF001 - what something holds is private
 import logging
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -27,7 +28,7 @@ from karta_interpreter.webhook.server.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.server.recorder import Recorder
 from karta_interpreter.webhook.server.shadow import Shadow
 from karta_interpreter.webhook.server.web_process import message
-from karta_interpreter.webhook.wire import Request, encode_failure
+from karta_interpreter.webhook.wire import Request, encode_failure, redaction
 from tests.bounds.feeding import FEEDERS, TEXT, Fed, feeder
 from tests.webhook.server.answered import answered
 
@@ -120,6 +121,24 @@ def _patterns(_: int) -> Iterator[Fed]:
         test(text, pattern)
 
     yield Fed(push, lambda: info().currsize)
+
+
+@feeder("texts of which a recorder remembers whether they are secret", "webhook.wire.redaction:_KEPT", small=20)
+def _recorded_texts(bound: int) -> Iterator[Fed]:
+    caches: list[Any] = []
+
+    def cache(most: int) -> Callable[[Any], Any]:
+        caches.append(lru_cache(most)(len))
+        return lambda _: caches[0]
+
+    with mock.patch.object(redaction, "lru_cache", cache):
+        known = redaction._remembered(len, bound)
+
+    def push(text: str) -> None:
+        known(text)
+        known(text[:256])
+
+    yield Fed(push, lambda: caches[0].cache_info().currsize)
 
 
 @feeder("calls that wait to be recorded", "webhook.server.recorder:MOST_WAITING", small=10 * TEXT, unit=TEXT)

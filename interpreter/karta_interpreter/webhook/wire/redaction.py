@@ -11,7 +11,7 @@ from enum import Enum, auto
 from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import orjson
 
@@ -62,12 +62,23 @@ class _Content(Enum):
     """Each text is secret."""
 
 
+_T = TypeVar("_T")
+_KEPT, _LONGEST_KEPT = 4096, 256
+"""Texts of a function, and characters of each: a body may have one text of a megabyte."""
+
+
+def _remembered(function: Callable[[str], _T], most: int = _KEPT) -> Callable[[str], _T]:
+    """Return a function that remembers what it returned for short texts."""
+    known = lru_cache(most)(function)
+    return lambda text: known(text) if len(text) <= _LONGEST_KEPT else function(text)
+
+
 class Redaction:
     """Leaves values out of calls; marks are the same for calls of one instance."""
 
     def __init__(self, key: bytes) -> None:
         # Most values come again and again.
-        self._mark_of = lru_cache(maxsize=4096)(
+        self._mark_of = _remembered(
             lambda value: f"redacted-{blake2b(value.encode(), key=key, digest_size=6).hexdigest()}"
         )
 
@@ -156,7 +167,7 @@ def _content(field: str | int, value: JSON, content: _Content, is_object: bool) 
 
 
 # Kept: an object has many fields, and few names of them.
-@lru_cache(maxsize=4096)
+@_remembered
 def _content_of_name(field: str) -> _Content:
     words = [word.lower() for word in _WORD.findall(field)]
     if field == _APPLIED:
@@ -169,7 +180,7 @@ def _content_of_name(field: str) -> _Content:
     return _Content.SECRET if is_secret else _Content.PLAIN
 
 
-@lru_cache(maxsize=4096)
+@_remembered
 def _has_secret(text: str) -> bool:
     return len(text) >= _LONG and bool(_SEPARATOR.search(text) and _INSIDE.search(text))
 
