@@ -8,7 +8,13 @@ from collections.abc import Iterable, Mapping
 
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.definitions.karta.annotations import KeepQuantityFormat, Retained, Unset
+from karta_interpreter.definitions.karta.annotations import (
+    KeepQuantityFormat,
+    Retained,
+    RetainedCount,
+    RetainRule,
+    Unset,
+)
 from karta_interpreter.definitions.karta.definition import Definition, PodTemplate
 from karta_interpreter.export.lua import (
     Expression,
@@ -52,7 +58,11 @@ def retain(script: OperationScript) -> None:
     for rule in rules:
         calls = _rule(script, rule)
         lines += [f"  {line}" for line in script.comment_about(rule.place)]
-        lines += [f"  is_changed = {call} or is_changed" if counts else f"  {call}" for call in calls]
+        statements = [f"  is_changed = {call} or is_changed" if counts else f"  {call}" for call in calls]
+        if isinstance(rule, Retained) and rule.condition:
+            condition = f"unless_broken({script.first_of(rule.condition, 'is owned')}, observed)"
+            statements = [f"  if {condition} then", *(f"  {statement}" for statement in statements), "  end"]
+        lines += statements
     lines += [f"  if is_changed then {counts} end"] if rules and counts else []
     script.add(laid_out(["function Retain(desired, observed)", *lines, "  return desired", "end"]))
 
@@ -222,7 +232,12 @@ def _queue(script: OperationScript) -> list[str]:
         added[fields.while_held] += _calls(script, "keep_added_fields", fields.query, name, str(fields.missing))
     lines += added[True]
     if added[False]:
-        lines += [f"if {written(negated(_is_held(script)))} then", *(f"  {line}" for line in added[False]), "end"]
+        held = written(negated(_is_held(script)))
+        lines += [
+            f'if {held} or peek(observed, "status", "startTime") ~= nil then',
+            *(f"  {line}" for line in added[False]),
+            "end",
+        ]
     queues = {script.new("queue"): f'peek(desired, "metadata", "labels", {quoted(name)})' for name in labels}
     is_queued = " or ".join(f'type({queue}) == "string" and {queue} ~= ""' for queue in queues)
     return [
@@ -258,12 +273,14 @@ def _equality(found: Expression, value: JSON) -> Expression:
     return call("equal", found, constant(value)) if is_container else operation("==", found, constant(value))
 
 
-def _rule(script: OperationScript, rule: Retained | Unset | KeepQuantityFormat) -> list[str]:
+def _rule(script: OperationScript, rule: RetainRule) -> list[str]:
     name = f"retained {_last_field(rule.place)}"
     if isinstance(rule, Retained):
         script.features |= {"drops"} if rule.drops else set()
         drops = "true" if rule.drops else "nil"
         return _calls(script, "keep_place", rule.place, name, lua_value(rule.absent), drops)
+    if isinstance(rule, RetainedCount):
+        return _calls(script, "keep_replicas", rule.place, name)
     adapted = "respelled" if isinstance(rule, KeepQuantityFormat) else _unset(script, rule)
     return _calls(script, "adapt_place", rule.place, name, adapted)
 

@@ -123,6 +123,8 @@ def test_retain(orchestra: Raw, text: str, paths: list[str]) -> None:
         pytest.param("- {unset: .spec.a, by: .name, if: .on}", "unset .spec.a, by .name, if .on", id="of a list"),
         pytest.param("- {unset: .spec.a, value: .b}", "unset .spec.a, value .b", id="a value of its own"),
         pytest.param("- quantities: .spec.a", "quantities .spec.a", id="quantities"),
+        pytest.param("- replicas: .spec.a", "replicas .spec.a", id="replicas"),
+        pytest.param("- {owned: .spec.a, while: .b}", "owned .spec.a, while .b", id="owned"),
         pytest.param(".spec.a // empty", ".spec.a // empty", id="with nothing for absence"),
     ],
 )
@@ -449,6 +451,14 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
         pytest.param(
             "retain", "- {unset: '.spec | .a, .b', value: .c}", "annotation-retain", "names several fields",
             "write an entry for each", id="retain: one value for two",
+        ),
+        pytest.param(
+            "retain", "- owned: .spec.a", "annotation-retain",
+            "the field while is missing", "", id="retain: owned without while",
+        ),
+        pytest.param(
+            "retain", "- {replicas: .spec.a, while: .b}", "annotation-retain",
+            "there is no field while", "there are: replicas", id="retain: replicas with a condition",
         ),
         pytest.param(
             "retain", "- {quantities: .spec.a, unset: .spec.b}", "annotation-retain",

@@ -155,6 +155,47 @@ def test_rule_that_fails_over_member_keeps_nothing(define: Define, rule: str, th
     assert retain(define(root=ROOT, retain=f"- {rule}"), ours, theirs) == ours
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs", "kept"),
+    [
+        pytest.param(
+            {"disk": "new"}, {"disk": "old", "restored": "2"}, {"disk": "old"}, id="while the condition holds"
+        ),
+        pytest.param({"disk": "new"}, {"disk": "old"}, {"disk": "new"}, id="no longer"),
+        pytest.param(
+            {"disk": "new", "restored": "2"},
+            {"disk": "old"},
+            {"disk": "new", "restored": "2"},
+            id="not by the template",
+        ),
+        pytest.param({"disk": "new"}, {"disk": "old", "restored": 2}, {"disk": "new"}, id="not where it fails"),
+        pytest.param({}, {"disk": "old", "restored": "2"}, {"disk": "old"}, id="also where the template has none"),
+        pytest.param({"disk": "new"}, {"restored": "2"}, {"disk": "new"}, id="what the member lacks is the template's"),
+    ],
+)
+def test_owned_path_belongs_to_member_while_condition_holds(
+    define: Define, ours: dict[str, Any], theirs: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    rule = '{owned: .spec.disk, while: .spec.restored // empty | test("^2")}'
+    assert retain(define(root=ROOT, retain=f"- {rule}"), ours, theirs) == kept
+
+
+@pytest.mark.parametrize(
+    ("label", "ours", "kept"),
+    [
+        pytest.param("true", 2, 9, id="left by the label, which the member does not have yet"),
+        pytest.param("false", 2, 2, id="set by the template"),
+        pytest.param("false", None, 9, id="left unset"),
+    ],
+)
+def test_replicas_of_rule_are_left_to_member(define: Define, label: str, ours: int | None, kept: int) -> None:
+    definition = define(root=ROOT, retain="- replicas: .spec.roles[].replicas")
+    template, member = obj(roles=[{"name": "a", "replicas": ours}]), obj(roles=[{"name": "a", "replicas": 9}])
+    template["metadata"]["labels"] = {"resourcetemplate.karmada.io/retain-replicas": label}
+    retained = ask(definition, Call(Operation.RETAIN, template, observed=member))["retained"]
+    assert retained["spec"]["roles"] == [{"name": "a", "replicas": kept}]
+
+
 def test_rule_that_fails_over_template_is_named(define: Define) -> None:
     definition = define(root=ROOT, retain="- .spec.policy.mode")
     with pytest.raises(InterpretationError, match=r"annotation retain `\.spec\.policy\.mode`: a string has no field"):

@@ -22,6 +22,7 @@ from karta_interpreter.definitions.karta.annotations import (
     AggregateRule,
     AnnotationQuery,
     PathPattern,
+    RetainRule,
     annotation_path,
 )
 from karta_interpreter.definitions.karta.expressions import names_places, split_default, whole_places
@@ -40,7 +41,6 @@ _JQ: Final[Object] = {"type": "string", "format": "jq"}
 _LINK: Final = re.compile(r"\[([^]]+)\]\([^)]+\)")
 
 Needed: TypeAlias = values.ExtraDependency | values.ExtraPodTemplates | values.ControllerClaims | values.LeftOut
-Rule: TypeAlias = values.Retained | values.Unset | values.KeepQuantityFormat
 
 DEFAULT_QUEUE_LABELS = ("kueue.x-k8s.io/queue-name",)
 """The label of Kueue's queues (``QueueLabel`` in its ``pkg/controller/constants``)."""
@@ -51,7 +51,7 @@ class Annotations:
     """The parsed annotations of one definition; a field has its default where there is no annotation."""
 
     elastic: tuple[str, ...] | None = None
-    retain: tuple[Rule, ...] = ()
+    retain: tuple[RetainRule, ...] = ()
     state: tuple[values.PreservedState, ...] = ()
     queue_labels: tuple[str, ...] = DEFAULT_QUEUE_LABELS
     dependencies: tuple[Needed, ...] = ()
@@ -83,7 +83,7 @@ class Annotations:
         return (each for each in queries if operation is None or operation in each.read_by)
 
     @property
-    def retained(self) -> tuple[Rule, ...]:
+    def retained(self) -> tuple[RetainRule, ...]:
         """The rules of ``retain``, and those for what members make of preserved state."""
         return (*self.retain, *(place for each in self.state for place in each.places))
 
@@ -170,6 +170,7 @@ def _mapping_to(value: Object) -> Object:
 
 _PLAIN: Final[tuple[Object, ...]] = ({"type": "array", "items": {}}, {"type": "number"}, {"type": "boolean"})
 _UNSET = {"unset": _JQ, "by": _JQ, "if": _JQ, "value": _JQ}
+_OWNED = {"owned": _JQ, "while": _JQ}
 _OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "name": _JQ, "namespace": _JQ}
 
 Problem: TypeAlias = tuple[str, str, str]
@@ -405,17 +406,23 @@ def parse_written_from(annotation: AnnotationText) -> str:
     return ""
 
 
-_RULE_FIELDS: Final = ("unset", "by", "if", "value")
+_RULE_FIELDS: Final = {
+    "unset": ("unset", "by", "if", "value"),
+    "owned": ("owned", "while"),
+    "replicas": ("replicas",),
+    "quantities": ("quantities",),
+}
+"""The fields of an entry of ``retain`` by the one that names the path."""
 # A qualified name of Kubernetes (`IsQualifiedName`): a DNS subdomain of 253 characters at most, and a name of 63.
 _LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
 
 
-def parse_retain(annotation: AnnotationText) -> tuple[Rule, ...]:
+def parse_retain(annotation: AnnotationText) -> tuple[RetainRule, ...]:
     """Return the rules of ``retain``, which is a YAML list or has one path per line."""
     lines = annotation.parts(r"^[^\S\n]*([^\s#].*)$")
     # Neither bracket nor dash begins a jq path: an array in jq is a new value, and has no place.
     is_yaml = bool(lines) and lines[0].startswith(("[", "-"))
-    rules: list[Rule] = []
+    rules: list[RetainRule] = []
     for at, entry in enumerate(annotation.yaml(list)) if is_yaml else zip(lines, lines, strict=True):
         if isinstance(entry, str):
             rules += _retained_path(annotation, entry, at)
@@ -426,7 +433,7 @@ def parse_retain(annotation: AnnotationText) -> tuple[Rule, ...]:
     return tuple(rules)
 
 
-def _retained_path(annotation: AnnotationText, entry: str, at: str | int) -> Iterator[Rule]:
+def _retained_path(annotation: AnnotationText, entry: str, at: str | int) -> Iterator[RetainRule]:
     text, absent, drops = split_default(entry)
     place = annotation.query(text, at)
     if place is None:
@@ -439,22 +446,25 @@ def _retained_path(annotation: AnnotationText, entry: str, at: str | int) -> Ite
     yield values.Retained(place, absent, drops)
 
 
-def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[Rule]:
+def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[RetainRule]:
     problems = list(_rule_problems(entry))
     for name, message, hint in problems:
         annotation.error(message, hint, (at, name))
-    key = "quantities" if "quantities" in entry else "unset"
+    key = _key_of(entry)
     place = None if problems else annotation.query(entry[key], at, key)
     if place is None:
         return
     _check_place(annotation, place, at)
     owner, element = owner_of(place.node), Iterate(place.node) if "by" in entry else place.node
-    inputs = {"by": element, "if": element, "value": owner or WHOLE}
+    inputs = {"by": element, "if": element, "value": owner or WHOLE, "while": WHOLE}
     queries = {field: annotation.query(entry[field], at, field, of=inputs[field]) for field in inputs.keys() & entry}
     if not all(queries.values()):
         return
-    if key == "quantities":
-        yield values.KeepQuantityFormat(place)
+    if key != "unset":
+        if key == "owned":
+            yield values.Retained(place, condition=queries["while"])
+        else:
+            yield values.RetainedCount(place) if key == "replicas" else values.KeepQuantityFormat(place)
         return
     if "value" in entry and owner is None:
         message = f"`{place.text}` names several fields; a value is for one"
@@ -462,10 +472,12 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
     yield values.Unset(place, queries.get("by"), queries.get("if"), queries.get("value"))
 
 
+def _key_of(entry: Mapping[str, JSON]) -> str:
+    return next((key for key in ("quantities", "replicas", "owned") if key in entry), "unset")
+
+
 def _rule_problems(entry: Mapping[str, JSON]) -> Iterator[Problem]:
-    yield from _field_problems(
-        entry, ("quantities",) if "quantities" in entry else _RULE_FIELDS, optional=_RULE_FIELDS[1:]
-    )
+    yield from _field_problems(entry, _RULE_FIELDS[_key_of(entry)], optional=_RULE_FIELDS["unset"][1:])
     if "by" in entry and "value" in entry:
         yield "value", "by is for lists, and value for a single field", "write two entries"
 
@@ -546,14 +558,29 @@ ANNOTATIONS: Final = (
     Annotation(
         name="retain",
         schema={
-            "anyOf": [_list_of(_JQ, _fields_of("unset", **_UNSET), _fields_of("quantities", quantities=_JQ)), _TEXT]
+            "anyOf": [
+                _list_of(
+                    _JQ,
+                    _fields_of("unset", **_UNSET),
+                    _fields_of("owned", "while", **_OWNED),
+                    _fields_of("replicas", replicas=_JQ),
+                    _fields_of("quantities", quantities=_JQ),
+                ),
+                _TEXT,
+            ]
         },
         form=(
             "a YAML list of jq paths, or one per line, and of "
             "[rules for what the template leaves unset](#what-belongs-to-a-member)"
         ),
         description="paths that belong to the member cluster",
-        example="- .spec.seed\n- {unset: .spec.containers, by: .name, if: .injected}\n- quantities: .spec.resources\n",
+        example=(
+            "- .spec.seed\n"
+            "- {unset: .spec.containers, by: .name, if: .injected}\n"
+            "- {owned: .spec.disk, while: .status.restored}\n"
+            "- replicas: .spec.roles[].replicas\n"
+            "- quantities: .spec.resources\n"
+        ),
         parse=parse_retain,
         read_by=frozenset({Operation.RETAIN}),
         exported="keeps these values of the member",

@@ -6,7 +6,7 @@
 import json
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import QueryEvaluationError
 from karta_interpreter.base.k8s.projection import Projection
@@ -147,8 +147,12 @@ class Retained:
     place: AnnotationQuery
     absent: str | float | bool | None = None
     drops: bool = False
+    condition: AnnotationQuery | None = None
+    """Holds for the member's object while the path belongs to it."""
 
     def __str__(self) -> str:
+        if self.condition:
+            return f"owned {self.place.text}, while {self.condition.text}"
         default = "" if self.absent is None else f" // {json.dumps(self.absent)}"
         return f"{self.place.text}{' // empty' if self.drops else default}"
 
@@ -172,6 +176,16 @@ class Unset:
 
 
 @dataclass(frozen=True, slots=True)
+class RetainedCount:
+    """A path of the member's where the template leaves counts to the members, or has none there."""
+
+    place: AnnotationQuery
+
+    def __str__(self) -> str:
+        return f"replicas {self.place.text}"
+
+
+@dataclass(frozen=True, slots=True)
 class KeepQuantityFormat:
     """A path with quantities: equal ones keep the member's spelling."""
 
@@ -179,6 +193,9 @@ class KeepQuantityFormat:
 
     def __str__(self) -> str:
         return f"quantities {self.place.text}"
+
+
+RetainRule: TypeAlias = Retained | RetainedCount | Unset | KeepQuantityFormat
 
 
 @dataclass(frozen=True, slots=True)

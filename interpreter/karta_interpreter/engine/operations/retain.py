@@ -7,14 +7,20 @@ the pod templates what the flavors ask for that it has assigned, and takes it aw
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from karta_interpreter.base.k8s.edit import get, remove, set_value
 from karta_interpreter.base.k8s.fields import label
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import JSON, Object, Path
 from karta_interpreter.definitions.karta import Component, Definition
-from karta_interpreter.definitions.karta.annotations import KeepQuantityFormat, Retained, Unset
+from karta_interpreter.definitions.karta.annotations import (
+    KeepQuantityFormat,
+    Retained,
+    RetainedCount,
+    RetainRule,
+    Unset,
+)
 from karta_interpreter.engine.evaluation.pods import ScaleLocation, leaves_count_unset, scale_locations
 from karta_interpreter.engine.operations.list_matching import (
     Correspondence,
@@ -31,8 +37,10 @@ from karta_interpreter.languages.jq.compiled.values import truthy
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 """The label by which a template leaves its replica counts to the members (an HPA there, for instance)."""
 
-Step: TypeAlias = Literal["switches", "counts", "queue"] | Retained | Unset | KeepQuantityFormat
+Step: TypeAlias = Literal["switches", "counts", "queue"] | RetainRule
 """What a step of Retain keeps: derived from the definition, or by a rule of the annotation ``retain``."""
+
+_START: Final = ("status", "startTime")
 
 _Scales = Mapping[tuple[str, str], ScaleLocation]
 """Counts by component and instance: the names of pod sets depend on what else there is in the object."""
@@ -65,7 +73,7 @@ def retain_steps(definition: Definition, desired: Object, observed: Object) -> I
         retained = before = _keep_queued(definition, places, retained, observed)
         yield "queue", retained
     for rule in definition.annotations.retained:
-        retained = _take(rule, places, retained) if isinstance(rule, Retained) else _adapt(rule, places, retained)
+        retained = _followed(rule, places, retained, observed)
         yield rule, retained
     if retained is not before:  # a part that the annotation has filled in may leave counts unset, too
         yield "counts", _retain_scale(definition, retained, desired, observed)
@@ -80,6 +88,7 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
         for name in definition.annotations.queue_labels:
             projection.at("metadata", "labels", name).take_all()
     take_outputs(projection, *(fields.query for fields in definition.queued))
+    projection.at(*_START).take_all()
     matching_reads(definition, projection)
 
 
@@ -118,6 +127,9 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
                 kept = set_value(kept, place, value)
     actions = [(action, unless_broken(action.path.evaluate, observed)) for action in definition.suspend]
     is_held = all(found is not None and all(value == action.value for value in found) for action, found in actions)
+    # API servers refuse to change where the pods of a Job run until it is suspended and its start time is gone
+    # (``validateJobUpdate`` in ``pkg/registry/batch/job``), which the controller clears once it is suspended.
+    is_held = is_held and get(observed, _START) is None
     for fields in definition.queued:
         if is_held and not fields.while_held:
             continue
@@ -126,6 +138,16 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
             if isinstance(get(kept, place[: -fields.missing]), dict):
                 kept = set_value(kept, place, united(get(kept, place), value))
     return kept
+
+
+def _followed(rule: RetainRule, places: Correspondence, template: Object, observed: Object) -> Object:
+    if isinstance(rule, RetainedCount):
+        is_left = label(template, RETAIN_REPLICAS) == "true"
+        rule = Retained(rule.place) if is_left else Unset(rule.place)
+    if not isinstance(rule, Retained):
+        return _adapt(rule, places, template)
+    is_owned = rule.condition is None or truthy(unless_broken(rule.condition.first, observed))
+    return _take(rule, places, template) if is_owned else template
 
 
 def _take(rule: Retained, places: Correspondence, template: Object) -> Object:

@@ -446,6 +446,13 @@ local function adapt_place(pairing, find, adapted, holds)
   return is_changed
 end
 
+-- Keeps the member's counts if the template has Karmada's label, and those that the template leaves unset; returns
+-- whether the template is changed.
+local function keep_replicas(pairing, find, holds)
+  if retains_replicas(pairing.desired) then return keep_place(pairing, find, nil, nil, holds) end
+  return adapt_place(pairing, find, filled, holds)
+end
+
 local function is_switched_off(obj, actions)
   for _, action in ipairs(actions) do
     local values = unless_broken(action.find, obj)
