@@ -333,3 +333,11 @@ def test_the_library_is_plain_lua() -> None:
     known = GLOBALS | MODULES.keys() | names.own
     assert {each.name for each in names.assigned} <= LIBRARY.keys()
     assert {each.name for each in names.read if each.name.partition(".")[0] not in known} == set()
+
+
+def test_function_of_a_repeated_part_is_hidden_by_no_variable() -> None:
+    text = script_of(_of_catalogue("serving.kserve.io", "InferenceService"), Operation.INTERPRET_REPLICA)
+    own = text.partition("-- InferenceService.")[2]
+    functions = set(re.findall(r"local function (\w+)", own))
+    assert functions
+    assert functions.isdisjoint(re.findall(r"(?m)^ *local (\w+) =", own))

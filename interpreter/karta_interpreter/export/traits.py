@@ -259,10 +259,12 @@ def name_of(node: Node, otherwise: str) -> str:
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> name_of(parse('.kind == "Job" or .kind == "RayJob"'), "pods")
     'is Job or RayJob'
+    >>> name_of(parse(".model // .sklearn"), "pods")  # not as the local variable for the field
+    'model of'
     """
     if not is_boolean(node):
         hint = hint_of(node)
-        return f"{otherwise} part" if hint == "value" else hint
+        return f"{otherwise} part" if hint == "value" else f"{hint} of"
     kinds = dict.fromkeys(
         part.value
         for part in reversed([*parts_of(node)])
