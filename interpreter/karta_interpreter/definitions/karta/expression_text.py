@@ -6,7 +6,8 @@ Without pydantic, so that a program that imports the library loads it when it re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from karta_interpreter.languages.jq import Query
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.languages.jq import Location, Query
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
@@ -47,3 +48,12 @@ class PodQuery(Expression):
 
 # A program asks a few Kartas about many pods. All of the catalogue's expressions about pods are 59.
 _compiled = lru_cache(maxsize=1024)(Query.compile)
+
+
+def count_places(query: Query, value: Object) -> list[Location | None]:
+    """Return where each count can be written: None for a computed one, and in the status, which belongs to members.
+
+    >>> [place and place.path for place in count_places(Query.compile(".spec.n, .status.n, 1"), {})]
+    [('spec', 'n'), None, None]
+    """
+    return [place if place and place.path[:1] != ("status",) else None for place in query.locate_each(value)]

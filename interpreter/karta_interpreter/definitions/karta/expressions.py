@@ -21,10 +21,10 @@ from karta_interpreter.base.errors import (
 from karta_interpreter.base.findings import Finding, Span, error, warning
 from karta_interpreter.base.k8s.edit import get, set_value
 from karta_interpreter.base.k8s.values import Object, Path, field_path
-from karta_interpreter.definitions.karta.expression_text import PodQuery
+from karta_interpreter.definitions.karta.expression_text import PodQuery, count_places
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.schema_types import REFERENCES, expressions
-from karta_interpreter.languages.jq import Location, Query, Verdict, examine, parse
+from karta_interpreter.languages.jq import Query, Verdict, examine, parse
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.analysis import Reason
 from karta_interpreter.languages.jq.compiled.functions import GENERATORS, PICKERS, key_of
@@ -231,15 +231,6 @@ def names_places(query: Query) -> bool:
     """
     # An expression may fail on an empty object, as `.spec | keys` does, which decides nothing.
     return all(_places(query.paths, value) is not False for value in ({}, _BARE))
-
-
-def count_places(query: Query, value: Object) -> list[Location | None]:
-    """Return where each count can be written: None for a computed one, and in the status, which belongs to members.
-
-    >>> [place and place.path for place in count_places(Query.compile(".spec.n, .status.n, 1"), {})]
-    [('spec', 'n'), None, None]
-    """
-    return [place if place and place.path[:1] != ("status",) else None for place in query.locate_each(value)]
 
 
 def takes_number(query: Query) -> bool:
