@@ -53,7 +53,11 @@ class Member:
         kept = {key: each for key, each in entries.items() if each.places}
         places = {key: each.places for key, each in kept.items()}
         same = dict(self._values(admitted)) == old
-        if same and places == {key: each.places for key, each in before.items()}:
+        # They are stored by time, and another order is a change, too (``managedfields/internal/managedfields.go``).
+        in_order = sorted(kept, key=lambda key: int(kept[key].time)) == sorted(
+            before, key=lambda key: int(before[key].time)
+        )
+        if same and in_order and places == {key: each.places for key, each in before.items()}:
             return
         metadata = self.live["metadata"]
         generation = metadata.get("generation", 0) + (admitted.get("spec") != self.live.get("spec"))

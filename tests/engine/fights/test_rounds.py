@@ -230,6 +230,11 @@ def labels_and_edits(series: Series, number: int) -> None:
     series.karmada()
 
 
+def label_only(series: Series, number: int) -> None:
+    label(series, number)
+    series.karmada()
+
+
 def hourly(series: Series, _: int) -> None:
     series.now += 1801
     series.other(scale(7), "kubectl-scale", "scale")
@@ -266,6 +271,10 @@ LEGITIMATE: dict[str, tuple[Callable[[], Series], Step]] = {
     "a field that the member does not know": (pruned(), edits),
     "the same next to labels of others": (pruned(), labels_and_edits),
     "the same for several replicas": (pruned(replicas=2), labels_and_edits),
+    "the same next to a webhook": (
+        lambda: Series(template(unknown=1, paused=True), pruned="unknown", webhook=mutated),
+        label_only,
+    ),
     "a scale every hour": (plain(), hourly),
     "another binary of Karmada": (plain(), under_another_name),
     "several replicas": (plain(replicas=3), once),

@@ -119,8 +119,8 @@ class Series:
         desired = prepared(self.template, observed)
         path = f"{cluster.member.path(desired)}?fieldManager={_KARMADA}"
         update = cluster.member.request("PUT", path, ours.retain(desired, observed))
-        self.moved += update["metadata"]["resourceVersion"] != observed["metadata"]["resourceVersion"]
         generation: int = update["metadata"]["generation"]
+        self.moved += generation != observed["metadata"]["generation"]
         return generation
 
 

@@ -211,15 +211,17 @@ def advanced(rounds: bytes, comparison: Comparison, now: int) -> tuple[bytes, li
         writer = each.writer or _KARMADA
         this = _Round(key, comparison.written, writer.time, comparison.generation, 0, now)
         last = known.pop(key, this)
-        # An update that only removes fields does not renew Karmada's time; it and what undoes it are two changes.
-        is_by_time = renewed or not each.writer
-        has_landed = this.written > last.written if is_by_time else this.generation >= last.generation + 2
+        # An update that only removes fields does not renew Karmada's time, and one that a webhook undoes may. An update
+        # that lands and what undoes it are two changes.
+        has_landed = this.written > last.written or not (renewed or each.writer is None)
+        if each.writer is None or not renewed:
+            has_landed = has_landed and this.generation >= last.generation + 2
         if has_landed and (this.taken > last.taken or not this.taken):
             kept[key] = this._replace(before=last.last)
             if now - last.before <= _WINDOW:
                 fought.append((each, last.before))
         else:
-            kept[key] = last
+            kept[key] = last if each.writer else this._replace(before=last.before, last=last.last)
     # Next to anything else that Karmada writes its time tells nothing about a field without a writer.
     remembered = [*kept.values(), *(each for each in known.values() if each.key >= 0)][:MOST_FIELDS]
     fought.sort(key=lambda pair: _is_missing(pair[0].ours))
