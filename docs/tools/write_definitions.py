@@ -53,12 +53,12 @@ def fields() -> str:
 # Fields and annotations of a Karta
 
 A Karta has `apiVersion: run.ai/v1alpha1`, `kind: Karta`, `metadata.name`, and below `spec` the fields of [Spec](#spec).
-[Writing a Karta](authoring.md) explains them; the [JSON Schema](karta.schema.json) has the same for editors.
+[Writing a Karta](authoring.md) explains them. The [JSON Schema](karta.schema.json) has the same fields for editors.
 
 ## Fields
 {parts}
 ## Annotations
-Each name stands behind `{PREFIX}`.
+Each name has the prefix `{PREFIX}`.
 
 {"".join(map(_annotation, ANNOTATIONS)).rstrip()}
 """
@@ -118,9 +118,9 @@ def findings() -> str:
     return f"""{WRITTEN_BY}
 # Findings of `validate`
 
-A finding has its rule in brackets, a place and mostly a hint. A definition or script with an error is not used, one
-with warnings is. In the messages `…` stands for what differs. A fault in the value of an annotation has the rule
-`annotation-NAME`, such as `annotation-elastic`. The server logs the same findings.
+A finding has its rule in brackets, a place and mostly a hint. A definition or script with an error is not used. One
+with warnings is used. In the messages `…` stands for the parts that differ. A fault in the value of an annotation has
+the rule `annotation-NAME`, such as `annotation-elastic`. The server logs the same findings.
 
 {chr(10).join(sections).rstrip()}
 """

@@ -1,4 +1,4 @@
-"""What Karmada needs in addition to Karta's schema: the annotations, with a record and a parser for each.
+"""The facts that Karmada needs in addition to Karta's schema: the annotations, with a record and a parser for each.
 
 Hints, schemas and pages are derived from the records. A parser leaves out what is unusable, and adds an error about it.
 """
@@ -547,13 +547,13 @@ ANNOTATIONS: Final = (
         schema=_TEXT,
         form="names of components, or of instances as `component/instance`, comma separated, or `none`",
         description=(
-            "components and instances whose pods ReviseReplica may change; with `none` "
+            "the components and instances with pods that ReviseReplica may change. With `none` "
             "[the workload is not divided](operations.md#workloads-that-cannot-be-divided)"
         ),
         example="worker",
         parse=parse_elastic,
         read_by=frozenset({Operation.REVISE_REPLICA}),
-        exported="changes the counts of these pods alone",
+        exported="changes only the counts of these pods",
     ),
     Annotation(
         name="retain",
@@ -571,7 +571,7 @@ ANNOTATIONS: Final = (
         },
         form=(
             "a YAML list of jq paths, or one per line, and of "
-            "[rules for what the template leaves unset](#what-belongs-to-a-member)"
+            "[rules for fields that the template leaves unset](#what-belongs-to-a-member)"
         ),
         description="paths that belong to the member cluster",
         example=(
@@ -597,9 +597,9 @@ ANNOTATIONS: Final = (
             "several jq paths"
         ),
         description=(
-            "[state that a failover preserves](health.md#state): Karmada gives the field of the status to a new "
-            "cluster as the label, a mutation there writes the fields of the spec, and these belong to the member "
-            "where the template leaves them unset"
+            "[state that a failover preserves](health.md#state): Karmada passes the field of the status to a new "
+            "cluster as the label, and a mutation there writes the fields of the spec. These fields belong to the "
+            "member if the template leaves them unset"
         ),
         example="- {status: .status.run, label: example.io/replaced-run, spec: .spec.seed}\n",
         parse=parse_state,
@@ -609,7 +609,7 @@ ANNOTATIONS: Final = (
     Annotation(
         name="queue-labels",
         schema=_TEXT,
-        form="names of labels, comma separated, or `none`; by default `kueue.x-k8s.io/queue-name`",
+        form="names of labels, comma separated, or `none`. The default is `kueue.x-k8s.io/queue-name`",
         description=(
             "the labels of objects that [a queue of the member suspends and admits](operations.md#workloads-in-a-queue)"
         ),
@@ -622,12 +622,12 @@ ANNOTATIONS: Final = (
         name="added-containers",
         schema=_mapping_to(_JQ),
         form=(
-            "a YAML mapping of components to jq, which gives `{containers: […], initContainers: […]}` or nothing: "
-            "[once for all instances, or once for each](#containers-that-an-operator-adds)"
+            "a YAML mapping of components to jq that gives `{containers: […], initContainers: […]}` or nothing, "
+            "[once for all instances or once for each](#containers-that-an-operator-adds)"
         ),
         description=(
-            "containers that the operator adds to the component's pods: they count in requests and dependencies, and "
-            "the template stays the place where pods are changed"
+            "containers that the operator adds to the component's pods. They count in requests and dependencies. "
+            "Changes of pods are still written to the template"
         ),
         example="worker: '{containers: [.spec.proxy | select(.)]}'\n",
         parse=parse_added_containers,
@@ -643,9 +643,10 @@ ANNOTATIONS: Final = (
             _fields_of("omit", "reason", omit=_JQ, reason=_TEXT),
         ),
         form=(
-            "a YAML list of `{apiVersion, kind, name, namespace}`; `name` and `namespace` are jq. Also `{pods: jq}`: "
-            "more pod templates, or parts of them, `{claims: jq}`: names of volumes in place of which the controller "
-            "makes claims, and `{omit: jq, reason: text}`: fields whose references the workload does not need"
+            "a YAML list of `{apiVersion, kind, name, namespace}`, where `name` and `namespace` are jq. Other entries "
+            "are `{pods: jq}` (more pod templates, or parts of them), `{claims: jq}` (names of volumes that the "
+            "controller replaces by claims) and `{omit: jq, reason: text}` (fields with references that the workload "
+            "does not need)"
         ),
         description="additional objects that the workload needs, and volumes and fields to ignore",
         example=(
@@ -671,10 +672,11 @@ ANNOTATIONS: Final = (
     Annotation(
         name="healthy-statuses",
         schema=_names_of(Status),
-        form="status names, comma separated: `Running, Completed, Suspended`",
+        form="status names, comma separated: `Running, Completed`",
         description=(
-            "which statuses [count as healthy](health.md); by default these three, and for kinds that run to "
-            "completion (with a mapping of `completed`) also `Initializing`, `Suspending` and `Resuming`"
+            "the statuses that [count as healthy](health.md). The default is `Running`, `Completed` and `Suspended`. "
+            "For kinds that run to completion (with a mapping of `completed`), the default also has `Initializing`, "
+            "`Suspending` and `Resuming`"
         ),
         example="Running, Completed",
         parse=parse_healthy_statuses,
@@ -686,13 +688,14 @@ ANNOTATIONS: Final = (
         schema=_mapping_to({"enum": [str(rule) for rule in AggregateRule]}),
         form=(
             "a YAML mapping of paths such as `.status.pools[].peak` to `sum`, `counter` (a sum that never falls), "
-            "`max`, `min`, `any`, `all`, `first`, `worst` (of the cluster with the worst status), `union` (the keys of "
-            "all objects), `concat`, `latest`, `earliest`, `omit` (what the template has stays) or `drop` (it goes)"
+            "`max`, `min`, `any`, `all`, `first`, `worst` (the value of the cluster with the worst status), `union` "
+            "(the keys of all objects), `concat`, `latest`, `earliest`, `omit` (the template's value stays) or `drop` "
+            "(the field is removed)"
         ),
         description=(
-            "how a status field of several clusters becomes one, or a condition that its controller takes away where "
-            'it is not true (`.status.conditions["Paused"]: any`); an `observedGeneration` that is omitted is not '
-            "compared with the object's generation anywhere"
+            "how the values of several clusters for a status field become one value. A path may also name a condition "
+            'that its controller removes when it is not true (`.status.conditions["Paused"]: any`). An '
+            "`observedGeneration` that is omitted is never compared with the object's generation"
         ),
         example=".status.active: sum\n.status.pools[].peak: max\n",
         parse=parse_aggregate,
@@ -704,8 +707,8 @@ ANNOTATIONS: Final = (
         schema=_mapping_to({"anyOf": [_TEXT, {"type": "object", "additionalProperties": True}, *_PLAIN]}),
         form="a YAML mapping of paths such as `.status.driver` to values such as `{}`",
         description=(
-            "the fields that [the CRD requires in a status](operations.md#what-the-crd-requires), each with its value "
-            "where no cluster gives one; one in an object is added where the object is there"
+            "the fields that [the CRD requires in a status](operations.md#what-the-crd-requires), each with the value "
+            "to use if no cluster gives one. A field of an object is added only if the object is there"
         ),
         example=".status.driver: {}\n.status.driver.phase: Unknown\n",
         parse=parse_required_status,
@@ -716,10 +719,10 @@ ANNOTATIONS: Final = (
         name="outcomes",
         schema=_mapping_to(_TEXT),
         form=(
-            "a YAML mapping of the conditions that end the workload for good to those that announce them: "
+            "a YAML mapping from conditions that end the workload for good to the conditions that announce them: "
             "`Failed: FailureTarget`"
         ),
-        description="when the whole has ended, [which the API server may check](operations.md#how-a-workload-ends)",
+        description="when the workload has ended, [which the API server may check](operations.md#how-a-workload-ends)",
         example="Failed: FailureTarget\n",
         parse=parse_outcomes,
         read_by=frozenset({Operation.AGGREGATE_STATUS}),
@@ -733,7 +736,7 @@ ANNOTATIONS: Final = (
         example="InterpretStatus, InterpretHealth",
         parse=lambda annotation: frozenset(annotation.names("operation", list(Operation))),
         read_by=frozenset(Operation),
-        exported="is there for these operations alone",
+        exported="exists only for these operations",
     ),
     Annotation(
         name="lua",
@@ -743,20 +746,20 @@ ANNOTATIONS: Final = (
         example="retention:\n  luaScript: function Retain(desired, observed) return desired end\n",
         parse=parse_lua,
         read_by=frozenset(Operation),
-        exported="is the one of the annotation",
+        exported="is the script of the annotation",
     ),
     Annotation(
         name="written-from",
         schema=_TEXT,
-        form="a project and its version, `KubeRay 1.4`",
+        form="a project and its version: `KubeRay 1.4`",
         description=(
-            "the API from which the definition was written; every definition of [the catalogue](catalogue/README.md) "
+            "the API from which the definition was written. Every definition of [the catalogue](catalogue/README.md) "
             "has this annotation"
         ),
         example="KubeRay 1.4",
         parse=parse_written_from,
         read_by=frozenset(),
-        exported="has nothing of it",
+        exported="does not depend on it",
     ),
 )
 """Every annotation, in the order in which they are parsed: ``lua`` needs what ``operations`` allows."""

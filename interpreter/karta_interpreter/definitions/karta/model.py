@@ -26,7 +26,7 @@ from karta_interpreter.definitions.karta.schema_types import (
 
 
 class FragmentedPodSpecDefinition(Schema):
-    """Where the pieces of a pod are, for workloads that have no whole pod template."""
+    """Where the pieces of a pod are if a workload has no whole pod template."""
 
     scheduler_name_path: Expression | None = yields("the name of the scheduler")
     labels_path: Expression | None = yields("the labels of the pods")
@@ -48,7 +48,7 @@ class SpecDefinition(Schema):
     pod_spec_path: Expression | None = yields("pod specs")
     metadata_path: Expression | None = yields("the metadata of the pods, with podSpecPath")
     fragmented_pod_spec_definition: FragmentedPodSpecDefinition | None = optional(
-        "Where the pieces of a pod are, for workloads without a whole pod template."
+        "Where the pieces of a pod are if the workload has no whole pod template."
     )
 
 
@@ -61,7 +61,7 @@ _SELECTOR_RULES = {
 class ComponentTypeSelector(Schema):
     """How a pod is recognised as one of this component.
 
-    The pod has all labels, and the key, where there is one, gives the value, or without a value anything but null.
+    The pod has all labels. If there is a key, it gives the value, or without a value anything but null.
     """
 
     model_config = ConfigDict(
@@ -69,7 +69,7 @@ class ComponentTypeSelector(Schema):
     )
 
     key: PodQuery | None = optional("jq on a pod that yields a value.", alias="keyPath", minLength=1)
-    value: str | None = optional("The value; without it any will do.")
+    value: str | None = optional("The value. Without it any value matches.")
     labels: dict[str, str] = described("Labels that the pods have.", {}, alias="matchLabels", minProperties=1)
 
 
@@ -82,20 +82,20 @@ class ComponentInstanceSelector(Schema):
 class ReplicaSelector(Schema):
     """Where a pod has the id of its replica."""
 
-    key_path: PodQuery = described("jq on a pod that yields which replica it is of.")
+    key_path: PodQuery = described("jq on a pod that yields the id of its replica.")
 
 
 class PodSelector(Schema):
     """How the pods of a component are found."""
 
     component_type: ComponentTypeSelector | None = optional(
-        "Which pods are of the component.", alias="componentTypeSelector"
+        "Which pods belong to the component.", alias="componentTypeSelector"
     )
     component_instance_selector: ComponentInstanceSelector | None = optional(
-        "Which instance a pod is of, where there is an instanceIdPath."
+        "Which instance a pod belongs to, if there is an instanceIdPath."
     )
     replica_selector: ReplicaSelector | None = optional(
-        "The replica of a pod; defined at the component that makes replicas, for all components below it."
+        "The replica of a pod. The component that makes replicas defines it for all components below."
     )
 
     @property
@@ -111,9 +111,9 @@ class PodSelector(Schema):
 
 
 class GroupVersionKind(Schema):
-    """The type of a Kubernetes object; the group of core kinds is empty."""
+    """The type of a Kubernetes object. The group of core kinds is empty."""
 
-    group: str = described("API group; empty for core kinds.")
+    group: str = described("API group, empty for core kinds.")
     version: str = described("API version.")
     kind: str = described("Kind.")
 
@@ -127,12 +127,12 @@ class ScaleDefinition(Schema):
 
 
 class SuspendAction(Schema):
-    """One write; ``value`` is JSON in a string, or (as of Karta 0.1) the JSON value itself."""
+    """One write. ``value`` is JSON in a string, or (as of Karta 0.1) the JSON value itself."""
 
     nullable = frozenset({"value"})
 
     path: Expression = described("jq on the workload that yields the place to write.")
-    value: Any = described('What is written there: JSON in a string, such as "true".', type="string")
+    value: Any = described('The value to write: JSON in a string, such as "true".', type="string")
 
 
 class SuspendDefinition(Schema):
@@ -149,12 +149,12 @@ class PhaseDefinition(Schema):
 
 
 class ConditionsDefinition(Schema):
-    """Where the conditions are and how their fields are called."""
+    """Where the conditions are, and the names of their fields."""
 
     path: Expression = described("jq on the workload that yields the list of its conditions.")
     type_field_name: str = described("Field of a condition that has its type.", "type")
     status_field_name: str = described(
-        "Field of a condition that has its status; empty where conditions have none, and hold while they are there.",
+        "Field of a condition that has its status. Empty if conditions have no status and hold while they are present.",
         "status",
     )
     message_field_name: str = described("Field of a condition that has its message.", "message")
@@ -162,34 +162,34 @@ class ConditionsDefinition(Schema):
 
 
 class ConditionMatcher(Schema):
-    """A condition that must be there."""
+    """A condition that must be present."""
 
     type: str = described("Type of the condition.")
-    status: str = described('Its status, such as "True"; without one any will do.', "")
-    reason: str = described("Its reason; without one any will do.", "")
+    status: str = described('Its status, such as "True". Without it any status matches.', "")
+    reason: str = described("Its reason. Without it any reason matches.", "")
 
 
 class ExpressionMatcher(Schema):
-    """An expression whose first result, as text, must be ``expected_result``."""
+    """An expression. Its first result, as text, must be ``expected_result``."""
 
     expression: Expression = described("jq on the workload.")
     expected_result: str = described("Its first result, as text.")
 
 
 class StatusMatcher(Schema):
-    """One way to have a status; what is given must hold all together."""
+    """One way to have a status. All fields that are set must hold together."""
 
     by_phase: str = described("The phase.", "")
-    by_conditions: Many[ConditionMatcher] = described("Conditions that must all be there.", ())
-    by_expression: ExpressionMatcher | None = optional("An expression on the workload, where no other field fits.")
+    by_conditions: Many[ConditionMatcher] = described("Conditions that must all be present.", ())
+    by_expression: ExpressionMatcher | None = optional("An expression on the workload, if no other field fits.")
 
 
 class StatusMappings(Schema):
-    """The ways to have each status; any one of a list is enough."""
+    """The ways to have each status. One entry of a list is enough."""
 
     initializing: Many[StatusMatcher] = described("When the workload is being set up.", ())
-    running: Many[StatusMatcher] = described("When it does what it is for.", ())
-    completed: Many[StatusMatcher] = described("When it has done what it is for.", ())
+    running: Many[StatusMatcher] = described("When it does its work.", ())
+    completed: Many[StatusMatcher] = described("When it has finished its work.", ())
     failed: Many[StatusMatcher] = described("When it has failed for good.", ())
     degraded: Many[StatusMatcher] = described("When it does less than it should.", ())
     suspended: Many[StatusMatcher] = described("When it is suspended.", ())
@@ -202,7 +202,7 @@ class StatusDefinition(Schema):
 
     phase_definition: PhaseDefinition | None = optional("Where the phase is, for byPhase.")
     conditions_definition: ConditionsDefinition | None = optional("Where the conditions are, for byConditions.")
-    status_mappings: StatusMappings = described("When the workload has which status; several may hold at once.")
+    status_mappings: StatusMappings = described("When the workload has each status. Several may hold at once.")
 
 
 class ComponentDefinition(Schema):
@@ -210,12 +210,12 @@ class ComponentDefinition(Schema):
 
     name: str = described("Name of the component, unique in the Karta.")
     kind: GroupVersionKind | None = optional(
-        "Type of the component's objects; one without is a part of its parent. The root needs it."
+        "Type of the component's objects. A component without it is a part of its parent. The root needs it."
     )
-    owner_ref: str | None = optional("Name of the parent component; every component has one but the root.")
+    owner_ref: str | None = optional("Name of the parent component. Every component except the root has one.")
     spec_definition: SpecDefinition | None = optional("Where the pod definition is.")
     scale_definition: ScaleDefinition | None = optional("How many pods the whole workload has of the component.")
-    status_definition: StatusDefinition | None = optional("How the status is derived; the root needs it.")
+    status_definition: StatusDefinition | None = optional("How the status is derived. The root needs it.")
     suspend_definition: SuspendDefinition | None = optional("How the component is suspended and resumed.")
     instance_id_path: Expression | None = yields("the id of each instance of the component")
     pod_selector: PodSelector | None = optional("How the component's pods are recognised.")
@@ -237,11 +237,11 @@ class LabelRequirement(Schema):
 
 
 class LookupReference(Schema):
-    """One object by its name, or a list of objects by theirs."""
+    """One object by its name, or a list of objects by their names."""
 
     name_expression: Expression = described(
-        "jq on the workload that yields the name of the object, for which without a result there is none, or an array "
-        "of names, for which the variable is a list."
+        "jq on the workload that yields the name of the object, or an array of names. Without a result there is no "
+        "object. With an array the variable is a list."
     )
 
 
@@ -253,17 +253,17 @@ class ListReference(Schema):
 
 
 class ResourceReference(Schema):
-    """Other objects, which expressions read as a variable: one, or a list of them."""
+    """Other objects that expressions read as a variable: one object, or a list of objects."""
 
     name: str = described("Name of the variable, without its dollar sign.")
     gvk: GroupVersionKind = described("Type of the objects.")
-    namespace_expression: Expression | None = yields("the namespace of the objects; without it that of the workload")
-    lookup: LookupReference | None = optional("Looks up objects by name; one that does not exist is null.")
+    namespace_expression: Expression | None = yields("the objects' namespace, by default the workload's")
+    lookup: LookupReference | None = optional("Looks up objects by name. A missing object is null.")
     list: ListReference | None = optional("Lists objects.")
 
 
 class StructureDefinition(Schema):
-    """The component tree of a workload, and what else has to be known of it."""
+    """The component tree of a workload, and other objects that belong to it."""
 
     root_component: ComponentDefinition = described("The workload itself.")
     child_components: Many[ComponentDefinition] = described("The parts of the workload.", (), **keyed_by("name"))
@@ -297,7 +297,7 @@ class PodGroupMember(Schema):
 
     component: str = described("Name of the component.", alias="componentName")
     group_by: Many[PodQuery] = described(
-        "jq on a pod; pods with the same results are of the same group.", (), alias="groupByKeyPaths", **AS_SET
+        "jq on a pod. Pods with the same results belong to the same group.", (), alias="groupByKeyPaths", **AS_SET
     )
     filters: Many[PodQuery] = described("jq on a pod that must all be true.", (), **AS_SET)
 
@@ -306,7 +306,7 @@ class NamedPodGroup(Schema):
     """A named pod group of the older form."""
 
     name: str = described("Name of the group.")
-    members: Many[PodGroupMember] = described("The components whose pods it has.", **keyed_by("componentName"))
+    members: Many[PodGroupMember] = described("The components with pods in the group.", **keyed_by("componentName"))
 
 
 class SubGroup(Schema):
@@ -321,7 +321,7 @@ class PodGroup(Schema):
 
     name: str = described("Name of the group.")
     sub_groups: Many[SubGroup] = described(
-        "Components whose pods form groups of their own within it.", (), **keyed_by("componentName")
+        "Components with pods that form their own groups within it.", (), **keyed_by("componentName")
     )
     topology: Topology | None = optional("What all its pods share.")
 
@@ -329,12 +329,12 @@ class PodGroup(Schema):
 class GangScheduling(Schema):
     """Which pods are scheduled together."""
 
-    pod_groups: Many[NamedPodGroup] = described("The older form; podGroup takes its place.", (), **keyed_by("name"))
+    pod_groups: Many[NamedPodGroup] = described("The older form. podGroup replaces it.", (), **keyed_by("name"))
     pod_group: PodGroup | None = optional("All pods of the workload, scheduled together or not at all.")
 
 
 class OptimizationInstructions(Schema):
-    """Advice to schedulers; part of a definition, without a use for Karmada."""
+    """Advice to schedulers. It is a part of definitions that Karmada does not use."""
 
     gang_scheduling: GangScheduling | None = optional("Which pods are scheduled together.")
 
