@@ -43,6 +43,19 @@ _WITHOUT_EFFECT: Final = {
     ("kubevirt-io-virtualmachine-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
     ("kubevirt-io-virtualmachineinstance-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
     ("serving-kserve-io-inferenceservice-v1beta1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
+    (
+        "serving-kserve-io-llminferenceservice-v1alpha1",
+        "added-containers",
+        Operation.INTERPRET_DEPENDENCY,
+    ): _NAMES_NOTHING,
+    (
+        "serving-kserve-io-llminferenceservice-v1alpha2",
+        "added-containers",
+        Operation.INTERPRET_DEPENDENCY,
+    ): _NAMES_NOTHING,
+    ("apps-nvidia-com-nimservice-v1alpha1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
+    ("tekton-dev-pipelinerun-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
+    ("tekton-dev-taskrun-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
 }
 """Annotations that an operation reads, and that no object of the kind can show; why."""
 

@@ -133,7 +133,7 @@ def _rule(value: JSON, parts: Sequence[Part]) -> str:
 
 
 def _place(report: MemberReport, path: Path, value: JSON) -> Place:
-    return Place(path, value, source="items", cluster=report.cluster)
+    return Place(path, get({"status": report.reported}, path, value), source="items", cluster=report.cluster)
 
 
 def _answer(path: Path) -> str:

@@ -37,6 +37,8 @@ class MemberReport(NamedTuple):
     status: Object
     matched: tuple[Status, ...] = (Status.UNDEFINED,)
     severity: tuple[int, ...] = (_RANK[Status.UNDEFINED],)
+    reported: Object | None = None
+    """The status as it came; ``status`` is without what is not merged."""
 
 
 class Part(NamedTuple):
@@ -80,7 +82,7 @@ def _report(definition: Definition, template: Object, removed: _Removed, item: S
         status = _without(status, removed)
     # The template's own one is that of `status_history`, which reads the members' from their items.
     status = {key: _without_generations(value) for key, value in status.items()}
-    return MemberReport(item.cluster, status, matched, severity)
+    return MemberReport(item.cluster, status, matched, severity, item.status)
 
 
 def _without_generations(value: JSON) -> JSON:
