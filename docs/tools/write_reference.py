@@ -14,6 +14,7 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.program import COMMANDS, NAME, program
 from karta_interpreter.cli.serve import OPTIONS
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.webhook.server.fights import Fight
@@ -150,6 +151,7 @@ def _series() -> Iterator[tuple[str, str, list[str], str]]:
     shown.answered("Retain", GVK("batch", "v1", "Job"), 200, 0.1)
     shown.refused(503)
     shown.show_staleness(lambda: 0.0)
+    shown.show_budget(Budget())
     shown.show_registration(lambda: True)
     shown.fights.present[b""] = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, remedy="")
     kind = GVK("example.org", "v1", "Mill")

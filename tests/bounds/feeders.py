@@ -15,6 +15,8 @@ import orjson
 
 from karta_interpreter.base.errors import RequestError, ServeError
 from karta_interpreter.base.findings import Finding, Severity
+from karta_interpreter.definitions.sources.budget import Budget, weight
+from karta_interpreter.definitions.sources.files import DefinitionFile
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Snapshot
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.languages.jq.compiled.regex import compile_pattern, test
@@ -31,6 +33,7 @@ from karta_interpreter.webhook.server.web_process import message
 from karta_interpreter.webhook.wire import Request, encode_failure, redaction
 from tests.bounds.feeding import FEEDERS, TEXT, Fed, feeder
 from tests.webhook.server.answered import answered
+from tests.webhook.server.process import KARTAS
 
 __all__ = ["FEEDERS"]
 
@@ -109,6 +112,26 @@ def _failed_calls(_: int) -> Iterator[Fed]:
     logger.setLevel(logging.ERROR)  # pytest keeps each record
     yield Fed(push, lambda: len(calls._lines))
     logger.setLevel(level)
+
+
+@feeder(
+    "definitions of all files together, by the memory that each process needs for them",
+    "webhook.server.server:_MOST_DEFINITIONS",
+    small=8 * 3 * TEXT,
+    unit=3 * TEXT,
+)
+def _definitions(bound: int) -> Iterator[Fed]:
+    budget, kept = Budget(bound), list[DefinitionFile]()
+    karta = (KARTAS / "mill.yaml").read_text()
+
+    def push(text: str) -> None:
+        size = bound // 8 - weight(karta.encode())
+        content = f"{karta}#{text.ljust(size, 'x')[: size // 2 - 1]}"
+        file = DefinitionFile(Path(str(len(kept))), budget=budget).holding(content.encode())
+        if file.entries:
+            kept.append(file)
+
+    yield Fed(push, lambda: budget.held, lambda: len(budget.refused))
 
 
 @feeder("texts for which a pattern remembers the answer", "languages.jq.compiled.regex:_KEPT", small=64)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.webhook.server.fights import Fight
 from karta_interpreter.webhook.server.metrics import Metrics
 from tests.deploy import rendered
@@ -55,6 +56,7 @@ def shown() -> dict[str, set[str]]:
         metrics.answered("Retain", GVK("batch", "v1", "Job"), code, 0.1)
     metrics.refused(503)
     metrics.show_staleness(lambda: 0.0)
+    metrics.show_budget(Budget())
     metrics.show_registration(lambda: True)
     metrics.fights.present[b""] = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, remedy="")
     found: dict[str, set[str]] = {"up": set()}

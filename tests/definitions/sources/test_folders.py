@@ -9,6 +9,7 @@ import pytest
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources import files
+from karta_interpreter.definitions.sources.budget import Budget, weight
 from karta_interpreter.definitions.sources.files import MAX_BYTES, DefinitionFile, Folder, WatchedFile, layer_of
 from karta_interpreter.definitions.sources.snapshot import combine
 
@@ -331,3 +332,60 @@ def test_a_file_that_could_not_be_read_is_opened_again(
         broken = good.read()
     assert _kinds(broken) == ["A"]
     assert _kinds(broken.read()) == ["B"]
+
+
+def test_new_file_beyond_budget_is_refused_until_another_one_goes(folder: Path, karta: Karta) -> None:
+    texts = {name: karta(name) for name in "ABC"}
+    budget = Budget(2 * weight(texts["A"].encode()))
+    (folder / "b.yaml").write_text(texts["B"])
+    (folder / "c.yaml").write_text(texts["C"])
+    state = Folder(folder, DefinitionFile, budget=budget).read()
+    (folder / "a.yaml").write_text(texts["A"])
+    state = state.read()
+
+    assert _kinds(state) == ["B", "C"]
+    (refused,) = layer_of(state).quarantined
+    assert refused.source == str(folder / "a.yaml")
+    assert "remove definitions" in str(refused.findings)
+    assert budget.held <= budget.most
+    assert len(budget.refused) == 1
+
+    (folder / "c.yaml").unlink()
+    assert _kinds(state.read()) == ["A", "B"]
+    assert not budget.refused
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("#" * 100_000, id="no room for the new version"),
+        pytest.param("{", id="a small broken version counts as the last good one"),
+    ],
+)
+def test_last_good_version_counts_while_it_serves(folder: Path, karta: Karta, gvk: Kind, text: str) -> None:
+    file = folder / "a.yaml"
+    file.write_text(karta("A", replicas=".spec.good"))
+    budget = Budget(weight(file.read_bytes()))
+    state = Folder(folder, DefinitionFile, budget=budget).read()
+    file.write_text(text)
+    (folder / "b.yaml").write_text(karta("B"))
+    state = state.read()
+
+    assert _replicas(state, gvk("A")) == ".spec.good"
+    assert _kinds(state) == ["A"]
+    assert budget.held == budget.most
+    (folder / "b.yaml").unlink()
+    file.unlink()
+    state.read()
+    assert budget.held == 0
+
+
+def test_file_read_alone_gives_back_its_room_when_it_goes(folder: Path, karta: Karta) -> None:
+    file = folder / "a.yaml"
+    file.write_text(karta("A"))
+    budget = Budget(weight(file.read_bytes()))
+    state = Folder(folder, DefinitionFile, budget=budget).reread(file)
+    assert budget.held == budget.most
+    file.unlink()
+    state.reread(file)
+    assert budget.held == 0

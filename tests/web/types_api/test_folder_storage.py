@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 import pytest
 
+from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.web.types_api import folder_storage
 from karta_interpreter.web.types_api.folder_storage import FolderStorage
@@ -172,6 +173,14 @@ async def test_a_file_that_no_server_would_read_is_not_written(tmp_path: Path, s
     assert caught.value.status == status
     assert await stored(tmp_path) == before
     assert store.load().quarantined == ()
+
+
+async def test_type_without_room_is_not_written(tmp_path: Path) -> None:
+    storage = FolderStorage(tmp_path, Store((tmp_path,), catalogue=False, budget=Budget(100)), alone)
+    with pytest.raises(ApiError, match="no room for the type") as caught:
+        await storage.write(a_type(), None)
+    assert caught.value.status == 413
+    assert await stored(tmp_path) is None
 
 
 async def test_two_processes_with_one_folder_take_turns(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.languages.lua.script import Script, Scripts
@@ -140,3 +141,12 @@ def test_where_scripts_answer() -> None:
     found = {tuple(labels): value for (name, *labels), value in samples(metrics.render()).items() if name == "scripts"}
     kind = "mill.example.org/v1/GrainMill"
     assert found == {("InterpretDependency", kind): 2, ("InterpretHealth", kind): 1}
+
+
+def test_page_shows_budget_of_definitions() -> None:
+    metrics, budget = Metrics(), Budget(10)
+    metrics.show_budget(budget)
+    budget.take("mill", 7)
+    budget.take("press", 7)
+    page = samples(metrics.render())
+    assert (page["definitions_bytes",], page["definitions", "refused"]) == (7, 1)

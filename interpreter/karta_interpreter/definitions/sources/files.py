@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.loading import Loaded, catalogue_files, catalogue_kinds, load_documents
+from karta_interpreter.definitions.sources.budget import Budget, weight
 from karta_interpreter.definitions.sources.file_scan import Stamp, list_files, name_of
 from karta_interpreter.definitions.sources.snapshot import Overrides, Quarantined, ServedDefinition, SourceDefinitions
 from karta_interpreter.languages.lua.customization import LoadedCustomization, load_customizations, merge
@@ -50,7 +51,8 @@ def decode(content: bytes) -> tuple[str, str]:
 class WatchedFile(ABC, Generic[Held]):
     """A file as it was last read; ``last_good`` is what it held before and that its present, broken content means.
 
-    A file with the ``stamp`` has the content; there is none where the file could change without another stamp.
+    A file with the ``stamp`` has the content; there is none where the file could change without another stamp. The
+    server does not load a content for which the ``budget`` has no room.
     """
 
     # An attribute of the class, so that tests can set the clock.
@@ -61,6 +63,7 @@ class WatchedFile(ABC, Generic[Held]):
     loaded: tuple[Held, ...] = ()
     last_good: tuple[Held, ...] = ()
     stamp: Stamp | None = field(default=None, compare=False)
+    budget: Budget = field(default_factory=Budget, compare=False, repr=False)
 
     def read(self, stamp: Stamp | None = None) -> Self:
         """The file as it is now; the same object when nothing has changed. One with the known stamp is not opened."""
@@ -78,12 +81,18 @@ class WatchedFile(ABC, Generic[Held]):
         """The file with a content; the same object when it has that already."""
         if content == self.content:
             return self
+        size = weight(content)
+        if not self.budget.take(self.path, size):
+            return self._become(None, (self._unreadable(self.budget.reason),))
         text, reason = decode(content)
         loaded = (self._unreadable(reason),) if reason else tuple(self._load(text))
         if not loaded and self.served:
             # A writer that truncates the file before it writes looks the same as an author who empties it.
             loaded = (self._unreadable(_EMPTY),)
-        return self._become(content, loaded)
+        new = self._become(content, loaded)
+        if not new.last_good:
+            self.budget.settle(self.path, size)
+        return new
 
     @property
     def served(self) -> tuple[Held, ...]:
@@ -234,27 +243,37 @@ class Folder(Generic[File]):
     kind: type[File]
     files: Mapping[Path, File] = field(default_factory=dict)
     unlisted: tuple[Quarantined, ...] = ()
+    budget: Budget = field(default_factory=Budget, compare=False, repr=False)
 
     def read(self) -> Self:
         """The folder as it is now."""
         listing = list_files(self.root)
-        read = ((self.files.get(path) or self.kind(path)).read(stamp) for path, stamp in listing.stamps.items())
-        # By its own path, not the equal one of the listing, so that this is not kept.
-        files: dict[Path, File] = {file.path: file for file in read}
+        files: dict[Path, File] = {}
         unlisted = []
         for place, reason in listing.unreadable:
             left = {path: file for path, file in self.files.items() if path.is_relative_to(place)}
             files.update(left)
             kept, source = any(file.served for file in left.values()), name_of(place)
             unlisted.append(Quarantined(source, _not_read(source, reason), serving_last_good=kept))
+        # First: what replaces them may need their room.
+        for path in self.files.keys() - files.keys() - listing.stamps.keys():
+            self.budget.forget(path)
+        read = (self._file(path).read(stamp) for path, stamp in listing.stamps.items())
+        # By its own path, not the equal one of the listing, so that this is not kept.
+        files.update((file.path, file) for file in read)
         return replace(self, files=dict(sorted(files.items())), unlisted=tuple(unlisted))
 
     def reread(self, path: Path) -> Self:
         """The folder with one of its files as it is now, and the others as they were read."""
         files = {other: file for other, file in self.files.items() if other != path}
         if path.is_file():
-            files[path] = (self.files.get(path) or self.kind(path)).read()
+            files[path] = self._file(path).read()
+        else:
+            self.budget.forget(path)
         return replace(self, files=dict(sorted(files.items())))
+
+    def _file(self, path: Path) -> File:
+        return self.files.get(path) or self.kind(path, budget=self.budget)
 
     def quarantined(self) -> tuple[Quarantined, ...]:
         """What cannot be used of the folder."""

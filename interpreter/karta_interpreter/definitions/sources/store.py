@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.reference_resolver import ReferenceReader
 from karta_interpreter.definitions.sources.background import keep_running
+from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.file_scan import changes
 from karta_interpreter.definitions.sources.files import (
     DefinitionFile,
@@ -38,7 +39,7 @@ class Store:
 
     Precedence, highest first: the scripts of the ``overrides``, the cluster, the folders in the order given, the
     catalogue; only kinds of the ``selection`` count. Readers take ``snapshot`` once per request and keep it: it never
-    changes, it is replaced.
+    changes, it is replaced. Files for which the ``budget`` has no room are refused; by default it has no bound.
     """
 
     def __init__(
@@ -49,9 +50,11 @@ class Store:
         cluster: "Cluster | None" = None,
         overrides: Sequence[Path] = (),
         selection: Selection = EVERYTHING,
+        budget: Budget | None = None,
     ) -> None:
-        self._folders: _Folders = tuple(Folder(root, DefinitionFile) for root in folders)
-        self._overrides: _Overrides = tuple(Folder(root, OverrideFile) for root in overrides)
+        self.budget = budget = budget or Budget()
+        self._folders: _Folders = tuple(Folder(root, DefinitionFile, budget=budget) for root in folders)
+        self._overrides: _Overrides = tuple(Folder(root, OverrideFile, budget=budget) for root in overrides)
         self._catalogue = catalogue
         self._cluster = cluster
         self._selection = selection

@@ -19,6 +19,7 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.fields import label
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.values import Object, objects_in
+from karta_interpreter.definitions.sources.budget import weight
 from karta_interpreter.definitions.sources.file_scan import name_of
 from karta_interpreter.definitions.sources.files import MAX_BYTES, DefinitionFile
 from karta_interpreter.definitions.sources.store import Store
@@ -82,6 +83,8 @@ class FolderStorage:
         del present
         path = self._path(wanted.group, wanted.kind)
         text = await asyncio.to_thread(_text, wanted)
+        if not self._store.budget.has_room(path, weight(text)):
+            raise ApiError(413, f"there is no room for the type: {self._store.budget.reason}")
         await self._attempt(replace_file, path, text)
         await self._serve(path)
         return wanted

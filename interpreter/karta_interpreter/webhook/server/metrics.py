@@ -22,6 +22,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricF
 from prometheus_client.registry import Collector
 
 from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.server.fights import Fights
@@ -71,7 +72,9 @@ class Metrics:
         rejected = self._counter("connections_rejected", "Connections of the webhook that were closed: too many.")
         self.connection_rejected = rejected.inc
         self._definitions = self._gauge(
-            "definitions", "Definitions that are served, and that are quarantined.", "state"
+            "definitions",
+            "Definitions that are served, or quarantined, and files and Kartas for which there is no room.",
+            "state",
         )
         self._scripts = self._gauge("scripts", "Scripts that answer an operation of a kind.", "operation", "kind")
         expiry = self._gauge(
@@ -103,6 +106,12 @@ class Metrics:
         """Show what a function returns as the age of what is known of the cluster's Kartas."""
         about = "With --cluster: time since the Kartas were known to be those of the API server."
         self._gauge("cluster_stale_seconds", about).set_function(seconds)
+
+    def show_budget(self, budget: Budget) -> None:
+        """Show the memory that definitions take, and how many sources are refused."""
+        help_text = "Memory that the definitions of all sources take, as estimated from their text."
+        self._gauge("definitions_bytes", help_text).set_function(lambda: budget.held)
+        self._definitions.labels("refused").set_function(lambda: len(budget.refused))
 
     def show_registration(self, in_step: Callable[[], bool]) -> None:
         """Show whether the registration on the control plane is up to date."""

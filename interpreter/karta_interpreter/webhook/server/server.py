@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 from karta_interpreter.base.findings import in_one_line
 from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.sandbox.process import container_memory
+from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Selection, Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
@@ -25,7 +27,7 @@ from karta_interpreter.webhook.server.listener import Connections, Listener, can
 from karta_interpreter.webhook.server.load import Load
 from karta_interpreter.webhook.server.log import log
 from karta_interpreter.webhook.server.metrics import Metrics
-from karta_interpreter.webhook.server.settings import Settings
+from karta_interpreter.webhook.server.settings import MIB, Settings
 from karta_interpreter.webhook.server.tls import Tls, certificate_source
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared wit
 _MOST_SHOWN = 20
 """Answers of a shadow that are kept for the console."""
 _MOST_LOGGED = 20
+_MOST_DEFINITIONS = 1024 * MIB
 """Broken definitions of one source, and findings of each, that the log has: a folder may be mounted wrongly."""
 
 
@@ -99,6 +102,7 @@ class Server:
         cluster = plane.cluster if plane else None
         self._store = store_of(settings, cluster)
         self._metrics = Metrics()
+        self._metrics.show_budget(self._store.budget)
         self._tls = None
         if not settings.plain_http:
             trust = (plane.server_name, plane.is_trusted) if plane else ()
@@ -262,6 +266,7 @@ def store_of(settings: Settings, cluster: "Cluster | None") -> Store:
         cluster=cluster,
         overrides=settings.overrides,
         selection=Selection(settings.kinds, settings.without),
+        budget=Budget(min(container_memory() // 8, _MOST_DEFINITIONS)),
     )
 
 
