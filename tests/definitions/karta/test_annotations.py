@@ -125,6 +125,7 @@ def test_retain(orchestra: Raw, text: str, paths: list[str]) -> None:
         pytest.param("- quantities: .spec.a", "quantities .spec.a", id="quantities"),
         pytest.param("- replicas: .spec.a", "replicas .spec.a", id="replicas"),
         pytest.param("- {owned: .spec.a, while: .b}", "owned .spec.a, while .b", id="owned"),
+        pytest.param("- {owned: .a // empty, while: .b}", "owned .a // empty, while .b", id="owned, dropped if absent"),
         pytest.param(".spec.a // empty", ".spec.a // empty", id="with nothing for absence"),
     ],
 )

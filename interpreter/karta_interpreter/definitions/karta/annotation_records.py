@@ -451,7 +451,10 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
     for name, message, hint in problems:
         annotation.error(message, hint, (at, name))
     key = _key_of(entry)
-    place = None if problems else annotation.query(entry[key], at, key)
+    if problems:
+        return
+    text, absent, drops = split_default(entry[key]) if key == "owned" else (entry[key], None, False)
+    place = annotation.query(text, at, key)
     if place is None:
         return
     _check_place(annotation, place, at)
@@ -462,7 +465,7 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
         return
     if key != "unset":
         if key == "owned":
-            yield values.Retained(place, condition=queries["while"])
+            yield values.Retained(place, absent, drops, queries["while"])
         else:
             yield values.RetainedCount(place) if key == "replicas" else values.KeepQuantityFormat(place)
         return

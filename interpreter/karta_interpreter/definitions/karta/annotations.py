@@ -151,10 +151,9 @@ class Retained:
     """Holds for the member's object while the path belongs to it."""
 
     def __str__(self) -> str:
-        if self.condition:
-            return f"owned {self.place.text}, while {self.condition.text}"
         default = "" if self.absent is None else f" // {json.dumps(self.absent)}"
-        return f"{self.place.text}{' // empty' if self.drops else default}"
+        path = f"{self.place.text}{' // empty' if self.drops else default}"
+        return f"owned {path}, while {self.condition.text}" if self.condition else path
 
 
 @dataclass(frozen=True, slots=True)
