@@ -18,8 +18,8 @@ _NULL_ITERATED = re.compile(r"cannot iterate over: null$")
 _NO_PATH = re.compile(r"invalid path on iterating against: array \(.*\)$", re.DOTALL)
 _SILENT_POD = re.compile(r"^failed to extract replica key from path .*: query result is empty (<nil>)?$")
 _WRITTEN = (
-    "Values are written through `min`, `max`, products and functions as well ([query.md](../query.md#writing-back)); "
-    "not through slices, into a list that is null, and where an expression that gives null names no place."
+    "Values are written through `min`, `max`, products and functions as well ([query.md](../query.md#writing-back)), "
+    "but not through slices, into a list that is null, or through an expression that gives null and names no place."
 )
 _NO_RESULTS = "instance ids count (1) does not match results count (0)"
 
@@ -148,7 +148,7 @@ DIFFERENCES = (
         _refused_there(re.compile(f"^{re.escape(_NO_RESULTS)}$"), _has_scale_without_path),
     ),
     Difference(
-        "A pod of an instance is an error where the object has none at all.",
+        "A pod of an instance is an error if the object has no instances.",
         _refused_here("gives null, which says nothing|is of the instance '.*'; the object has none", _has_no_instances),
     ),
     Difference(
@@ -160,7 +160,8 @@ DIFFERENCES = (
         _refused_here("gives (a list|an object); a key is a text, number or boolean"),
     ),
     Difference(
-        "A large whole number that jq computes from one of the pod is written without an exponent.", _is_computed_key
+        "A large whole number that jq computes from a number of the pod is written without an exponent.",
+        _is_computed_key,
     ),
     Difference(
         _WRITTEN,
