@@ -95,7 +95,9 @@ class Stage:
         types = Door(free_port(), token=_TOKEN) if attack.types else None
         console = free_port() if attack.console else None
         with ExitStack() as ending:
-            cgroup = ending.enter_context(container(str(self._number))) if attack.contained else None
+            # asyncio's own loop has a buffer of 256 KiB for each connection: 2,000 do not fit into a small container.
+            is_contained = attack.contained and not self.metered
+            cgroup = ending.enter_context(container(str(self._number))) if is_contained else None
             begin = (*(cgroup.entered if cgroup else ()), *(attack.begin(folder) if attack.begin else ()))
             options = (*attack.prepare(folder), *_doors(attack, folder, types, console))
             starting = self.server(name, *options, begin=begin, self_signed=attack.self_signed)
@@ -117,7 +119,7 @@ class Stage:
             figures = _figures(prober.waits, target) | {"MiB taken": target.peak - before}
             if self.metered:
                 figures["turn"] = turns.dearest(file, known)
-            if attack.contained:
+            if is_contained:
                 figures["killed"] = float(cgroup.kills() if cgroup else target.peak > MEMORY)
             found, until = found.with_figures(figures), time.monotonic() + _SETTLING
             return Trial(title, name, found, prober.waits, target.peak, server, before, until, ending.pop_all())
