@@ -103,6 +103,10 @@ _FILLED_IN = {
     GVK("kubevirt.io", "v1", "VirtualMachineInstance"): "likewise",
 }
 """Kinds whose members keep what makes pod sets."""
+_IN_STEPS = {
+    GVK("milvus.io", "v1beta1", "Milvus"): "sections that the operator adds or takes out depend on the member's mode",
+}
+"""Kinds in which an update changes what is the member's after it."""
 
 
 def _applied(retained: Object, observed: Object) -> Object:
@@ -126,8 +130,9 @@ def test_retain(definition: Definition, objects: Sequence[Object]) -> None:
             continue
         compared += 1
         assert twice == retained, "twice is once"
-        applied = _applied(retained, observed)
-        assert _retained(definition, desired, applied) == retained, "what was applied is stable"
+        if definition.gvk not in _IN_STEPS:
+            applied = _applied(retained, observed)
+            assert _retained(definition, desired, applied) == retained, "what was applied is stable"
         if definition.gvk not in _FILLED_IN:
             assert _instances(definition, retained) == _instances(definition, desired), "no pod set comes or goes"
         allowed = _retainable(definition, desired, retained)
