@@ -15,6 +15,7 @@ from karta_interpreter.engine.operations import Call, Operation, StatusItem, int
 from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, is_queued
 from tests.catalogue.entries import answers, applies, has_pods
 from tests.catalogue.knowledge import knowing
+from tests.proofs.conformance.changed_calls import without_nulls
 from tests.support.examples import EXAMPLES
 
 _PAIRS = EXAMPLES * 3 // 2
@@ -113,7 +114,7 @@ def _applied(retained: Object, observed: Object) -> Object:
     """Return a member's object after an update: it keeps its status, and Karmada keeps its labels and annotations."""
     theirs, ours = (edit.get(each, ("metadata",)) for each in (observed, retained))
     maps = {
-        field: {**(edit.get(theirs, (field,)) or {}), **(edit.get(ours, (field,)) or {})}
+        field: (edit.get(theirs, (field,)) or {}) | without_nulls(edit.get(ours, (field,)) or {})
         for field in ("labels", "annotations")
     }
     return {**retained, "status": observed.get("status"), "metadata": {**(ours or {}), **maps}}

@@ -160,7 +160,8 @@ def _plain_counts(script: OperationScript, bounds: Mapping[str, str]) -> str:
     paths = {
         leaf.name: path.keys
         for leaf in script.definition.leaves
-        if leaf.replicas and (path := plain_path(leaf.replicas.node))
+        # A count in the status belongs to the members.
+        if leaf.replicas and (path := plain_path(leaf.replicas.node)) and path.steps[:1] != ("status",)
     }
     if not paths:
         return "keep_counts_at({}, pods_of, pairing)"

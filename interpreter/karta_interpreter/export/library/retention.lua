@@ -212,7 +212,7 @@ end
 
 -- Keeps the member's count where the template has the label for it, or where the template leaves it unset.
 local function keep_count(pod_sets, pairing, place, source, retains, is_count)
-  if not place or not source then return end
+  if not place or not source or place.path[1] == "status" then return end
   local target = counterpart(place.path, source.path)
   local is_same = path_key(target) == path_key(place.path)
   local before = value_at(pairing.desired, target)

@@ -71,7 +71,7 @@ def about_expression(ask: Ask, query: Query | PodQuery, definition: str, value: 
     return Question(
         f"{definition}: {query.text}",
         value,
-        lambda: ready.evaluate(value),
+        lambda: Query.evaluate(ready, value),  # annotations ask for types, of which jq knows nothing
         lambda readings: list(ask.reading(*readings).outputs(query)),
     )
 
