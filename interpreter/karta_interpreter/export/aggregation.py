@@ -35,7 +35,7 @@ _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
 _REMOVED: Final = (AggregateRule.OMIT, AggregateRule.DROP)
 _TIMES: Final = frozenset({AggregateRule.LATEST, AggregateRule.EARLIEST})
 _ALWAYS: Final = frozenset({"state_fields", "completing"})
-"""The fields that scripts read where they are empty, too."""
+"""The fields that scripts read even if they are empty."""
 
 
 _Meanings: TypeAlias = Mapping[tuple[str, str], set[Status]]
@@ -83,7 +83,7 @@ def aggregate(script: OperationScript) -> None:
 
 
 def _rules(rules: Mapping[PathPattern, AggregateRule]) -> str:
-    """Return the table of the functions by path; what is removed from each status has none."""
+    """Return the table of the functions by path. Fields that are removed from each status have no function."""
     pairs = (f"[{quoted(_key(path))}] = {_FUNCTIONS[rule]}" for path, rule in rules.items() if rule in _FUNCTIONS)
     return f"{{{', '.join(pairs)}}}"
 
@@ -143,7 +143,7 @@ def _set(names: list[str]) -> str:
 
 
 def _kept_paths(rules: Mapping[PathPattern, AggregateRule]) -> str:
-    """Return the paths of what is kept inside of fields."""
+    """Return the paths that are kept inside of fields."""
     kept: list[str] = []
     for (_, *path), rule in rules.items():
         if rule in (AggregateRule.OMIT, AggregateRule.COUNTER) and None not in path:
@@ -183,7 +183,7 @@ def _is_plain(action: SuspendWrite) -> bool:
 
 
 def _state_fields(script: OperationScript) -> dict[str, str]:
-    """Return the set of the fields from which the definition derives its own statuses; nothing if these are all."""
+    """Return the set of fields that the definition derives its own statuses from; nothing if these are all fields."""
     projection = Projection()
     status_match_reads(script.definition, projection)
     read = projection.at("status")

@@ -1,7 +1,7 @@
 """Health of Argo CD from the status definition of a Karta: ``resource.customizations`` of the ConfigMap argocd-cm.
 
-Argo CD runs one script for a group and kind in a Lua VM with the libraries base, table and os; the others are there
-with ``useOpenLibs`` alone (``util/lua`` of Argo CD). The script reads the global ``obj`` and returns a table.
+Argo CD runs one script for a group and kind in a Lua VM with the libraries base, table and os. The other libraries
+require ``useOpenLibs`` (``util/lua`` of Argo CD). The script reads the global ``obj`` and returns a table.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,10 +46,10 @@ class ArgoHealth(NamedTuple):
 def argocd_health(*versions: Definition) -> ArgoHealth:
     """Return the health script of a kind: Argo CD has one for all versions of it.
 
-    Degraded is what is Failed or Degraded, unless the definition counts that as healthy; docs/gitops.md has the other
+    Failed and Degraded are Degraded, unless the definition counts them as healthy. docs/gitops.md has the other
     verdicts. Healthy implies that the object is healthy to Karmada, and Degraded that it is not. An object of a version
-    that is not given is judged as one of the last. Raises ExportError with the field, the expression and the reason
-    where a script cannot give the same answer.
+    that is not given is judged as one of the last version. Raises ExportError with the field, the expression and the
+    reason if a script cannot give the same answer.
     """
     gvk = versions[-1].gvk
     names = " and ".join(definition.name for definition in versions)
@@ -60,7 +60,7 @@ def argocd_health(*versions: Definition) -> ArgoHealth:
 
 
 def _chosen(scripts: Mapping[str, str]) -> str:
-    """Return the script that chooses by the version of the object, where the versions do not agree."""
+    """Return the script that chooses by the version of the object, if the versions do not agree."""
     *_, last = scripts
     if len(set(scripts.values())) == 1:
         return scripts[last]
@@ -95,7 +95,7 @@ def _verdict(script: OperationScript) -> Iterator[str]:
     suspended = [each for each in _SUSPENDED if each in mapped]
     healthy = [each for each in (*mapped, Status.UNDEFINED) if each in (_AT_WORK if named is None else named)]
     if definition.annotations.observes_generation:
-        # A status of an older generation shows a failure alone.
+        # A status of an older generation shows only a failure.
         yield "  if is_stale(obj) then"
         yield from _returns("Degraded", trouble, indent=4)
         yield '    return "Progressing", {}'
@@ -116,14 +116,14 @@ def _verdict(script: OperationScript) -> Iterator[str]:
 
 
 def _returns(health: str, statuses: Sequence[Status], *, when: str = "", indent: int = 2) -> Iterator[str]:
-    """Yield the line that returns a health where an object has one of some statuses."""
+    """Yield the line that returns a health if an object has one of some statuses."""
     if statuses:
         names = lua_value(statuses)
         yield f'{" " * indent}if {when}has_any(statuses, {names}) then return "{health}", {names} end'
 
 
 def _message(script: OperationScript) -> str:
-    """Write the function that names the statuses, with the message of a condition that decided; return its name."""
+    """Write the function that names the statuses, with the message of the condition that decided. Return its name."""
     rules = script.definition.status
     names = [*dict(rules.mappings if rules else ()), Status.UNDEFINED]
     lines = [

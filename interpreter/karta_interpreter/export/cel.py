@@ -1,8 +1,8 @@
 """jq in CEL (Common Expression Language), as far as health checks need it: paths, defaults, comparisons, conditions.
 
-Each expression has one value here, and CEL has no streams. What has several values, or may have, is written only
-where a list takes them all: in ``[...]``, ``any`` and ``all``. A field that is not there is null in jq; CEL reads it
-as an optional (``status.?phase.orValue(null)``), and fails when the first field of the object is missing.
+Each expression has one value here, because CEL has no streams. An expression that may have several values is written
+only if a list takes them all: in ``[...]``, ``any`` and ``all``. An absent field is null in jq. CEL reads it as an
+optional (``status.?phase.orValue(null)``), and fails if the first field of the object is missing.
 """
 
 import json
@@ -23,7 +23,7 @@ _RESERVED = frozenset([*_WORDS.split(), "void", "while"])
 CHOICE, OR, AND, COMPARISON, SUM, NOT, ATOM = range(7)
 
 OBJECT = ""
-"""The input that is the object itself, whose fields are variables of CEL."""
+"""The input that is the object itself. Its fields are variables of CEL."""
 
 _ELEMENTS = ("e", "f", "g")
 _TEXT_TESTS = {"startswith": "startsWith", "endswith": "endsWith", "contains": "contains", "test": "matches"}
@@ -39,7 +39,7 @@ class Cel(NamedTuple):
     boolean: bool = False
     """Whether it is true or false."""
     optional: str = ""
-    """The same value before its default, where there is one."""
+    """The same value before its default, if it has one."""
     default: Node | None = None
     """That default, if it is a literal."""
 
@@ -49,7 +49,7 @@ class Cel(NamedTuple):
 
 
 def cel(node: Node, given: str = OBJECT) -> Cel:
-    """Return the value of an expression for an input in CEL; raises ExportError for one that has no such text.
+    """Return the value of an expression for an input in CEL. Raises ExportError if CEL cannot express it.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> cel(parse('.status.conditions | any(.[]?; .type == "Ready")')).text
@@ -59,7 +59,7 @@ def cel(node: Node, given: str = OBJECT) -> Cel:
 
 
 class _CelWriter(NamedTuple):
-    """Writes expressions about one input; ``names`` are those that are free for elements of lists."""
+    """Writes expressions about one input. ``names`` are free for elements of lists."""
 
     given: str
     names: tuple[str, ...]
@@ -101,7 +101,7 @@ class _CelWriter(NamedTuple):
                 case ast.FunctionCall("not", ()):
                     return negation(truth(value))
                 case ast.FunctionCall("length", ()) if value.optional and value.default is None:
-                    return Cel(f"size({value.optional}.orValue([]))")  # what is not there has the length 0
+                    return Cel(f"size({value.optional}.orValue([]))")  # an absent value has the length 0
                 case ast.FunctionCall(
                     "any" | "all" as name, (ast.Try(ast.Iterate(ast.Identity())), condition)
                 ) | ast.FunctionCall("any" | "all" as name, (ast.Iterate(ast.Identity()), condition)):
@@ -188,7 +188,7 @@ class _CelWriter(NamedTuple):
     def _among(self, value: Cel, choices: list[Node]) -> Cel | None:
         """Return whether a field with a default is one of some literals; None for another value.
 
-        To jq a null is as good as no field; to CEL it is a value, which takes no default.
+        jq treats a null like an absent field. To CEL a null is a value, and does not take a default.
         """
         if value.default is None or value.boolean or not all(map(_is_literal, choices)):
             return None
@@ -322,7 +322,7 @@ def negation(value: Cel) -> Cel:
 
 
 def joined(operator: str, parts: list[Cel]) -> Cel:
-    """Return the conjunction or disjunction of truth values; of none it is what changes nothing.
+    """Return the conjunction or disjunction of truth values, or its neutral value if there are none.
 
     >>> joined("||", [Cel("a"), Cel("b && c", AND)]).text
     'a || (b && c)'
@@ -331,7 +331,7 @@ def joined(operator: str, parts: list[Cel]) -> Cel:
         return Cel("true" if operator == "&&" else "false", boolean=True)
     if len(parts) == 1:
         return parts[0]
-    # CEL reads && before ||; parentheses spare people the thought.
+    # CEL reads && before ||, but parentheses spare readers the thought.
     return Cel(f" {operator} ".join(part.within(AND) for part in parts), AND if operator == "&&" else OR, boolean=True)
 
 

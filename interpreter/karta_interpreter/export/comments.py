@@ -24,7 +24,7 @@ class Comment(NamedTuple):
 
 
 def document_of(text: str, name: str) -> str:
-    """Return the document of a definition among those of a text."""
+    """Return the document of a definition from a text of several documents."""
     text = "\n".join(text.splitlines())  # YAML has more line breaks than this one, such as U+0085
     documents = re.split(r"^---.*$", text, flags=re.MULTILINE)
     return next((each for each in documents if re.search(rf"^ +name: {re.escape(name)}$", each, re.MULTILINE)), "")

@@ -1,4 +1,4 @@
-"""The scripts of a definition's operations, each with its own functions alone."""
+"""The scripts of a definition's operations, each with only its own functions."""
 
 import hashlib
 import json
@@ -20,9 +20,9 @@ from karta_interpreter.languages.lua.operation import OWN_FUNCTIONS, SLOTS, by_o
 
 
 class ScriptWriter(NamedTuple):
-    """How the script of an operation is written, by an ExportError where it cannot be.
+    """How the script of an operation is written, or an ExportError if it cannot be written.
 
-    One that ``traces`` writes into the object, and so asks where values are.
+    A script that ``traces`` writes into the object, and so asks where values are.
     """
 
     write: Callable[[OperationScript], None]
@@ -51,7 +51,7 @@ class Exported(NamedTuple):
 def customization(definition: Definition, operations: Iterable[Operation], text: str = "") -> Exported:
     """Return the ResourceInterpreterCustomization with the scripts of the operations that can be exported.
 
-    ``text`` is the file of the definition, whose comments the scripts repeat.
+    ``text`` is the file of the definition. The scripts repeat its comments.
     """
     scripts: dict[str, JSON] = {}
     rejected: dict[Operation, str] = {}
@@ -75,7 +75,7 @@ def customization(definition: Definition, operations: Iterable[Operation], text:
 
 
 def script_of(definition: Definition, operation: Operation, text: str = "") -> str:
-    """The Lua script that answers an operation as the definition does; raises ExportError without one."""
+    """Return the Lua script that answers an operation as the definition does. Raises ExportError if there is none."""
     scripts = definition.scripts.of(operation)
     head, comments = comments_of(document_of(text, definition.name))
     header = _header(definition, operation, head)
@@ -89,13 +89,13 @@ def script_of(definition: Definition, operation: Operation, text: str = "") -> s
     names = sorted(set(_ASKED.findall(own)))
     library = _compiled(definition, [OWN_FUNCTIONS[name] for name in names], comments)
     answers = [f"karta.{name} = with_copies({SLOTS[OWN_FUNCTIONS[name]].function})" for name in names]
-    # A block of its own, so that the functions of the library are no globals, and do not count as locals of the script.
+    # A separate block, so that the functions of the library are not globals, and do not count as locals of the script.
     block = "\n".join(["do", *(f"  {line}".rstrip() for line in [*library.splitlines(), "", *answers]), "end"])
     return check_size(f"{header}\n{_KARTA}\n\n{block}\n\n{_REQUIRE}\n\n{own}")
 
 
 def _header(definition: Definition, operation: Operation, head: Sequence[str]) -> str:
-    """The comment at the start of a script; the same for the same definition and release."""
+    """Return the comment at the start of a script. It is the same for the same definition and release."""
     content = json.dumps(definition.manifest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     digest = hashlib.sha256(content.encode()).hexdigest()[:_DIGITS]
     lines = [
@@ -115,7 +115,7 @@ def _compiled(definition: Definition, operations: Sequence[Operation], comments:
     traced = any(_WRITERS[operation].traces for operation in operations)
     scripts: list[OperationScript] = []
     # Which form is shorter depends on the definition: with paths as texts or as functions, with repeated parts shared
-    # or not. All four are written; a script that asks for places has its paths as texts in any case.
+    # or not. All four are written. A script that asks for places has its paths as texts in any case.
     for has_paths in {True, traced}:
         # Which parts are repeated is known once all expressions were written.
         plain, sharing = (OperationScript(definition, comments, traced=traced) for _ in range(2))

@@ -1,7 +1,7 @@
 """Lua for the constructs of an expression: the second back end of the syntax tree, after the Python of `jq.compiled`.
 
-An output is a Lua expression; a generator becomes a loop around what is done with its outputs. The `traced` emitter
-also writes the place that an output is read from. ExportError names what Lua cannot express.
+An output is a Lua expression. A generator becomes a loop around the statements that use its outputs. The `traced`
+emitter also writes the place that an output is read from. ExportError names the construct that Lua cannot express.
 """
 
 import re
@@ -70,14 +70,14 @@ _MINUS_ONE: Final = Constant("-1")
 _ZERO: Final = Constant("0")
 
 Share = Callable[[Node, bool], str | None]
-"""The function of a part of an expression that the script has more than once; with places, if these are followed."""
+"""The function of a part that the script contains more than once, with places if they are followed."""
 
 _Entry: TypeAlias = tuple[Expression | None, Expression]
 _Form: TypeAlias = Callable[[Expression], Expression]
 
 
 class Emitter(LuaBody):
-    """Writes expressions as Lua; ``traced``: with the places of the values."""
+    """Writes expressions as Lua. ``traced``: with the places of the values."""
 
     def __init__(self, taken: set[str] | None = None, *, traced: bool = False, share: Share | None = None) -> None:
         super().__init__(taken)
@@ -89,7 +89,7 @@ class Emitter(LuaBody):
     # Expressions
 
     def each(self, node: Node, here: Value, sink: OutputSink) -> None:  # noqa: C901, PLR0912 - one case for each construct
-        """Write what is done with every output of an expression for the input ``here``."""
+        """Write the use of every output of an expression for the input ``here``."""
         if node in self.singles:
             sink.write(self.value(node, here))
             return
@@ -130,7 +130,7 @@ class Emitter(LuaBody):
                 raise unsupported(node, "it has several outputs where a script has one")
 
     def value(self, node: Node, here: Value) -> Value:
-        """Write what an expression with one output needs, and return that."""
+        """Write the statements that an expression with one output needs, and return the output."""
         function = self._shared(node, here)
         return self._output_of(function, here) if function else self._written(node, here)
 
@@ -188,7 +188,7 @@ class Emitter(LuaBody):
         raise unsupported(node, "a script has no form for it")
 
     def condition(self, node: Node, here: Value) -> Expression:
-        """A Lua condition for an expression with one output; a boolean, which has no place."""
+        """Return a Lua condition for an expression with one output. It is a boolean, which does not have a place."""
         here = Value(here.code)
         function = self._shared(node, here)
         if function:
@@ -216,7 +216,7 @@ class Emitter(LuaBody):
         return condition if is_boolean(node) else Not(Not(condition))
 
     def asked(self, node: Node, here: Value, use: Callable[[Expression], None]) -> None:
-        """Write what is done with each output of a condition."""
+        """Write the use of each output of a condition."""
         if node in self.singles:
             use(self.condition(node, here))
         else:
@@ -446,7 +446,7 @@ class Emitter(LuaBody):
         self.asked(asked, here, choose)
 
     def _tried(self, body: Node, here: Value, sink: OutputSink) -> None:
-        """Write an expression whose errors are passed over."""
+        """Write an expression and ignore its errors."""
         match body:
             case ast.Index(ast.Identity(), ast.Literal(str())):
                 here = self.bind(here)
@@ -519,13 +519,13 @@ class Emitter(LuaBody):
         return Value(bound.code, self._named_origin(bound)) if self.follows(bound) else bound
 
     def _named_origin(self, value: Value) -> Expression:
-        """The origin of a value by a name, or as it is where it may be written twice."""
+        """Return the origin of a value by a name, or unchanged if it may be written twice."""
         if not self.follows(value) or value.origin is None:
             return NIL
         return value.origin if is_place(value.origin) else self.bound(value.origin, "origin")
 
     def append(self, found: Name, output: Value, node: Node | None = None, origins: Name | None = None) -> None:
-        """Write that a list has another element; ``origins``: the variable with the origins of all elements."""
+        """Write that a list has another element. ``origins``: the variable with the origins of all elements."""
         if origins and output.origin and self.follows(output):
             self.write(call("append_from", found, output.code, origins, output.origin))
         elif node is not None and is_present(node):
@@ -619,7 +619,7 @@ class Emitter(LuaBody):
 
 
 def _first_branch(branches: Sequence[tuple[Node, Node]], otherwise: Node) -> tuple[Node, Node, Node]:
-    """Return the first condition, what it leads to, and all the rest as one expression."""
+    """Return the first condition, its result, and all other branches as one expression."""
     (asked, then), *rest = branches
     return asked, then, ast.If(tuple(rest), otherwise) if rest else otherwise
 
@@ -646,7 +646,7 @@ def _equality(operator: str, node: ast.Binary, left: Expression, right: Expressi
 
 
 def _order(operator: str, node: ast.Binary, left: Expression, right: Expression) -> Expression:
-    """Return a comparison by jq's order, which for a number is that of Lua among numbers."""
+    """Return a comparison by jq's order. Among numbers Lua has the same order."""
     for side, other, number, means in (
         (node.right, left, right, operator),
         (node.left, right, left, _MIRRORED[operator]),
@@ -700,7 +700,7 @@ def _error(emitter: Emitter, node: ast.FunctionCall, _here: Value, sink: OutputS
 
 
 def _quantified(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
-    """``any`` and ``all`` with a condition; the condition is not asked any more once the answer is known."""
+    """Write ``any`` and ``all`` with a condition. The condition is not evaluated again once the answer is known."""
     *source, condition = node.arguments
     is_any = node.name == "any"
     found = emitter.local(node.name, FALSE if is_any else TRUE)
@@ -836,7 +836,7 @@ _ORIGINS: Final[Mapping[str, Callable[[Expression, Expression, Expression], LuaC
     "to_entries": lambda origin, here, _: call("entry_origins", origin, here),
     "tonumber": lambda origin, _, __: call("numeral", origin),
 }
-"""Where the output of a function is read from."""
+"""The place that the output of a function is read from."""
 _WRITTEN: Final[Mapping[tuple[str, int], Callable[[Emitter, ast.FunctionCall, Value, OutputSink], None]]] = {
     ("select", 1): _select,
     ("first", 1): _one_of,

@@ -1,7 +1,7 @@
 """Health checks of Flux from the status definition of a Karta: ``healthCheckExprs`` of a Kustomization, in CEL.
 
-Flux reads them in the order inProgress, failed, current; what is none of them is in progress, and so is an object whose
-``status.observedGeneration`` is not its generation (``pkg/runtime/cel`` of Flux).
+Flux reads them in the order inProgress, failed, current. An object that matches none of them is in progress, and so is
+an object with a ``status.observedGeneration`` other than its generation (``pkg/runtime/cel`` of Flux).
 """
 
 from collections.abc import Collection, Mapping
@@ -42,10 +42,11 @@ _CURRENT = (Status.RUNNING, Status.COMPLETED, Status.SUSPENDED)
 def flux_health(*versions: Definition) -> Object:
     """Return the entry of ``healthCheckExprs`` for a kind: Flux has one for all versions of it.
 
-    Failed is what is Failed or Degraded, unless the definition counts that as healthy. Current is what is Running,
-    Completed or Suspended, or what the definition's own annotations count as healthy. A workload that waits for a
-    queue is healthy to Karmada, and in progress to Flux. An object of a version that is not given is judged as one of
-    the last. Raises ExportError with the field, the expression and the reason where CEL cannot express the same.
+    Failed and Degraded objects are failed, unless the definition counts them as healthy. Running, Completed and
+    Suspended objects are current, and so are objects that the definition's own annotations count as healthy. A workload
+    that waits for a queue is healthy to Karmada, and in progress to Flux. An object of a version that is not given is
+    judged as one of the last version. Raises ExportError with the field, the expression and the reason if CEL cannot
+    express the same.
     """
     checks = checks_by_version(versions, _expressions)
     current = _chosen({name: each for name, (each, _) in checks.items()})
@@ -55,7 +56,7 @@ def flux_health(*versions: Definition) -> Object:
 
 
 def _chosen(texts: Mapping[str, str]) -> str:
-    """Return the expression that chooses by the version of the object, where the versions do not agree."""
+    """Return the expression that chooses by the version of the object, if the versions do not agree."""
     *others, last = texts
     if len(set(texts.values())) == 1:
         return texts[last]
@@ -64,7 +65,7 @@ def _chosen(texts: Mapping[str, str]) -> str:
 
 
 def _expressions(definition: Definition) -> tuple[str, str]:
-    """Return what is current, and what has failed."""
+    """Return the expressions for current and failed objects."""
     health = definition.annotations.health
     rules = definition.status
     if rules is None and health is None:
@@ -79,7 +80,7 @@ def _expressions(definition: Definition) -> tuple[str, str]:
 def _any_of(rules: StatusRules | None, statuses: Collection[Status]) -> str:
     mappings = dict(rules.mappings) if rules else {}
     ways = [_holds(rules, status, matcher) for status in statuses for matcher in mappings.get(status, ()) if rules]
-    if Status.UNDEFINED in statuses:  # what has none of the others
+    if Status.UNDEFINED in statuses:  # an object with none of the others
         ways.append(Cel(f"!({_any_of(rules, mappings)})", NOT, boolean=True))
     return "\n|| ".join(way.within(OR) for way in ways) or "false"
 
@@ -122,7 +123,7 @@ def _equals(value: Cel, expected: str) -> Cel:
 
 
 def _is_one(value: Cel, choices: list[JSON]) -> Cel:
-    """Return whether a value is one of some; to jq a null is as good as no field, and to CEL it takes no default."""
+    """Return whether a value is one of some. To jq a null is an absent field; in CEL it does not take a default."""
     text = value.within(COMPARISON)
     if isinstance(value.default, Literal):
         text = f"{value.optional}.orValue(null)"

@@ -1,6 +1,6 @@
-"""What GitOps tools take: one health check for all versions of a kind, which replaces a tool's own for that kind.
+"""The health checks of GitOps tools: one for all versions of a kind, in place of the tool's own check for that kind.
 
-`Tool` has the kinds whose health a tool judges itself.
+`Tool` lists the kinds that a tool judges itself.
 
 ``make conformance`` compares this record with the sources of the tools
 (``tests/proofs/conformance/gitops/built_in.py``).
@@ -16,7 +16,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 
 
 class Tool(NamedTuple):
-    """A GitOps tool and its version; ``kinds`` has the kinds of each group, where ``*`` stands for any text."""
+    """A GitOps tool and its version. ``kinds`` has the kinds of each group, and ``*`` stands for any text."""
 
     name: str
     version: str
@@ -51,7 +51,7 @@ FLUX: Final = Tool(
         "policy": "PodDisruptionBudget",
     },
 )
-"""``legacyTypes`` in ``pkg/kstatus/status/core.go`` of fluxcd/cli-utils; any other kind goes by its condition Ready."""
+"""``legacyTypes`` in ``pkg/kstatus/status/core.go`` of fluxcd/cli-utils. Any other kind uses its condition Ready."""
 
 ARGO_CD: Final = Tool(
     "Argo CD",
@@ -193,7 +193,7 @@ def by_kind(definitions: Iterable[Definition]) -> list[Sequence[Definition]]:
 
 
 def checks_by_version(versions: Sequence[Definition], export: Callable[[Definition], Check]) -> dict[str, Check]:
-    """Return the check of each definition by its ``apiVersion``; an ExportError names the version of several."""
+    """Return the check of each definition by its ``apiVersion``. With several, an ExportError names the version."""
     checks = {}
     for definition in versions:
         name = definition.gvk.api_version

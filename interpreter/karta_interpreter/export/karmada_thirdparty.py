@@ -29,17 +29,17 @@ class ThirdParty(NamedTuple):
 
 
 def folder_of(gvk: GVK) -> str:
-    """Return the folder of a kind below ``resourcecustomizations``; ExportError for one of the core group."""
+    """Return the folder of a kind below ``resourcecustomizations``. Raises ExportError for a kind of the core group."""
     if not gvk.group:
         raise ExportError("Karmada names the folder after the group, and the core group has no name")
     return f"{gvk.group}/{gvk.version}/{gvk.kind}"
 
 
 def third_party(gvk: GVK, customization: Object, cases: Iterable[Case]) -> ThirdParty:
-    """Return the folder of a kind with those of the cases that Karmada's format has and the scripts pass.
+    """Return the folder of a kind, with the cases that fit Karmada's format and that the scripts pass.
 
-    The scripts answer each case here. Where they lose what is empty or null, as all scripts do in Karmada, the case
-    expects what is left.
+    The scripts answer each case here. If they lose empty values or nulls, as all scripts do in Karmada, the case
+    expects the remaining values.
     """
     folder = folder_of(gvk)
     texts = customization["spec"]["customizations"]
@@ -69,7 +69,7 @@ def third_party(gvk: GVK, customization: Object, cases: Iterable[Case]) -> Third
 
 
 def _output(scripted: Definition, case: Case) -> Object:
-    """What Karmada's test can expect of a case; raises ExportError where it cannot run the case, or it would fail."""
+    """Return the output that Karmada's test expects. Raises ExportError if the test cannot run or would fail."""
     if case.error is not None:
         raise ExportError("Karmada's format has no call that has to fail")
     if case.references:
@@ -90,7 +90,7 @@ def _expected(name: str, value: JSON, answer: JSON) -> JSON:
     if different and _without_empty(value) != _without_empty(answer):
         raise ExportError(f"the script answers otherwise: {different[0]}")
     if name == "aggregatedStatus":
-        # Karmada takes the status alone of this object; its test also compares the rest, which has passed Lua.
+        # Karmada takes only the status of this object. Its test also compares the other fields, which have passed Lua.
         rest = {key: part if _without_empty([part]) == [part] else EXCLUDE for key, part in value.items()}
         status = {key: part for key, part in (answer if different else value).items() if key == "status"}
         return {key: part for key, part in rest.items() if key != "status"} | status
@@ -126,7 +126,7 @@ def _parts(value: JSON) -> Iterable[JSON]:
 
 
 def _without_empty(value: JSON) -> JSON:
-    """The value without nulls and what is empty, which Lua cannot keep."""
+    """Return the value without nulls and empty values, which Lua cannot keep."""
     if isinstance(value, dict):
         return {key: kept for key, part in value.items() if (kept := _without_empty(part)) not in (None, {}, [])}
     if isinstance(value, list):

@@ -1,6 +1,6 @@
-"""The Lua functions that scripts share; a script has those that it uses.
+"""The Lua functions that scripts share. A script contains the functions that it uses.
 
-``library/*.lua`` have them: each starts in the first column with ``local`` behind its comment, and ends before an empty
+``library/*.lua`` have them. Each starts in the first column with ``local`` behind its comment, and ends before an empty
 line.
 """
 
@@ -19,11 +19,11 @@ _FEATURES: Final[Mapping[str, frozenset[str]]] = {
     "times": frozenset({"times"}),
     "limited_by": frozenset({"limited_by"}),
 }
-"""What only some functions can make: null in a list or an object, and places whose values are converted or limited."""
+"""The values that only some functions make: null in a list or an object, and places of converted or limited values."""
 _BRANCH: Final = re.compile(r"( *)if (not )?with\.(\w+) (?:and (.+)|then(?: (.+) end)?)")
-"""A statement for what a definition has or not: its depth, the rest of its condition, or the one statement in it."""
+"""A statement that depends on a feature of the definition: its depth, the rest of its condition, or its statement."""
 _CHOICE: Final = re.compile(r"(.*[=,] )with\.(\w+) and (\(.*\)|.*?)(?:\s+or (.*?))?(,?)")
-"""A value for what a definition has, and any other one for what it has not."""
+"""A value for definitions with a feature, and another value for all others."""
 _CONTINUED: Final = re.compile(r"( with\.\w+ and .*)\n +or ")
 _COMMENT_OR_TEXT: Final = re.compile(r'--[^\n]*|"(?:[^"\\\n]|\\.)*"')
 _ORDER: Final = (
@@ -38,18 +38,18 @@ _ORDER: Final = (
     "status",
     "aggregation",
 )
-"""The files, each of which uses only functions of those before it and its own."""
+"""The files. Each uses only its own functions and functions of the files before it."""
 
 
 def words_of(code: str) -> frozenset[str]:
-    """The names that Lua code refers to: not those of fields, nor in its comments and texts."""
+    """Return the names that Lua code refers to, without names of fields and words in its comments and texts."""
     return frozenset(_WORD.findall(_COMMENT_OR_TEXT.sub('""', code)))
 
 
 def _foreign(code: str) -> frozenset[str]:
     """The names in a function that are not its own variables."""
     found = [name for each in _DECLARED.findall(code) for names in each for name in _WORD.findall(names)]
-    # A local function is its own variable only where it is not called: a call may be of the library's of that name.
+    # A local function is its own variable only if it is not called: a call may mean the library's function of that name.
     own = {name for name in found if not re.search(rf"(?<![.\w]){name}\(", code.partition("\n")[2])}
     return words_of(code) - own
 
@@ -67,16 +67,16 @@ def _read() -> dict[str, str]:
 
 
 LIBRARY: Final = _read()
-"""The texts by name, in the order in which a script has them."""
+"""The texts by name, in the order of a script."""
 
 
 def used(code: str, features: Iterable[str] = ()) -> str:
-    """The functions that some code uses, and those that they use, in the order in which they precede the code.
+    """Return the functions that some code uses, directly or through other functions, in the order before the code.
 
-    They have no branches for ``features`` that the definition has not.
+    They have no branches for ``features`` that the definition does not have.
     """
     found = _used(code, frozenset(features))
-    # Only what a script has can make these values, and only then the statements that handle them are needed.
+    # Only features of a script make these values, and only then the statements that handle them are needed.
     made = {feature for feature, makers in _FEATURES.items() if not makers.isdisjoint(found)}
     if made:
         found = _used(code, frozenset(features) | made)
@@ -103,7 +103,7 @@ def _function(name: str, features: frozenset[str]) -> tuple[str, frozenset[str]]
 
 
 def _folded(lines: Iterator[str], features: frozenset[str], end: str = "") -> Iterator[str]:
-    """Yield the lines up to the end of a block, without the questions what a definition has."""
+    """Yield the lines up to the end of a block, without the conditions on features of the definition."""
     for line in lines:
         if line == end:
             return

@@ -1,4 +1,4 @@
-"""Lua as a tree: what the generator builds, what is asked of it, and the one writer that makes text of it."""
+"""Lua as a tree: the nodes that the generator builds, the questions about them, and the only writer of their text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -63,7 +63,7 @@ class BinaryOperation:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table constructor; an entry without a key is an element of a list."""
+    """A table constructor. An entry without a key is an element of a list."""
 
     entries: tuple[tuple["Expression | None", "Expression"], ...] = ()
 
@@ -94,7 +94,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class IfStatement:
-    """A condition with what is done where it holds, and where it does not."""
+    """A condition with two blocks: one runs if it holds, the other if it does not."""
 
     condition: "Expression"
     then: tuple["Statement", ...]
@@ -103,7 +103,7 @@ class IfStatement:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """A loop over what an iterator gives."""
+    """A loop over the values of an iterator."""
 
     names: tuple[str, ...]
     iterator: "Expression"
@@ -157,7 +157,7 @@ _OPPOSITES: Final = {"==": "~=", "~=": "=="}
 OR, AND, _COMPARISON, _JOIN, _SUM, _UNARY, _OPERAND = range(1, 8)
 _LEVELS: Final = {"or": OR, "and": AND, "..": _JOIN, "+": _SUM}
 _MOST_VARIABLES: Final = 60
-"""The variables that a function may have at once; Lua's limit is 200, and calls need some places, too."""
+"""The variables that a function may have at once. Lua's limit is 200, and calls need some places, too."""
 
 
 def text(value: str) -> Constant:
@@ -171,7 +171,7 @@ def call(function: str, *arguments: Expression) -> LuaCall:
 
 
 def operation(operator: str, *operands: Expression) -> Expression:
-    """Some operands with an operator between them; a first one with the same operator goes on.
+    """Return some operands with an operator between them. A first operand with the same operator is continued.
 
     >>> written(operation("or", operation("or", Name("a"), Name("b")), operation("and", Name("c"), Name("d"))))
     'a or b or c and d'
@@ -183,7 +183,7 @@ def operation(operator: str, *operands: Expression) -> Expression:
 
 
 def negated(condition: Expression) -> Expression:
-    """The condition that holds where another one does not.
+    """Return the condition that holds if another one does not.
 
     >>> [written(negated(each)) for each in (operation("==", Name("a"), NIL), operation("or", Name("a"), Name("b")))]
     ['a ~= nil', 'not (a or b)']
@@ -227,7 +227,7 @@ def constant(value: JSON) -> Expression:
 
 
 def path_in(whole: Expression, keys: Sequence[Expression]) -> LuaCall:
-    """What is at a path of keys; a path inside of a path is one path."""
+    """Return the value at a path of keys. A path inside of a path becomes one path."""
     if isinstance(whole, LuaCall) and whole.function == "get":
         return LuaCall("get", (*whole.arguments, *keys))
     return call("get", whole, *keys)
@@ -294,7 +294,7 @@ def _without_blocks(tree: object) -> object:
 
 
 def written(code: Expression, level: int = 0) -> str:
-    """Return the text of an expression, in parentheses where it stands in one that binds more tightly.
+    """Return the text of an expression, in parentheses if the expression around it binds more tightly.
 
     >>> written(Not(operation("==", Name("a"), text("b")))), written(table(a=NIL))
     ('not (a == "b")', '{a = nil}')
@@ -408,7 +408,7 @@ def lua_name(text: str) -> str:
 
 
 def table_of(parts: Sequence[str]) -> str:
-    """Return a table of some parts, each on a line of its own where one line were long.
+    """Return a table of some parts, each on its own line if one line would be too long.
 
     >>> table_of(["1", "2"])
     '{1, 2}'
@@ -418,7 +418,7 @@ def table_of(parts: Sequence[str]) -> str:
 
 
 def laid_out(lines: Sequence[str]) -> str:
-    r"""Return a text of statements; the further lines of each are as deep as its first one.
+    r"""Return a text of statements. The further lines of each statement are as deep as its first line.
 
     >>> print(laid_out(["f()", "  g({\n  1,\n})"]))
     f()

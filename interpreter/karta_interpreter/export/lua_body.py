@@ -34,7 +34,7 @@ _KNOWN: Final = RESERVED_WORDS | frozenset(
 
 
 class Value(NamedTuple):
-    """A Lua expression, and one for the place that its value is read from; None without such a place."""
+    """A Lua expression, and one for the place that its value is read from. The second is None without such a place."""
 
     code: Expression
     origin: Expression | None = None
@@ -44,7 +44,7 @@ Use = Callable[[Value], None]
 
 
 class OutputSink(NamedTuple):
-    """Writes what is done with an output; ``short``: it may be written several times."""
+    """Writes the use of an output. ``short``: it may be written several times."""
 
     write: Use
     short: bool = False
@@ -73,7 +73,7 @@ class LuaBody:
 
     @contextmanager
     def when(self, condition: Expression) -> Iterator[None]:
-        """Write what is done where a condition holds, if that is anything."""
+        """Write the statements that run if a condition holds, unless there are none."""
         with self.aside() as then:
             yield
         if then:
@@ -117,10 +117,10 @@ class LuaBody:
         return tuple(map(Name, names))
 
     def bind(self, value: Value, hint: str = "value") -> Value:
-        """The value by a name; a field that has a name in an open block keeps it."""
+        """Return the value by a name. A field that has a name in an open block keeps it."""
         if isinstance(value.code, Name | Constant):
             return value
-        # Only those of open blocks: a variable of one that has ended is out of scope.
+        # Only names of open blocks: a variable of a block that has ended is out of scope.
         for known in self._fields:
             if value.code in known:
                 return Value(known[value.code], value.origin)
@@ -135,10 +135,10 @@ class LuaBody:
         return self.bind(Value(code), hint).code
 
     def assign(self, name: Name, code: Expression) -> None:
-        """Write a value to a variable that is there.
+        """Write a value to an existing variable.
 
-        Karmada's Lua (gopher-lua 1.1.1) leaves the variable as it is for ``variable = f(x) and y`` where ``f(x)`` is
-        false; a new variable gets the right value.
+        Karmada's Lua (gopher-lua 1.1.1) leaves the variable unchanged by ``variable = f(x) and y`` if ``f(x)`` is
+        false. A new variable gets the right value.
         """
         if any(isinstance(part, BinaryOperation) and part.operator == "and" for part in parts_of(code)):
             code = self.local("value", code)

@@ -25,7 +25,7 @@ class Path(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The path as the library reads it; nothing where a key has other characters than those of a name."""
+        """Return the path as the library reads it, or nothing if a key has characters that a name does not have."""
         if not all(step is None or _KEY.fullmatch(step) for step in self.steps):
             return ""
         return "".join("[]" if step is None else f".{step}" for step in self.steps)
@@ -37,13 +37,13 @@ class Path(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it leads through objects alone, and not into a status."""
+        """Whether the path leads only through objects, and not into a status."""
         # The template that Retain gets has no status, so a condition about it is asked of the member's.
         return self.is_single and self.steps[:1] != ("status",)
 
     @property
     def node(self) -> Node:
-        """The path as an expression; it has no default."""
+        """Return the path as an expression without a default."""
         found: Node = ast.Identity()
         for step in self.steps:
             found = ast.Iterate(found) if step is None else ast.Index(found, ast.Literal(step))
@@ -51,7 +51,7 @@ class Path(NamedTuple):
 
     @property
     def keys(self) -> str:
-        """The keys of a path that leads through objects alone, as a list of Lua."""
+        """Return the keys of a path that leads only through objects, as a Lua list."""
         return f"{{{', '.join(quoted(step or '') for step in self.steps)}}}"
 
     @property
@@ -61,7 +61,7 @@ class Path(NamedTuple):
 
 
 def paths_of(node: Node) -> list[Path] | None:
-    """Return the paths that an expression consists of; None where it has anything else.
+    """Return the paths that an expression consists of; None if it contains anything else.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> paths_of(parse(".spec | .jobs[].name, .replicas // 1"))
@@ -84,13 +84,13 @@ def paths_of(node: Node) -> list[Path] | None:
 
 
 def plain_path(node: Node) -> Path | None:
-    """Return the only path of an expression, where it leads through objects alone."""
+    """Return the only path of an expression, if it leads only through objects."""
     paths = paths_of(node) or []
     return paths[0] if len(paths) == 1 and paths[0].is_plain else None
 
 
 def is_read(projection: Projection, steps: Sequence[str | None]) -> bool:
-    """Whether a projection has something at a path, or the whole of what is there."""
+    """Return whether a projection has something at a path, or the whole value there."""
     part = projection
     for step in steps:
         if part.is_whole or part.elements is not None:
@@ -102,14 +102,14 @@ def is_read(projection: Projection, steps: Sequence[str | None]) -> bool:
 
 
 class Guarded(NamedTuple):
-    """Paths through objects alone, and the expression under whose condition they are the outputs; empty: always."""
+    """Paths only through objects, and the expression that must hold for them to be the outputs. Empty: always."""
 
     condition: str
     paths: tuple[Path, ...]
 
 
 def guarded_paths(node: Node, *, may_be_null: bool = False) -> list[Guarded] | None:
-    """Return the paths that an expression chooses from by conditions on the object; None where it has anything else.
+    """Return the paths that an expression chooses from by conditions on the object; None if it contains anything else.
 
     ``may_be_null``: outputs that are null by a condition are left out, too.
 
@@ -132,7 +132,7 @@ def guarded_paths(node: Node, *, may_be_null: bool = False) -> list[Guarded] | N
 
 
 def _branches(node: Node) -> Iterator[Node]:
-    """Yield what a node's conditions, and those inside, give where they hold."""
+    """Yield the branches of a node's conditions, and of the conditions inside, that are taken if they hold."""
     if isinstance(node, ast.If):
         yield from (then for _, then in node.branches)
     for child in children(node):

@@ -26,8 +26,8 @@ Use = Callable[[Pods], str]
 def each_component(script: OperationScript, use: Use, instances: str, *, counted: bool = True) -> Iterator[str]:
     """Yield the lines of a function of ``obj`` that goes through all pods that exist, and reads their specs.
 
-    ``instances`` is the statement about a component of which the object may have several instances, or whose
-    expressions may have several outputs; it has the component's table in the place of ``{}``.
+    ``instances`` is the statement about a component if the object may have several instances of it, or if its
+    expressions may have several outputs. The component's table replaces ``{}`` in the statement.
     """
     for component in script.definition.leaves:
         if has_one(script, component):
@@ -128,7 +128,7 @@ def has_lone_count(script: OperationScript, component: Component) -> bool:
 def lone_pod_sets(script: OperationScript, *, asked: bool = False) -> str:
     """Write the function that gives the pod sets of components without instances, and return its name.
 
-    ``asked``: it can be asked as well about one component, and whether that has pods; then it reads no count.
+    ``asked``: the function can also be asked about one component, and whether it has pods. It then reads no count.
     """
     script.features.add("lone")
     lines = [f"local function pod_sets_of(obj{', only, is_asked' if asked else ''})", "  local found = {}"]

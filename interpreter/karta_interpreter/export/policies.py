@@ -31,16 +31,16 @@ _QUEUED = (
 
 
 class Policy(NamedTuple):
-    """A policy, and what its reader has to know, for comments above it."""
+    """A policy, and notes for its reader, which become comments above it."""
 
     manifest: Object
     notes: tuple[str, ...] = ()
 
 
 def switch_policy(definition: Definition, direction: Direction, clusters: Sequence[str] = ()) -> Policy:
-    """Return the OverridePolicy that suspends or resumes all objects of a kind, in all clusters without names of some.
+    """Return the OverridePolicy that suspends or resumes all objects of a kind, in all clusters if none are named.
 
-    Raises ExportError for a kind that cannot be suspended, or whose switches have no fixed path.
+    Raises ExportError for a kind that cannot be suspended, or that has no fixed path for its switches.
     """
     patches: list[Patch] = []
     notes, conditions = list[str](), list[str]()
@@ -83,7 +83,7 @@ def _fixed_path(definition: Definition, query: Query) -> tuple[str, Path]:
 
 
 _OF_CLUSTER: Final = ("ClusterPolicy.kyverno.io", "SidecarSet.apps.kruise.io")
-"""The kinds of the catalogue whose objects have no namespace."""
+"""The kinds of the catalogue that have objects without a namespace."""
 
 
 def is_cluster_scoped(definition: Definition) -> bool:

@@ -122,7 +122,7 @@ def matched_status(script: OperationScript, wanted: frozenset[Status] = frozense
 def _statuses(script: OperationScript, wanted: frozenset[Status]) -> list[str]:
     """Return the lines that make `statuses`, the set of the names of an object's statuses.
 
-    A status that is not wanted is left out where its mapping has no expression, which may fail. Undefined needs all.
+    A status that is not wanted is left out unless its mapping has an expression, which may fail. Undefined needs all.
     """
     rules = script.definition.status
     if rules is None:
@@ -198,7 +198,7 @@ def _matcher(script: OperationScript, rules: StatusRules, status: str, matcher: 
 
 
 def _expression(script: OperationScript, query: Query, expected: str, name: str) -> str:
-    """Return the condition that an expression gives what is expected."""
+    """Return the condition that an expression gives the expected output."""
     if expected in ("true", "false"):
         holds = script.condition_of(query, name)
         if holds:
@@ -207,10 +207,10 @@ def _expression(script: OperationScript, query: Query, expected: str, name: str)
 
 
 def _answer(expected: str) -> str:
-    """Return the begin of a call that compares a result as text: that of no other value is a boolean's, or no JSON."""
+    """Return the start of a call that compares results as text: only booleans have their text, only texts are not JSON."""
     if expected in ("true", "false"):
         return f"is_answer({expected}"
-    # jq's tostring gives JSON for all but texts: what is not JSON can only be a text, which Lua compares at once.
+    # jq's tostring gives JSON for all values but texts. Only a text may not be JSON, and Lua compares it at once.
     try:
         value = loads(expected)
         is_json = to_text(value) == expected

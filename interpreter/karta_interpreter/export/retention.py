@@ -1,7 +1,7 @@
 """The script of Retain.
 
-A field at a path through objects alone is at the same path in both objects: the script has the path. Only for fields in
-lists and at computed places it has the functions that match the elements of the lists.
+A path that leads only through objects is the same in both objects, so the script contains the path. It contains the
+functions that match elements of lists only for fields in lists and at computed places.
 """
 
 from collections.abc import Iterable, Mapping
@@ -44,7 +44,7 @@ def retain(script: OperationScript) -> None:
     """``Retain``."""
     definition = script.definition
     rules = definition.annotations.retained
-    # A template of which nothing was kept is still the original.
+    # A template without kept fields is still the original.
     original = "copy(desired)" if rules or _switches(definition) else "desired"
     lines = [f"  local pairing = {{desired = desired, observed = observed, original = {original}}}"]
     if _has_lists(definition):
@@ -68,7 +68,7 @@ def retain(script: OperationScript) -> None:
 
 
 def _has_lists(definition: Definition) -> bool:
-    """Whether a field of the member may be in a list, whose elements have to be matched, or at no certain path."""
+    """Return whether a field of the member may be at an uncertain path, or in a list with elements to match."""
     rules = [rule.place for rule in definition.annotations.retained]
     return not (
         all(_is_plain(query) for query in _switches(definition))
@@ -155,7 +155,7 @@ def _counts(script: OperationScript) -> str:
 
 
 def _plain_counts(script: OperationScript, bounds: Mapping[str, str]) -> str:
-    """Return the call for counts at paths through objects; ``bounds``: the paths of what each lower bound reads."""
+    """Return the call for counts at paths through objects. ``bounds``: the paths that each lower bound reads."""
     _pods_of(script)
     paths = {
         leaf.name: path.keys
@@ -169,14 +169,14 @@ def _plain_counts(script: OperationScript, bounds: Mapping[str, str]) -> str:
     script.add(f"local count_paths = {_table_of_components(paths)}")
     if not bounds:
         return "keep_counts_at(count_paths, pods_of, pairing)"
-    # Where a bound is unset, the Karta reads the pods as well, and fails over those that are none.
+    # If a bound is unset, the Karta also reads the pods, and fails if one is not a pod.
     script.features.add("bounded_counts")
     script.add(f"local bounds = {_table_of_components(bounds)}")
     return "keep_counts_at(count_paths, pods_of, pairing, bounds)"
 
 
 def _pods_of(script: OperationScript) -> None:
-    """Write the function that returns the pods of each component, or of one; without counts if it asks for none."""
+    """Write the function that returns the pods of each component, or of one, without counts if it asks for none."""
     leaves = script.definition.leaves
     lines = ["local function pods_of(obj, only, is_asked)", "  local found = {}"]
     for leaf in leaves:
@@ -206,7 +206,7 @@ def _places(script: OperationScript) -> str:
 
 
 def _fields(query: Query) -> str:
-    """Return the paths of all fields of an expression; nothing where it has others than these, or conditions."""
+    """Return the paths of all fields of an expression, or nothing if it contains anything else, or conditions."""
     node = sources(query.node)
     guarded = guarded_paths(node) if node else None
     return _keys(guarded[0]) if guarded and len(guarded) == 1 and not guarded[0].condition else ""
@@ -222,7 +222,7 @@ def _queue(script: OperationScript) -> list[str]:
         resumed = {action.path: action.value for action in part.resume}
         for query in dict.fromkeys(action.path for action in (*part.suspend, *part.resume)):
             value = resumed.get(query)
-            if has_empty(value):  # Karmada drops it where a script makes it
+            if has_empty(value):  # Karmada drops it if a script makes it
                 raise ExportError(
                     f"resumeActions, `{query.text}`: Lua has one value for an empty object and an empty list"
                 )

@@ -1,7 +1,7 @@
 """The script of ReviseReplica.
 
-Where one component alone may change, and its count is at a path through objects, the script writes it there. For all
-others it has the functions that follow from which places counts are read, and share the pods among these.
+If only one component may change, and its count is at a path through objects, the script writes the count there. For
+all other objects it contains the functions that follow the places of the counts, and share the pods among these places.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ def _may_share(definition: Definition) -> bool:
 
 
 def _only_scaled(script: OperationScript) -> Component | None:
-    """Return the only component whose count may change, where the script can write it at its path; else None."""
+    """Return the only component with a count that may change, if the script can write it at its path; else None."""
     leaves, elastic = script.definition.leaves, script.definition.annotations.elastic
     found = [leaf for leaf in leaves if (len(leaves) == 1 if elastic is None else elastic == (leaf.name,))]
     if len(found) != 1 or not all(has_plain_count(script, leaf) for leaf in leaves):
@@ -76,7 +76,7 @@ def _count_path(component: Component) -> Path | None:
 
 
 def _other_reads(script: OperationScript, scaled: Component) -> Projection:
-    """Return what the expressions about pods read, but for the count of one component."""
+    """Return the fields that the expressions about pods read, except for the count of one component."""
     projection = Projection()
     for leaf in script.definition.leaves:
         take_outputs(projection, leaf.min_replicas, leaf.max_replicas, None if leaf is scaled else leaf.replicas)
@@ -88,7 +88,7 @@ def _other_reads(script: OperationScript, scaled: Component) -> Projection:
 
 
 def _revise_one(script: OperationScript, scaled: Component) -> None:
-    """Write ``ReviseReplica`` for the only component whose count may change, at its path or at none."""
+    """Write ``ReviseReplica`` for the only component with a count that may change, at its path or at none."""
     has_others = len(script.definition.leaves) > 1
     script.features |= {"others"} if has_others else set()
     lines = [
@@ -109,7 +109,7 @@ def _revise_one(script: OperationScript, scaled: Component) -> None:
 
 
 def _scaled(script: OperationScript, component: Component, bounds: Sequence[str]) -> Iterator[str]:
-    """Yield the lines that make `scaled`, the pod set whose count may change."""
+    """Yield the lines that make `scaled`, the pod set with the count that may change."""
     path = _count_path(component)
     fields = [f"path = {path.keys}"] if path else []
     fields += [f"default = {path.default}"] if path and component.has_default_count else []

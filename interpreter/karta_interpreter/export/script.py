@@ -43,7 +43,7 @@ from karta_interpreter.languages.jq.syntax import Node
 LARGEST = 64 * 1024
 """The bytes of a script, above which it is not exported, as Karmada compiles it at each call."""
 
-# Names that functions of the script must not have: those of its own variables and of Karmada's entry points.
+# Names that functions of the script must not have: the script's own variables and Karmada's entry points.
 _RESERVED = frozenset(
     {
         "GetReplicas",
@@ -69,7 +69,7 @@ def _named_paths(query: Query) -> list[Path]:
 
 
 class OperationScript:
-    """The functions of expressions, the components that have them, and what the operation does with these.
+    """The functions of expressions, the components that have them, and their use in the operation.
 
     Each expression becomes a local function, named after the component and the field.
     """
@@ -115,7 +115,7 @@ class OperationScript:
         return self._function(query, name, "first", parameter)
 
     def condition_of(self, query: Query, name: str) -> Expression | None:
-        """The condition that an expression holds for ``obj``; nothing for one that may have another output."""
+        """Return the condition that an expression holds for ``obj``, or nothing if it may have any other output."""
         if not self.has_one_output(query) or not is_boolean(query.node):
             return None
         found = self._in_place(query, name, Emitter.condition)
@@ -130,7 +130,7 @@ class OperationScript:
         return self._function(query, name, "condition", "obj")
 
     def value_of(self, query: Query, name: str, *, is_count: bool = False) -> Expression:
-        """Return Lua for the first output of an expression for ``obj``; null without one."""
+        """Return Lua for the first output of an expression for ``obj``, or null if there is no output."""
         found = self._in_place(query, name, Emitter.code, is_count=is_count) if self.has_one_output(query) else None
         return found or call(self._function(query, name, "count" if is_count else "first", "obj"), _OBJECT)
 
@@ -146,10 +146,10 @@ class OperationScript:
         *,
         is_count: bool = False,
     ) -> Expression | None:
-        """Return Lua for an expression with one output; nothing for one that takes several lines, or makes null."""
+        """Return Lua for an expression with one output, or nothing if it takes several lines or makes null."""
         emitter = self._emitter(name, traced=False, results=results_of(query.node, is_count=is_count))
         if query.is_plain:
-            with suppress(ExportError):  # that of the function names the field
+            with suppress(ExportError):  # the error of the function names the field
                 found = write(emitter, query.node, Value(_OBJECT))
                 if not emitter.body and not self._makes_null(found):
                     self._queries.append(query)
@@ -157,7 +157,7 @@ class OperationScript:
         return None
 
     def inline(self, query: Query) -> str:
-        """Return a path with one output as one expression of Lua; nothing where that takes a function."""
+        """Return a path with one output as one Lua expression, or nothing if it requires a function."""
         paths = paths_of(query.node) or []
         found = self._in_place(query, "", Emitter.code) if len(paths) == 1 and paths[0].is_single else None
         return written(found) if found else ""
@@ -312,7 +312,7 @@ class OperationScript:
         return self._table
 
     def component(self, component: Component, *, counted: bool, bounds: bool = False) -> str:
-        """Return the table of a component; its functions give lists of outputs."""
+        """Return the table of a component. Its functions give lists of outputs."""
         name = component.name
         fields = {"name": quoted(name)}
         if component.instance_ids:
@@ -359,7 +359,7 @@ class OperationScript:
 
 
 def check_size(text: str) -> str:
-    """Return a script that is small enough; raise ExportError for another one."""
+    """Return the script. Raises ExportError if it is too large."""
     size = len(text.encode())
     if size > LARGEST:
         raise ExportError(f"the script has {size} bytes, more than {LARGEST}")
@@ -372,7 +372,7 @@ def lua_value(value: values.JSON) -> str:
 
 
 def field_of(manifest: values.JSON, text: str) -> str:
-    """Return the path of the first field of a Karta that has an expression; nothing where none does.
+    """Return the path of the first field of a Karta that has an expression, or nothing if no field has it.
 
     >>> field_of({"spec": {"parts": [{"path": ".a"}]}}, ".a")
     'spec.parts[0].path'

@@ -20,7 +20,7 @@ _LARGEST: Final = 2**53  # all numbers of Lua are float64
 _COMPARISONS: Final = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _EXTREMES: Final = (ast.FunctionCall("max"), ast.FunctionCall("min"))
 _AMOUNTS: Final = ("requests", "limits")
-"""The fields of an object in which a null means 0."""
+"""The fields of an object where a null means 0."""
 _LEAST: Final = 3
 """The constructs of a part that is worth a function of its own."""
 _SMALL: Final = (ast.Identity, ast.Literal, ast.Index, ast.Iterate, ast.Comma, ast.Variable, ast.Text)
@@ -58,7 +58,7 @@ def has_empty(value: JSON) -> bool:
 
 
 def literals_of(node: Node) -> list[Expression]:
-    """Return the elements of a list of literals; nothing for any other expression."""
+    """Return the elements of a list of literals, or nothing for any other expression."""
     terms = terms_of(node.body) if isinstance(node, ast.Array) and node.body else []
     values = [term.value for term in terms if isinstance(term, ast.Literal) and term.value is not None]
     return [*map(literal, values)] if len(values) == len(terms) else []
@@ -161,14 +161,14 @@ def singular_name(name: str) -> str:
 
 
 class ResultTraits(NamedTuple):
-    """``objects``: a null field of them may be absent; ``counts``: an error for anything but numbers and texts."""
+    """``objects``: their null fields may be absent. ``counts``: an error for anything except numbers and texts."""
 
     objects: frozenset[Node] = frozenset()
     counts: frozenset[Node] = frozenset()
 
 
 def results_of(node: Node, *, is_count: bool) -> ResultTraits:
-    """Return the parts of an expression that become its result; a count is a number, a text of digits or an error.
+    """Return the parts of an expression that become its result. A count is a number, a text of digits or an error.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> len(results_of(parse("{a: {b: .c}} | {d: ., e: {f: .g}}"), is_count=False).objects)
@@ -181,7 +181,7 @@ def results_of(node: Node, *, is_count: bool) -> ResultTraits:
 
 
 def _found_nowhere_else(found: Sequence[Node], whole: Node) -> frozenset[Node]:
-    """Return the nodes of which a whole has no equal ones next to those that were found."""
+    """Return the nodes that were found and have no equal nodes elsewhere in a whole expression."""
     if not found:
         return frozenset()
     every = Counter(parts_of(whole))
@@ -214,7 +214,7 @@ def _counts(node: Node) -> Iterator[Node]:
             for term in terms if name != "add" else ():
                 yield from _counts(term)
         case ast.Alternative(left, right):
-            # The largest of some booleans is not an error there; a sum of several is.
+            # The largest of some booleans is not an error there, but a sum of several is.
             if isinstance(left, ast.Pipe) and left.right == ast.FunctionCall("add"):
                 yield from _counts(left)
             yield from _counts(right)
@@ -229,7 +229,7 @@ def _counts(node: Node) -> Iterator[Node]:
 
 
 def repeated(roots: Iterable[Node]) -> frozenset[Node]:
-    """Return the parts that occur more than once in some expressions; what such a part has inside counts once."""
+    """Return the parts that occur more than once in some expressions. Parts inside of such a part count once."""
     seen: set[Node] = set()
     found: set[Node] = set()
     waiting = list(roots)
@@ -246,7 +246,7 @@ def repeated(roots: Iterable[Node]) -> frozenset[Node]:
 
 
 def is_large(node: Node) -> bool:
-    """Return whether a part is worth a function; this takes less time than its hash."""
+    """Return whether a part is worth a function. This takes less time than its hash."""
     if isinstance(node, _SMALL):
         return False
     large = (part for part in parts_of(node) if not isinstance(part, _SMALL))
@@ -278,7 +278,7 @@ def name_of(node: Node, otherwise: str) -> str:
 
 
 def lua_pattern(pattern: str) -> str | None:
-    r"""Return a regular expression as a pattern of Lua, None where Lua has no equal pattern.
+    r"""Return a regular expression as a pattern of Lua, or None if Lua has no equal pattern.
 
     >>> lua_pattern("^[0-9]+$"), lua_pattern("a|b"), lua_pattern(r"\\.")
     ('^[0-9]+$', None, None)
