@@ -73,9 +73,9 @@ async def _beat(channel: WebChannel) -> None:
 
 
 async def _open(settings: Settings, webhook: Webhook, opened: AsyncExitStack) -> tuple[Store, dict[str, Any]]:
-    """Read the definitions and listen; return the definitions, and the URLs with the ports as settings.
+    """Read the definitions and listen. Return the definitions, and the URLs with the ports as settings.
 
-    What ``opened`` closes, in reverse order, stays. Raises InterpreterError where settings do not allow it.
+    Everything that ``opened`` closes, in reverse order, stays. Raises InterpreterError if the settings do not allow it.
     """
     api = cluster = tls = None
     if settings.cluster or (settings.types_api and settings.types_token_review):
@@ -138,7 +138,7 @@ def _yield_to_webhook() -> None:
     os.nice(5)
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")  # the greatest there is
-    # Not above a limit that this process has already; -1 stands for none.
+    # Not above a limit that this process already has. -1 stands for no limit.
     memory = min(container_memory() // 2, resource.getrlimit(resource.RLIMIT_DATA)[1] % 2**64)
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
 

@@ -1,4 +1,4 @@
-"""The webhook as the process of the types API and the console sees it: its state, what it is asked, its last hour."""
+"""The webhook as seen by the process of the types API and the console: its state, questions to it, its last hour."""
 
 import asyncio
 import time
@@ -32,7 +32,7 @@ class Webhook(CertificateSource):
         """Set when this process has to end: the webhook says so, or has ended."""
 
     def read(self) -> Certificate:
-        """Return the certificate of the webhook; raises ServeError where it has none."""
+        """Return the certificate of the webhook. Raises ServeError if it has none."""
         if self.state.certificate is None:
             raise ServeError("the webhook has no certificate")
         return self.state.certificate
@@ -80,12 +80,12 @@ class Webhook(CertificateSource):
 _HOUR: Final = 3600.0
 _SAMPLES: Final = 12
 INTERVAL: Final = _HOUR / _SAMPLES
-"""Seconds between two samples of the counters, of which an hour is kept."""
+"""Seconds between two samples of the counters. The samples cover one hour."""
 _SUCCESS: Final = "success"
 
 
 class LastHour:
-    """Samples the counters of a server; ``read`` returns them as they are, ``clock`` seconds."""
+    """Samples the counters of a server. ``read`` returns them as they are, ``clock`` seconds."""
 
     def __init__(
         self, read: Callable[[], Awaitable[AnswerCounts]], clock: Callable[[], float] = time.monotonic
@@ -97,7 +97,7 @@ class LastHour:
         """Keep the counters of this moment, and forget those older than an hour but the last one."""
         now = self._clock()
         self._samples.append((now, await self._read()))
-        # One that is older stays, as the counters from which the hour begins.
+        # One older sample stays, as the counters from which the hour begins.
         while len(self._samples) > 1 and self._samples[1][0] <= now - _HOUR:
             self._samples.popleft()
 
@@ -147,7 +147,7 @@ def _less(now: Sequence[float], before: Sequence[float] | None) -> list[float]:
 
 
 def _quantile(counts: list[float], share: float) -> float | None:
-    """The upper bound in milliseconds of the bucket in which a quantile lies, None above the last bound.
+    """Return the upper bound in milliseconds of the bucket that contains a quantile, None above the last bound.
 
     >>> _quantile([0, 9, 1, *[0] * 9], 0.5)
     0.25

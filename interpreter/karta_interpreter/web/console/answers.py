@@ -62,15 +62,15 @@ class Question:
     replicas: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     case: str = ""
-    """The operation of which the answer is wanted as a case of a suite."""
+    """The operation to return as a case of a suite."""
     before: str = ""
-    """The definition with whose answers those of ``karta`` are compared."""
+    """The definition to compare ``karta`` with."""
     suite: str = ""
-    """The cases that both are asked; without one of the kind, those of the catalogue."""
+    """The cases that both answer. If none is about the kind, the cases of the catalogue are used."""
 
     @classmethod
     def of(cls, value: JSON) -> "Question":
-        """Read the body of a request; raises ValueError for any other JSON value."""
+        """Read the body of a request. Raises ValueError for any other JSON value."""
         if not isinstance(value, dict) or not value.keys() <= _TYPES.keys():
             raise ValueError("the body must be an object with " + ", ".join(_TYPES))
         for name, found in value.items():
@@ -89,7 +89,7 @@ _TYPES: Final = dict.fromkeys(
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The values of the texts of the page; ``problems`` has the reason for each text without one."""
+    """The values of the texts of the page. ``problems`` has the reason for each text without a value."""
 
     object: Marker | None
     observed: Marker | None
@@ -112,9 +112,9 @@ class Inputs:
 
 
 def answer(question: Question) -> dict[str, JSON]:
-    """The document that the page shows: findings, problems of texts, the answers and the tree.
+    """Return the document that the page shows: findings, problems of texts, the answers and the tree.
 
-    Nothing is raised for what a user can write. ``answers`` is empty where no definition fits the object.
+    Never raises for user input. ``answers`` is empty if no definition fits the object.
     """
     kartas = kartas_of(question.karta)
     inputs = inputs_of(question)
@@ -146,7 +146,7 @@ def kartas_of(text: str) -> tuple[tuple[Loaded, SourcePosition | None], ...]:
 
 
 def inputs_of(question: Question) -> Inputs:
-    """Read the texts of a question; nothing is raised."""
+    """Read the texts of a question. Never raises."""
     kinds = [loaded.gvk for loaded, _ in kartas_of(question.karta) if loaded.gvk]
     problems: dict[str, JSON] = {}
 
@@ -240,7 +240,7 @@ class _Answers:
         return written
 
     def _located(self, source: str, cluster: str, path: Path, operation: Operation) -> tuple[str, Position | None]:
-        """The text of the page that has a place, and where in it."""
+        """Return the text of the page that contains a place, and the position in it."""
         if cluster:
             item = next((place for place, item in self._inputs.items if item.cluster == cluster), None)
             return "items", item.position(("status", *path)) if item else None
@@ -289,7 +289,7 @@ def _with_old(change: Object, before: JSON) -> Object:
 
 
 def _without_change(found: Explanation, operation: Operation) -> Object:
-    """The explanation without the changed object, of which the page shows the patch."""
+    """Return the explanation without the changed object. The page shows the object's patch instead."""
     document: dict[str, JSON] = {"operation": str(operation), "layers": [each.to_json() for each in found.layers]}
     results = found.results
     if results is None:

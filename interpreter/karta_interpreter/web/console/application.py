@@ -30,7 +30,7 @@ HOST: Final = "127.0.0.1"
 """Loopback only: the console has no TLS. From elsewhere it is reached by ``kubectl port-forward`` or ``ssh -L``."""
 
 STATIC: Final = Path(__file__).parent / "static"
-"""The built page; a wheel has it, a checkout after `make console`."""
+"""The built page. A wheel contains it, a checkout only after `make console`."""
 NOT_BUILT: Final = "the page of the console is not built; run `make console`, which needs npm, or install a release"
 
 _MOST_BYTES: Final = 4 * 2**20
@@ -45,7 +45,7 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What the editors hold at the start; empty for an example of the catalogue."""
+    """The initial texts of the editors. They are empty for an example of the catalogue."""
 
     karta: str = ""
     object: str = ""
@@ -53,7 +53,7 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleSources:
-    """What the console shows: the definitions, and of a server the calls and the registration."""
+    """The contents of the console: the definitions, and the calls and the registration of a server."""
 
     snapshot: Callable[[], Snapshot]
     last_hour: Callable[[], Awaitable[Object]] | None = None
@@ -64,7 +64,7 @@ class ConsoleSources:
 
 
 class Console:
-    """The application, and the address with its token. Raises ServeError where the page is not built."""
+    """The application, and the address with its token. Raises ServeError if the page is not built."""
 
     def __init__(
         self, served: ConsoleSources, questions: Questions | None = None, *, static: Path | None = None
@@ -109,14 +109,14 @@ class Console:
         )
 
     async def _asset(self, request: web.Request) -> web.Response:
-        # A name of the folder's list: aiohttp decodes %2F, so that what is asked for may lead to another folder.
+        # A name of the folder's list: aiohttp decodes %2F, so that a requested name may lead to another folder.
         names = {path.name: path for path in self._static.iterdir() if path.suffix in _TYPES}
         if (path := names.get(request.match_info["name"])) is None:
             raise web.HTTPNotFound(reason="there is no such file")
         return web.Response(body=path.read_bytes(), headers={"Content-Type": _TYPES[path.suffix]})
 
     async def _start(self, _: web.Request) -> web.Response:
-        """Answer with what the page needs first; the processes for answers start meanwhile."""
+        """Answer with the data that the page needs first. The processes for answers start meanwhile."""
         if self._warming is None or self._warming.done():
             self._warming = asyncio.create_task(self.questions.warm_up())
         texts = asdict(self._served.texts)
@@ -153,12 +153,12 @@ class Console:
         return _json({**state(served.snapshot()), **found})
 
     async def _answers(self, request: web.Request) -> web.Response:
-        """The answers to a `Question`; the page ends a request that a newer one replaces, and so its process."""
+        """Return the answers to a `Question`. The page ends a request, and so its process, if a newer one replaces it."""
         if request.content_type != "application/json":
             raise web.HTTPUnsupportedMediaType(reason="the body must be application/json")
         body = await request.read()
         try:
-            # Read here for the error alone; the process gets the body as it is.
+            # Read here only for the error. The process gets the body unchanged.
             Question.of(orjson.loads(body))
         except (ValueError, RecursionError) as error:
             return web.json_response({"error": str(error)}, status=400)
@@ -200,7 +200,7 @@ def _json_bytes(body: bytes) -> web.Response:
 
 @asynccontextmanager
 async def listening(served: ConsoleSources, port: int) -> AsyncIterator[str]:
-    """Listen for the block; gives the address of the page with its token. Raises ServeError."""
+    """Listen for the block. Gives the address of the page with its token. Raises ServeError."""
     console = Console(served)
     # A request that its page gives up is cancelled, and with it the process that computes the answer.
     runner = web.AppRunner(console.application, access_log=None, handler_cancellation=True, shutdown_timeout=1.0)
@@ -218,7 +218,7 @@ async def listening(served: ConsoleSources, port: int) -> AsyncIterator[str]:
 
 
 def run(served: ConsoleSources, port: int, started: Callable[[str], None]) -> None:
-    """Listen until SIGINT or SIGTERM; ``started`` gets the address. Raises ServeError."""
+    """Listen until SIGINT or SIGTERM. ``started`` gets the address. Raises ServeError."""
     asyncio.run(_run(served, port, started))
 
 

@@ -21,7 +21,7 @@ _REALITY: Final = Path(__file__).parent / "reality.json"
 _FIRST: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_HEALTH)
 """The operations whose examples come first."""
 _KINDS: Final = 64
-"""How many kinds are kept with their examples; a page shows one at a time."""
+"""How many kinds are kept with their examples. A page shows one at a time."""
 
 Suites: TypeAlias = tuple[tuple[Path, int], ...]
 """The files of suites, each with the time of its last change in nanoseconds."""
@@ -38,7 +38,7 @@ def _row(entry: ServedDefinition) -> Object:
 
 
 def compared(entry: ServedDefinition) -> list[Object]:
-    """Return the comparisons of `make reality` with controllers; none for a definition outside of the catalogue."""
+    """Return the comparisons of `make reality` with controllers, or none for a definition outside of the catalogue."""
     gvk = entry.definition.gvk
     return _reality().get(f"{gvk.api_version} {gvk.kind}", []) if entry.origin == ORIGIN else []
 
@@ -50,7 +50,7 @@ def _reality() -> dict[str, list[Object]]:
 
 
 def page(entry: ServedDefinition) -> Object:
-    """Everything about one kind: its description, its text, its examples, what was compared."""
+    """Return everything about one kind: its description, its text, its examples and its comparisons."""
     description, suites = describe(entry), suites_next_to(entry.definition.source)
     return {
         **description,
@@ -66,7 +66,7 @@ def page(entry: ServedDefinition) -> Object:
 
 
 def text_of(entry: ServedDefinition) -> str:
-    """The Karta as it was written where it is the catalogue's, else as YAML; empty for scripts alone."""
+    """Return a Karta of the catalogue as it was written, any other as YAML. The text of mere scripts is empty."""
     definition = entry.definition
     if entry.origin == ORIGIN:
         return Path(definition.source).read_text(encoding="utf-8")
@@ -81,7 +81,7 @@ def examples(gvk: GVK, suites: Suites) -> Sequence[Object]:
 
 @lru_cache(_KINDS)
 def reports(gvk: GVK, suites: Suites) -> Sequence[Object]:
-    """The statuses that the examples of a kind have, for the clusters of an aggregation; each once, by its case."""
+    """Return the statuses of a kind's examples, for the clusters of an aggregation. Each appears once, by its case."""
     found: dict[str, str] = {}
     for case in cases(gvk, suites):
         own = [item.status for item in case.call.items]

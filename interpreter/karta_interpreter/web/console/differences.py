@@ -1,4 +1,4 @@
-"""Where two definitions answer differently about the examples of their kind and the texts of the page."""
+"""Different answers of two definitions about the examples of their kind and the texts of the page."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -30,7 +30,7 @@ _MOST: Final = 500
 
 
 def differences(question: Question) -> dict[str, JSON]:
-    """The calls whose answers differ, with each place; ``unanswered`` says why there is nothing to compare."""
+    """Return the calls with different answers and their places. ``unanswered`` explains why nothing can be compared."""
     try:
         before, after = _definition(question.before, "the definition before"), _definition(question.karta, "the Karta")
     except DefinitionError as error:
@@ -73,7 +73,7 @@ def _calls(question: Question, definition: Definition) -> Iterator[tuple[str, Ca
 
 
 def _suite(text: str, gvk: GVK) -> list[Case]:
-    """The cases of the suite of the page that are about a kind; raises SuiteError."""
+    """Return the cases of the page's suite that are about a kind. Raises SuiteError."""
     try:
         documents = read_documents(text, _SUITE)
     except ManifestError as error:

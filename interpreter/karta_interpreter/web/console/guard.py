@@ -1,7 +1,7 @@
-"""The guard of the console: which requests are its own page's, and the headers of its answers.
+"""The guard of the console: it accepts only requests of the console's page, and sets the headers of its answers.
 
-The console listens on loopback, where every page in the user's browser can send requests. A page of another site is
-kept out by the token, which it does not know: the command prints it, the page takes it from the fragment of its address
+The console listens on loopback, and every page in the user's browser can send requests to it. The token keeps pages of
+other sites out, because they do not know it: the command prints it, the page takes it from the fragment of its address
 and sends it in a header, never in a cookie. The host name is checked against DNS rebinding.
 """
 
@@ -22,7 +22,7 @@ _HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
-    # aiohttp's own names its version and that of Python.
+    # aiohttp's own header names its version and the version of Python.
     "Server": "karta-interpreter",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -44,7 +44,7 @@ def page_policy(nonce: str) -> str:
 
 
 def guard(token: str) -> Middleware:
-    """The middleware that rejects what the page has not sent, and sets the headers of every answer."""
+    """Return the middleware that rejects requests not sent by the page, and sets the headers of every answer."""
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -64,7 +64,7 @@ def responding(find: Find) -> "Callable[[Channel, bytes, bytes], None]":
             channel.send(FAILURE, _TOO_DEEP)
         channel.flush()
         gc.collect()
-        # Bounds what a process keeps: its caches, and memory that Python does not give back while it runs.
+        # Bounds the memory of a process: its caches, and memory that Python does not give back while it runs.
         if next(numbers) == _MOST_REQUESTS:
             os._exit(0)
 
@@ -82,7 +82,7 @@ def start() -> "Callable[[Channel, bytes, bytes], None]":
 
 
 SECONDS: Final = 3.0
-"""The longest that one answer may take; Karmada itself waits three seconds for an operation."""
+"""The longest that one answer may take. Karmada itself waits three seconds for an operation."""
 
 _PROCESSES: Final = 2
 """One for the newest request while the other one still ends."""
@@ -90,7 +90,7 @@ _IDLE_SECONDS: Final = 120.0
 _WAIT_SECONDS: Final = 30.0
 """The longest that a question waits for a process, which may have to start."""
 _GRACE_SECONDS: Final = 0.2
-"""After its deadline, in which a process can still answer with an error of its own; then it is ended."""
+"""The time after its deadline in which a process can still answer with its own error. Then the process is ended."""
 _EMPTY: Final = b"{}"
 
 
@@ -99,7 +99,7 @@ class QuestionError(InterpreterError):
 
 
 class Questions:
-    """Answers questions in child processes, each of which a newer request may end."""
+    """Answers questions in child processes. A newer request may end a process."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
@@ -107,7 +107,7 @@ class Questions:
         self._awaited = AsyncPool(self.pool)
 
     async def ask(self, body: bytes) -> bytes:
-        """The answer to a `Question` as JSON; cancelling ends the process that works on it.
+        """Return the answer to a `Question` as JSON. Cancelling ends the process that works on it.
 
         Raises QuestionError with the reason.
         """
@@ -129,5 +129,5 @@ class Questions:
         await asyncio.gather(*(self.ask(_EMPTY) for _ in range(_PROCESSES)), return_exceptions=True)
 
     async def close(self) -> None:
-        """End the processes; there can be no question after it."""
+        """End the processes. No question can be asked afterwards."""
         await self._awaited.close()

@@ -30,7 +30,7 @@ _STEP: Final = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
 
 
 class TextError(InterpreterError):
-    """A text that holds nothing to ask about; with the place where that shows."""
+    """A text that contains nothing to ask about, with the place of the problem."""
 
     def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
         super().__init__(message)
@@ -50,12 +50,12 @@ class Marker:
     value: JSON
 
     def position(self, path: Path) -> Position:
-        """Return where the value at a path stands, or its nearest ancestor that exists."""
+        """Return the position of the value at a path, or of its nearest ancestor that exists."""
         return [*self.document.position((*self.at, *path))]
 
 
 def read_object(text: str, kinds: Collection[GVK] = ()) -> Marker | None:
-    """The object of a text, None of an empty one; among several that of these ``kinds``. Raises TextError."""
+    """Return the object of a text, or None if it is empty; among several the one of these ``kinds``. Raises TextError."""
     places = _objects(text)
     if len(places) > 1:
         fitting = [place for place in places if GVK.of(place.value) in kinds]
@@ -68,12 +68,12 @@ def read_object(text: str, kinds: Collection[GVK] = ()) -> Marker | None:
 
 
 def read_objects(text: str) -> list[Object]:
-    """The objects of a text; raises TextError."""
+    """Return the objects of a text. Raises TextError."""
     return [place.value for place in _objects(text)]
 
 
 def read_items(text: str) -> list[tuple[Marker, StatusItem]]:
-    """The items of a text, one for each document or each element of a list; raises TextError."""
+    """Return the items of a text, one for each document or each element of a list. Raises TextError."""
     found = []
     for place in _values(text):
         try:
@@ -94,7 +94,7 @@ def path_of(field: str) -> Path:
 
 
 def _objects(text: str) -> list[Marker]:
-    """The Kubernetes objects of a text; raises TextError."""
+    """Return the Kubernetes objects of a text. Raises TextError."""
     places = list(_documents(text))
     for place in places:
         if not isinstance(place.value, dict):
@@ -130,7 +130,7 @@ _MOST_PATHS: Final = 2000
 
 @lru_cache(_TEXTS)
 def read_crds(text: str) -> tuple[Object, ...]:
-    """The CustomResourceDefinitions of a text; raises TextError for one with other objects alone."""
+    """Return the CustomResourceDefinitions of a text. Raises TextError if it contains only other objects."""
     found = read_objects(text)
     crds = tuple(each for each in found if each["kind"] == _CRD)
     if found and not crds:
@@ -140,7 +140,7 @@ def read_crds(text: str) -> tuple[Object, ...]:
 
 @lru_cache(_TEXTS)
 def contradicted(karta: str, crd: str) -> Sequence[Finding]:
-    """What the CustomResourceDefinitions of a text contradict in the Kartas of another one."""
+    """Return the contradictions between the CustomResourceDefinitions of a text and the Kartas of another one."""
     return tuple(contradictions(karta, "", read_crds(crd)))
 
 
@@ -161,7 +161,7 @@ def _kinds(crd: Object, kinds: Sequence[GVK]) -> Iterator[CustomKind]:
 
 
 def _paths(place: SchemaPath, schema: Object) -> Iterator[tuple[str, str]]:
-    """Yield the fields below a place; none of those in pods, which no definition has to name."""
+    """Yield the fields below a place, except fields in pods, which a definition does not have to name."""
     if is_pod_template(schema) or is_pod_spec(schema):
         return
     for below, part in parts_below(place, schema):

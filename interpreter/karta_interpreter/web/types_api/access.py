@@ -27,7 +27,7 @@ _MOST_KEPT: Final = 10_000
 
 
 def bearer_token(authorization: str | None) -> str:
-    """The token of an ``Authorization`` header; raises ApiError.
+    """Return the token of an ``Authorization`` header. Raises ApiError.
 
     >>> bearer_token("Bearer 0123456789abcdef")
     '0123456789abcdef'
@@ -48,10 +48,10 @@ def unauthenticated(detail: str) -> ApiError:
 
 
 class TokenFile:
-    """Tokens from a file, one on each line, with the name of its user behind it; all users may do everything.
+    """Tokens from a file, one on each line, with the name of its user behind it. All users may do everything.
 
-    The file is read for every request, so that a change of it takes effect at once.
-    Raises ServeError when it cannot be used at the start.
+    The file is read for every request, so that a change takes effect at once.
+    Raises ServeError if the file cannot be used at the start.
     """
 
     def __init__(self, path: Path) -> None:
@@ -64,7 +64,7 @@ class TokenFile:
             raise ServeError(f"the token file {path} cannot be used: {error}") from error
 
     async def user(self, token: str) -> str:
-        """The name next to the token; raises ApiError: 401, or 503 where the file cannot be used."""
+        """Return the name next to the token. Raises ApiError: 401, or 503 if the file cannot be used."""
         try:
             known = self._read()
         except (OSError, ValueError) as error:
@@ -104,11 +104,11 @@ class ClusterAccess:
         """The answer to each question, behind the moment until which it is used."""
 
     async def user(self, token: str) -> str:
-        """The name of the user, as RBAC knows it; raises ApiError: 401, or 503 where the API server cannot be asked."""
+        """Return the name of the user, as RBAC knows it. Raises ApiError: 401, or 503 if the API server cannot be asked."""
         return str((await self._user(token)).get("username"))
 
     async def authorize(self, token: str, verb: str) -> None:
-        """Raise ApiError, 403, unless the user may do this with Kartas; ``verb`` is that of RBAC."""
+        """Raise ApiError, 403, unless the user may do this with Kartas. ``verb`` is a verb of RBAC."""
         user = await self._user(token)
         resource = {"group": api_group(), "version": VERSION, "resource": "kartas", "verb": verb}
         fields = {"user": user.get("username"), **{field: user[field] for field in _USER_FIELDS if field in user}}
@@ -140,7 +140,7 @@ class ClusterAccess:
             answer = (await self._api.create(path, review)).get("status")
         except ClusterError as error:
             raise unavailable("the API server cannot be asked about the token") from error
-        # When it is full of valid answers, no new one is kept: a flood of tokens must not displace those of others.
+        # If the cache is full of valid answers, new ones are not kept: a flood of tokens must not displace others' answers.
         if len(self._kept) >= _MOST_KEPT:
             self._kept = {name: each for name, each in self._kept.items() if now < each[0]}
         if len(self._kept) < _MOST_KEPT:

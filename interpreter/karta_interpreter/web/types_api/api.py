@@ -37,9 +37,9 @@ _CALLS = 2
 async def serve_types(
     settings: Settings, store: Store, api: ApiServer | None, cluster: Cluster | None, tls: Tls | None, webhook: Webhook
 ) -> AsyncIterator[str]:
-    """Serve in a block, at the URL that it gets; raises ServeError where the settings do not allow it.
+    """Serve in a block, at the URL that it gets. Raises ServeError if the settings do not allow it.
 
-    ``api`` and ``cluster`` are None where settings ask for neither, ``tls`` where the webhook has none.
+    ``api`` and ``cluster`` are None if the settings ask for neither, ``tls`` if the webhook has none.
     """
     if settings.types_api is None:
         raise ServeError("the workload types API needs an address: give --types-api")

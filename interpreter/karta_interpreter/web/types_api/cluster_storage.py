@@ -1,8 +1,8 @@
 """Workload types on a cluster: a Karta object for each version, which kubectl lists by the labels of the type.
 
-A change writes one object after the other, and deletes last: a crash leaves every version as it was or as it is wanted,
-and the same request completes the change. Every change gives all objects of a type another revision, so that of two
-changes at the same time one is refused by the API server.
+A change writes one object after the other, and deletes last. A crash leaves every version in its old or its new state,
+and the same request completes the change. Every change gives all objects of a type a new revision, so that the API
+server refuses one of two changes at the same time.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ class ClusterStorage:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Keep other tasks from writing, once all Kartas are known; the API server keeps other processes from it."""
+        """Keep other tasks from writing, once all Kartas are known. The API server keeps other processes from writing."""
         try:
             async with asyncio.timeout(self._seconds):
                 while not self._cluster.synced:  # noqa: ASYNC110 - it has no event for it
@@ -87,7 +87,7 @@ class ClusterStorage:
         return stored
 
     async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
-        """Replace and create the objects of a type, then delete those of versions that it has no longer."""
+        """Replace and create the objects of a type, then delete the objects of versions that it no longer has."""
         before, after = present.kartas if present else {}, {}
         for version, karta in wanted.kartas.items():
             stored = before.get(version)
@@ -107,7 +107,7 @@ class ClusterStorage:
         await self._until_seen({_name(karta): None for karta in present.kartas.values()})
 
     async def _until_seen(self, revisions: Mapping[str, str | None]) -> None:
-        """Wait until the webhook has the Kartas with these revisions; None stands for one that is gone."""
+        """Wait until the webhook has the Kartas with these revisions. None stands for a deleted Karta."""
         try:
             async with asyncio.timeout(self._seconds):
                 for first in range(0, len(revisions), _MOST_ASKED):
@@ -135,10 +135,10 @@ class ClusterStorage:
         raise owned(writer_of(other), f"the Karta {_name(karta)}")
 
     async def _replace(self, karta: Object, stored: Object) -> Object:
-        """The object after its content was replaced; what others keep in its metadata stays."""
+        """Return the object with its content replaced. Metadata that others keep in it stays."""
 
         async def replace(now: Object) -> Object:
-            # Without managedFields the API server keeps its own; an empty list would delete them.
+            # Without managedFields the API server keeps its own. An empty list would delete them.
             metadata = {field: value for field, value in now["metadata"].items() if field != "managedFields"}
             labels = metadata.get("labels", {})
             kept = {name: value for name, value in labels.items() if name.startswith(_OTHERS_LABELS)}
@@ -163,7 +163,7 @@ class ClusterStorage:
         await self._change(karta, delete)
 
     async def _change(self, stored: Object, act: Callable[[Object], Awaitable[Object]]) -> Object:
-        """Change an object that has still the content with which it was read; its status may be another one."""
+        """Change an object if its content is unchanged since it was read. Its status may have changed."""
         now: Object | None = stored
         while now and _meaning(now) == _meaning(stored):
             try:

@@ -44,7 +44,7 @@ Handler = Callable[[RequestContext], Awaitable[Response]]
 
 
 class Route(NamedTuple):
-    """A method of a path, which may hold an id; ``verb`` is that of RBAC which its requests need."""
+    """A method of a path, which may contain an id. ``verb`` is the verb of RBAC that its requests need."""
 
     method: str
     path: re.Pattern[str]
@@ -53,12 +53,12 @@ class Route(NamedTuple):
 
     @classmethod
     def of(cls, method: str, path: str, verb: str, handler: Handler) -> "Route":
-        """Read a path in which ``{id}`` stands for any id."""
+        """Read a path with ``{id}`` for any id."""
         return cls(method, re.compile(re.escape(path).replace(r"\{id\}", "(?P<id>[^/:]+)")), verb, handler)
 
 
 class ClientLimits:
-    """Limits how often each address may ask: what it has left for a minute comes back within a minute."""
+    """Limits how often each address may ask. The allowance of a minute comes back within a minute."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_minute = per_minute
@@ -66,7 +66,7 @@ class ClientLimits:
         self._clients: dict[str, RateLimit] = {}
 
     def take(self, client: str) -> None:
-        """Count a request; raises ApiError, 429, where there were too many."""
+        """Count a request. Raises ApiError, 429, if there were too many."""
         if len(self._clients) >= _MOST_CLIENTS and client not in self._clients:
             self._clients.clear()  # a client had to wait less than a minute for another request
         limit = self._clients.setdefault(client, RateLimit(self._per_minute, 60 / self._per_minute))
@@ -87,7 +87,7 @@ class HttpApi:
         self._turns = WeakValueDictionary[str, asyncio.Semaphore]()
 
     async def handle(self, request: BaseRequest) -> Response:
-        """Answer one request; a client that leaves does not stop a change half way."""
+        """Answer one request. If a client leaves, its change is still completed."""
         task = asyncio.create_task(self._answer(request))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -101,7 +101,7 @@ class HttpApi:
         return _refusal(ApiError(status, message))
 
     async def finish(self, seconds: float) -> None:
-        """Return when all changes are made whose clients have left, or after that time."""
+        """Return when all changes of clients that have left are made, or after the given time."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)
 
@@ -161,7 +161,7 @@ def _refusal(error: ApiError) -> Response:
 
 
 async def read(asked: RequestContext, limit: int) -> bytes:
-    """The body of a request; raises ApiError: 413, 415, 400 where it has not come."""
+    """Return the body of a request. Raises ApiError: 413, 415, or 400 if it has not come."""
     try:
         return await read_body(asked.request, limit)
     except RequestError as error:

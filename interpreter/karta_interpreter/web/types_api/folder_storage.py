@@ -1,7 +1,7 @@
 """Workload types in a folder: a JSON file for each type, replaced as a whole.
 
-A file is written next to its place, forced to the disk, and renamed; then the folder is forced to the disk. So a file
-is there as it was before or as it is wanted, whenever the process or the machine stops.
+A file is written next to its place, forced to the disk, and renamed. Then the folder is forced to the disk. So a file
+is in its old or its new state whenever the process or the machine stops.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _T = TypeVar("_T")
 
 
 class FolderStorage:
-    """The types in a folder that a `Store` watches; processes that share the folder take turns.
+    """The types in a folder that a `Store` watches. Processes that share the folder take turns.
 
     ``ask`` has the webhook read one file of the folder (`karta_interpreter.web.webhook.Webhook.ask`).
     """
@@ -48,7 +48,7 @@ class FolderStorage:
         return self._store.files(self._root)
 
     def records(self, source: DefinitionFile) -> tuple[Record, ...]:
-        """The Kartas of a file; of one with errors that text is parsed again, as there is no definition."""
+        """Return the Kartas of a file. A file with errors has no definition, so its text is parsed again."""
         name = name_of(source.path)
         found = []
         for index, each in enumerate(source.loaded):
@@ -62,7 +62,7 @@ class FolderStorage:
     async def exclusive(self) -> AsyncIterator[None]:
         """Keep other tasks and other processes from writing."""
         async with self._writing:
-            # A file of its own: those of types are replaced, and with them a lock on one of them would go.
+            # A separate file: the files of types are replaced, and a lock on one of them would go with it.
             with await self._attempt((self._root / _LOCK).open, "ab") as lock:
                 await self._attempt(fcntl.flock, lock, fcntl.LOCK_EX)
                 yield
@@ -79,7 +79,7 @@ class FolderStorage:
         return StoredType.of(group, kind, kartas)
 
     async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
-        """Replace the file of a type, and serve what it holds."""
+        """Replace the file of a type, and serve its content."""
         del present
         path = self._path(wanted.group, wanted.kind)
         text = await asyncio.to_thread(_text, wanted)
@@ -110,7 +110,7 @@ class FolderStorage:
 
 
 def _text(wanted: StoredType) -> bytes:
-    """The file of a type; raises ApiError for one that no server would read: it could not be served or changed."""
+    """Return the file of a type. Raises ApiError if no server would read it: it could not be served or changed."""
     text = orjson.dumps({"apiVersion": "v1", "kind": "List", "items": [*wanted.kartas.values()]}, option=_INDENTED)
     if len(text) > MAX_BYTES:
         raise ApiError(413, f"the file of the type would have {len(text)} bytes, the most is {MAX_BYTES}")
@@ -122,7 +122,7 @@ def _text(wanted: StoredType) -> bytes:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Give a file a content that is on the disk when this returns; it is there before or after, never in part."""
+    """Replace the content of a file. It is on the disk when this returns, and always complete: the old or the new one."""
     new = path.with_name(f".{path.name}.tmp")  # no name of a definition, so the server does not read it
     # Left by a process that was killed, or put there by another one: a link would lead the content elsewhere.
     new.unlink(missing_ok=True)
@@ -159,7 +159,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def _items(content: bytes) -> list[Object]:
-    """The Kartas of a file that this API has written; nothing for another one."""
+    """Return the Kartas of a file that this API has written, or nothing for any other file."""
     try:
         items = edit.get(orjson.loads(content), ("items",))
     except orjson.JSONDecodeError:

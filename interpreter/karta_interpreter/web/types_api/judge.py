@@ -46,7 +46,7 @@ _M = TypeVar("_M", bound=BaseModel)
 
 
 def read(body: bytes, model: type[_M]) -> _M:
-    """Read a body; raises ApiError: 400 where it is not JSON, 422 where it is another object."""
+    """Read a body. Raises ApiError: 400 if it is not JSON, 422 if it is another object."""
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as err:
@@ -90,7 +90,7 @@ def judge(body: bytes) -> bytes:
 
 
 def read_interpretation(body: bytes, group: str, kind: str) -> tuple[Interpretation, str]:
-    """An object of a type, and its version; raises ApiError."""
+    """Return an object of a type, and its version. Raises ApiError."""
     asked = read(body, Interpretation)
     try:
         gvk = GVK.of(asked.object)
@@ -119,7 +119,7 @@ def _other_kind(found: GVK | None, wanted: GVK) -> list[Finding]:
 
 
 def _with_name(karta: Object) -> Object:
-    """A Karta with the name that it is stored with; one without a kind keeps its own, if any."""
+    """Return a Karta with the name for its storage. A Karta without a kind keeps its own name, if any."""
     gvk, metadata = gvk_of(karta), karta.get("metadata", {})
     if gvk is None or not isinstance(metadata, dict):
         return karta
@@ -127,11 +127,11 @@ def _with_name(karta: Object) -> Object:
 
 
 _JUDGE: Final = b"J"
-"""A `WorkloadTypeInput` as it came; the answer is that of `judge`."""
+"""A `WorkloadTypeInput` as it came. The answer is the output of `judge`."""
 _INTERPRET: Final = b"I"
 """Group and kind of a type as JSON, a line break, and an `Interpretation` as it came."""
 _VERSION: Final = b"V"
-"""The version of an object, whose definition is needed: the arguments of `interpret_all`, or nothing."""
+"""The version of an object. The reply is the arguments of `interpret_all` for its definition, or nothing."""
 _PROBLEM: Final = b"P"
 """A `ProblemDetails`: the body is wrong."""
 
@@ -152,7 +152,7 @@ def _find(channel: "Channel", letter: bytes, payload: bytes) -> tuple[bytes, byt
 
 
 def _explanations(channel: "Channel", payload: bytes) -> bytes:
-    """Return the explanations as JSON, nothing where there is no definition for the version of the object."""
+    """Return the explanations as JSON, or nothing if there is no definition for the version of the object."""
     kind, _, body = payload.partition(b"\n")
     asked, version = read_interpretation(body, *orjson.loads(kind))
     channel.send(_VERSION, version.encode())
@@ -195,9 +195,9 @@ _CAUSED_BY_REQUEST: Final = {StopCause.MEMORY, StopCause.TIME, StopCause.PROCESS
 
 
 class Judge:
-    """Asks the processes; raises ApiError for what cannot be judged, 422 where the body is the cause.
+    """Asks the processes. Raises ApiError if something cannot be judged, 422 if the body is the cause.
 
-    A request may take so many ``seconds``, starting a process included.
+    ``seconds`` limits the time of a request, including the start of a process.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -206,7 +206,7 @@ class Judge:
         self._awaited = AsyncPool(self.pool)
 
     async def judged(self, body: bytes, user: str) -> tuple[Judged, bytes]:
-        """What is in the body of a user about a type, and the Kartas to store as JSON."""
+        """Return the content of a user's body about a type, and the Kartas to store as JSON."""
         answer = await self._ask(_JUDGE, body, user)
         head, _, kartas = answer.partition(b"\n")
         return Judged.model_validate_json(head), kartas
@@ -214,10 +214,10 @@ class Judge:
     async def explanations(
         self, body: bytes, user: str, group: str, kind: str, about: Callable[[str], Awaitable[bytes]]
     ) -> bytes:
-        """The explanations of each operation about an object as JSON.
+        """Return the explanations of each operation about an object as JSON.
 
-        ``about`` returns what the process needs for a version of the kind (`packed`), nothing for an unknown one; then
-        the answer is empty.
+        ``about`` returns the arguments that the process needs for a version of the kind (`packed`). For an unknown version
+        it returns nothing, and the answer is empty.
         """
         return await self._ask(_INTERPRET, orjson.dumps([group, kind]) + b"\n" + body, user, about)
 
@@ -230,7 +230,7 @@ class Judge:
     ) -> bytes:
         end = time.monotonic() + self.seconds
         try:
-            # Its user owns the process: those of others wait for none of it.
+            # Its user owns the process, and other users do not wait for it.
             async with self._awaited.process(user, self.seconds) as (process, _):
                 # Waiting for a process took a part of the time. Never 0, which would be no deadline to ask under.
                 left = max(end - time.monotonic(), 0.001)
@@ -251,7 +251,7 @@ class Judge:
 
 
 def packed(definition: Definition, known: Known, options: Options, origin: str) -> bytes:
-    """What a process needs to explain answers of a definition."""
+    """Return the data that a process needs to explain answers of a definition."""
     return orjson.dumps(
         {"definition": pack(definition), "known": pack_known(known), "options": asdict(options), "origin": origin}
     )

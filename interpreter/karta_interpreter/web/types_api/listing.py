@@ -15,7 +15,7 @@ from karta_interpreter.web.types_api.view import API, Row
 DEFAULT_LIMIT: Final = 50
 MOST: Final = 200
 MOST_BYTES: Final = 2**20
-"""A page ends before the type with which it would have more; it has one type in any case."""
+"""A page ends before the type that would make it larger. It contains one type in any case."""
 MOST_CONDITIONS: Final = 20
 FIELDS: Final[Mapping[str, Callable[[Row], str]]] = {
     "name": lambda row: row.name,
@@ -42,7 +42,7 @@ _Test = tuple[Callable[[Row], str], Callable[[str, str], bool], str]
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """What a client asks of the list; read from the query, with everything that is wrong with it in one error."""
+    """A client's parameters of the list, read from the query. One error contains everything that is wrong with them."""
 
     tests: tuple[_Test, ...] = ()
     sort_by: str = "name"
@@ -52,7 +52,7 @@ class ListQuery:
 
     @classmethod
     def of(cls, query: Iterable[tuple[str, str]]) -> Self:
-        """Read the parameters of a query; raises ApiError."""
+        """Read the parameters of a query. Raises ApiError."""
         errors: list[ProblemError] = []
         tests: list[_Test] = []
         chosen: dict[str, str] = {}
@@ -87,7 +87,7 @@ class ListQuery:
         """A `WorkloadTypes` as JSON: of the rows of the page as many as there is room for."""
         found = [row for row in rows if all(test(field(row), value) for field, test, value in self.tests)]
         field = FIELDS[self.sort_by]
-        # By name and group as well, so that pages do not overlap where the field is the same.
+        # Also by name and group, so that pages do not overlap if the field is the same.
         found.sort(key=lambda row: (field(row), row.name, row.group), reverse=self.descending)
         wanted = found[self.offset : self.offset + self.limit]
         types: list[orjson.Fragment] = []
@@ -136,7 +136,7 @@ PARAMETERS: Final[Mapping[str, Object]] = {
 
 
 def _needed(text: str, schema: Object) -> str:
-    """Return what the text of a parameter has to be, "" where it is."""
+    """Return what the text of a parameter must be, or "" if the text is valid."""
     if schema["type"] == "integer":
         least, most = schema["minimum"], schema["maximum"]
         fits = _NUMBER.fullmatch(text) and least <= int(text) <= most
@@ -146,7 +146,7 @@ def _needed(text: str, schema: Object) -> str:
 
 
 def _tests(text: str, errors: list[ProblemError]) -> Iterable[_Test]:
-    """A test for each condition of a filter; all of them have to hold."""
+    """Yield a test for each condition of a filter. All tests have to hold."""
     for part in text.split(","):
         match = re.fullmatch(_CONDITION, part)
         if match is None:

@@ -1,4 +1,4 @@
-"""The bodies of requests and answers, from which the OpenAPI document is made; errors; the choices of the settings."""
+"""The bodies of requests and answers, and the source of the OpenAPI document; errors; the choices of the settings."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,14 +32,14 @@ Text = Annotated[str, AfterValidator(lambda text: text if len(text) <= _LONGEST 
 Pointer = Annotated[
     str, AfterValidator(lambda text: text if len(text) <= _LONGEST else text[:_LONGEST].rpartition("/")[0])
 ]
-"""A JSON Pointer of at most 1,000 characters; a longer one leads to an object around the place."""
+"""A JSON Pointer of at most 1,000 characters. A longer one is cut to an object around the place."""
 Manifest = dict[str, Any]
 """A Karta or ResourceInterface as JSON. `karta_interpreter.definitions.karta` judges it, and finds more than a schema.
 """
 
 
 class Model(BaseModel):
-    """A JSON object without unknown fields, whose values are of the right type as they stand."""
+    """A JSON object without unknown fields. Its values have the right type without conversion."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True, frozen=True)
 
@@ -147,7 +147,7 @@ class Validation(Model):
 
 
 class Judged(TypeFields, Validation):
-    """What a child process has found in a `WorkloadTypeInput`: ``kinds`` are those of its Kartas, None without one."""
+    """A child process's findings about a `WorkloadTypeInput`. ``kinds`` has the kind of each Karta, None without one."""
 
     kinds: list[GVK | None]
     errors_total: int
@@ -213,13 +213,13 @@ PROBLEMS: Final = {
     500: ("internal-error", ""),
     503: ("unavailable", "The place where types are stored, or the API server, cannot be used."),
 }
-"""The type of each error by its HTTP status, and what the description says of it, "" where it does not name it."""
+"""The type of each error by its HTTP status, and its text in the description, "" if the description omits it."""
 
 
 class ApiError(InterpreterError):
-    """An error that a client gets, with what is wrong and the headers that go with it.
+    """An error that a client gets, with its causes and its headers.
 
-    Of the ``errors`` it gets the first ones, and the ``total``, by default that of the errors.
+    The client gets the first of the ``errors``, and the ``total``, by default the number of the errors.
     """
 
     def __init__(
@@ -262,7 +262,7 @@ def owned(owner: str, what: str) -> ApiError:
 
 
 def invalid(findings: Sequence[FindingOutput], errors: int, total: int) -> ApiError:
-    """The error for a type with so many ``errors`` among the ``total`` of its findings; these are the first."""
+    """Return the error for a type with so many ``errors`` among the ``total`` of its findings. These are the first."""
     named = [ProblemError(**each.model_dump() | {"hint": each.hint or None}) for each in findings]
     return ApiError(422, f"the workload type cannot be stored: {count(errors, 'error')}", errors=named, total=total)
 
@@ -278,14 +278,14 @@ _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choices:
-    """Categories and priorities by id; an id is the name in lower case, so that it can be the value of a label."""
+    """Categories and priorities by id. An id is the name in lower case, so that it can be the value of a label."""
 
     categories: Mapping[str, Category]
     priorities: Mapping[str, Priority]
 
     @classmethod
     def of(cls, categories: Sequence[str], priorities: Sequence[str]) -> Self:
-        """Read the settings; raises ServeError.
+        """Read the settings. Raises ServeError.
 
         >>> Choices.of(["Train"], ["high=125", "low=40"]).priorities["low"].value
         40

@@ -26,7 +26,7 @@ TYPES: Final = "/workload-types"
 
 
 class _Operation(NamedTuple):
-    """One method of a path; ``answers`` has the model of each good status."""
+    """One method of a path. ``answers`` has the model of each good status."""
 
     method: str
     path: str
@@ -130,9 +130,9 @@ OPERATIONS: Final = (
 
 @lru_cache(maxsize=1)
 def document(choices: Choices) -> bytes:
-    """Return the document as JSON; the ids of categories and priorities are those that there are to choose from.
+    """Return the document as JSON, with the available ids of categories and priorities.
 
-    A server whose clients do not ask for it starts without.
+    It is made on request, so that a server without requests for it starts without it.
     """
     paths: dict[str, dict[str, Object]] = {}
     bodies: list[type[BaseModel]] = [models.ProblemDetails]

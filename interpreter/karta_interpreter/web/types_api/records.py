@@ -1,4 +1,4 @@
-"""Workload types as Kartas: the labels that join those of a type, the content of a Karta, its owner, its storage."""
+"""Workload types as Kartas: the labels that join the Kartas of a type, their content, their owner, their storage."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -49,7 +49,7 @@ def type_id(group: str, kind: str) -> str:
 
 
 class Record(NamedTuple):
-    """A Karta where types are stored: of a type of this API, or of another owner; ``source`` names its place."""
+    """A Karta at the storage of types: of a type of this API, or of another owner. ``source`` names its place."""
 
     gvk: GVK
     manifest: Object
@@ -103,16 +103,16 @@ class StoredType:
         return {label(karta, REVISION) or "" for karta in self.kartas.values()}
 
     def equals(self, other: "StoredType") -> bool:
-        """Whether this type, as it is stored, is what ``other`` asks for.
+        """Return whether this stored type is the one that ``other`` asks for.
 
-        An API server may add to what it stores; the revision is that of the request.
+        An API server may add to the content. The revision is the revision of the request.
         """
         return self.kartas.keys() == other.kartas.keys() and (
             self.revisions == other.revisions or self.etag == other.etag
         )
 
     def is_part_of(self, other: "StoredType") -> bool:
-        """Whether this is what a registration of ``other`` leaves behind that was cut off."""
+        """Return whether an interrupted registration of ``other`` leaves this behind."""
         return self.kartas.keys() < other.kartas.keys() and self.revisions == other.revisions
 
     def _label(self, name: str) -> str | None:
@@ -120,9 +120,9 @@ class StoredType:
 
 
 def content(manifest: Object) -> Object:
-    """The part of a Karta that its author writes; a ResourceInterface becomes the equal Karta.
+    """Return the part of a Karta that its author writes. A ResourceInterface becomes the equal Karta.
 
-    What an API server adds is left out, and the labels of this API, which fields of the type stand for.
+    Additions of an API server are left out, and so are the labels of this API, because fields of the type contain them.
     """
     labels = _fields(edit.get(manifest, _LABELS))
     own = {name: value for name, value in labels.items() if not name.startswith((_PREFIX, _STAMPED))}
@@ -139,7 +139,7 @@ def etag_of(category: str | None, priority: str | None, kartas: Iterable[Object]
 
 
 def names_of(gvk: GVK) -> tuple[str, str]:
-    """The name of the Karta of a version of a type, and the one where a kind that differs in case only has the first.
+    """Return the name of the Karta of a version of a type, and the name to use if a kind in other case has the first.
 
     >>> names_of(GVK("ray.io", "v1", "RayCluster"))
     ('raycluster-v1.ray.io', 'raycluster-v1-fa679f22.ray.io')
@@ -163,7 +163,7 @@ def _hash(value: JSON) -> str:
 
 
 def controller_of(obj: Object) -> str | None:
-    """The tool or object that reverts changes of an object by others, None where nothing names one."""
+    """Return the tool or object that reverts changes of an object by others, or None if nothing names one."""
     return next(_controllers(obj), None)
 
 
@@ -208,12 +208,12 @@ def _full(namespace: str | None, name: str) -> str:
 class Storage(Protocol):
     """Stores types, and knows the Kartas of others at the same place.
 
-    Reading and writing raise ApiError: 503 where the place cannot be used, 409 for a Karta of another owner, 412 when
+    Reading and writing raise ApiError: 503 if the place cannot be used, 409 for a Karta of another owner, 412 if
     another writer was faster.
     """
 
     def sources(self) -> Mapping[Any, Any]:
-        """Return the sources of Kartas as last seen; the mapping, and each value, is replaced when it changes."""
+        """Return the sources of Kartas as last seen. A change replaces the mapping, and each changed value."""
         ...
 
     def records(self, source: Any) -> tuple[Record, ...]:  # noqa: ANN401 - a value of `sources`
@@ -221,17 +221,17 @@ class Storage(Protocol):
         ...
 
     def exclusive(self) -> AbstractAsyncContextManager[object]:
-        """A block in which no other writer that stores in the same way changes anything."""
+        """Return a block in which other writers that store in the same way change nothing."""
         ...
 
     async def read(self, group: str, kind: str) -> StoredType | None:
-        """Return a type as it is stored now, None if it is not stored; raises ApiError for one of another owner."""
+        """Return a type as it is stored now, or None if it is not stored. Raises ApiError if it has another owner."""
         ...
 
     async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
-        """Store a type in place of what was read, and return it as it is stored.
+        """Store a type in place of the type that was read, and return it as it is stored.
 
-        A crash leaves each version as it was, or as it is wanted.
+        A crash leaves each version in its old or its new state.
         """
         ...
 

@@ -38,7 +38,7 @@ _LOOK_SECONDS: Final = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The handlers, and what they work with."""
+    """The handlers, and the objects that they work with."""
 
     store: Store
     storage: Storage
@@ -78,7 +78,7 @@ class Routes:
         return await self._sent(await self._row(asked))
 
     async def create(self, asked: RequestContext) -> Response:
-        """Register a type; the same request again changes nothing."""
+        """Register a type. The same request again changes nothing."""
         wanted = await self._wanted(asked)
         async with self.storage.exclusive():
             present = await self._present(wanted.group, wanted.kind, wanted.kartas.keys())
@@ -151,12 +151,12 @@ class Routes:
         return Response(body=document(self.choices), content_type="application/json")
 
     async def _wanted(self, asked: RequestContext, row: Row | None = None) -> StoredType:
-        """The type in a body, as it is to be stored; raises ApiError."""
+        """Return the type in a body, as it will be stored. Raises ApiError."""
         judged, kartas = await self._judged(asked, row)
         return StoredType(judged.group, judged.name, await asyncio.to_thread(orjson.loads, kartas))
 
     async def _judged(self, asked: RequestContext, row: Row | None = None) -> tuple[models.Judged, bytes]:
-        """What is in a body about a type, and its Kartas as JSON; raises ApiError where a finding is an error."""
+        """Return the content of a body about a type, and its Kartas as JSON. Raises ApiError if a finding is an error."""
         judged, kartas = await self.judge.judged(await read(asked, self.body_limit), asked.user)
         asked.about = f"{judged.name}.{judged.group}"
         more = self._more_findings(judged, row)
@@ -195,7 +195,7 @@ class Routes:
         return row
 
     async def _present(self, group: str, kind: str, versions: Collection[str]) -> StoredType | None:
-        """The type as it is stored; raises ApiError where the kind has another owner at that place."""
+        """Return the type as it is stored. Raises ApiError if the kind has another owner at that place."""
         if holder := await self.view.holder(group, kind, versions):
             raise owned(holder, f"{kind} of {group or 'the core group'}")
         return await self.storage.read(group, kind)
@@ -222,7 +222,7 @@ class Routes:
         return json_response(body, status, etag=etag, location=location)
 
     async def _until(self, holds: Callable[[Row | None], bool], key: str) -> None:
-        """Wait until the server has seen a change; the watch of a cluster takes milliseconds."""
+        """Wait until the server has seen a change. The watch of a cluster takes milliseconds."""
         try:
             async with asyncio.timeout(self.judge.seconds):
                 while not holds(await self.view.find(key)):  # noqa: ASYNC110 - sources have no event for it
@@ -236,7 +236,7 @@ def _error(pointer: str, rule: str, message: str) -> FindingOutput:
 
 
 def _if_match(request: BaseRequest) -> frozenset[str] | None:
-    """The entity tags that the client knows, "*" for any; None without a condition."""
+    """Return the entity tags that the client knows, "*" for any, or None without a condition."""
     if "If-Match" not in request.headers:
         return None
     tags = request.if_match or ()

@@ -44,7 +44,7 @@ class Row:
     owner: str
     """Who changes the type instead of this API, "" for a type of this API."""
     is_stored: bool
-    """Whether its Kartas are at the place where this API stores types."""
+    """Whether its Kartas are at this API's storage of types."""
     records: tuple[Record, ...]
     """Its Kartas in the order of their versions."""
     others: tuple[Record, ...]
@@ -52,7 +52,7 @@ class Row:
 
     @cached_property
     def etag(self) -> str:
-        """A hash of the content, the same as that of the stored type."""
+        """Return a hash of the content. It equals the hash of the stored type."""
         return etag_of(self.category, self.priority, (each.manifest for each in self.records))
 
     def encoded(self, choices: Choices) -> bytes:
@@ -85,7 +85,7 @@ _Kind = tuple[str, str]
 
 
 class _Index:
-    """Which sources have Kartas of a kind; those that are the same objects as before are not read again."""
+    """The sources that have Kartas of a kind. Sources that are the same objects as before are not read again."""
 
     def __init__(self) -> None:
         # By identity: to compare thousands of paths takes long. All of these objects are kept, and few others: the
@@ -93,7 +93,7 @@ class _Index:
         self._known: dict[int, tuple[Any, object, tuple[_Kind, ...]]] = {}
         self._sources = defaultdict[_Kind, tuple[int, ...]](tuple)
         self._read: Callable[[Any], Iterable[Record]] = lambda _: ()
-        # The kinds of which a source is another one since this was cleared.
+        # The kinds with a source that has been replaced since this was cleared.
         self.changed = set[_Kind]()
 
     def update(self, sources: Mapping[Any, object], read: Callable[[Any], Iterable[Record]]) -> None:
@@ -120,7 +120,7 @@ class _Index:
 
 
 class View:
-    """Makes the rows anew whose Kartas have changed, in a thread."""
+    """Makes the rows with changed Kartas anew, in a thread."""
 
     def __init__(self, store: Store, storage: Storage) -> None:
         self._store = store
@@ -145,9 +145,9 @@ class View:
         return (await self.rows()).get(key)
 
     async def holder(self, group: str, kind: str, versions: Collection[str]) -> str:
-        """The owner of a Karta for a kind at the place where types are stored, "" where this API owns all.
+        """Return the owner of a Karta for a kind at the storage of types, or "" if this API owns all.
 
-        Where this API owns some, only those for ``versions`` count.
+        If this API owns some, only the Kartas for ``versions`` count.
         """
         row = await self.find(type_id(group, kind))
         if row is None or not row.is_stored:
@@ -155,7 +155,7 @@ class View:
         return row.owner or _owner(each for each in row.others if each.gvk.version in versions)
 
     def _renewed(self, sources: Mapping[Any, Any], snapshot: Snapshot) -> Mapping[str, Row]:
-        """Return the rows with those that have changed; where a Karta of a kind is stored, those that are stored."""
+        """Return the rows with the changed ones. If a Karta of a kind is stored, only stored rows of the kind count."""
         entries = snapshot.entries
         self._stored.update(sources, lambda name: self._storage.records(sources[name]))
         # By definition: a new snapshot has new entries.
