@@ -1,6 +1,6 @@
-"""The command line: one module per command, what they print in `render`.
+"""The command line: one module per command, and the forms of their output in `render`.
 
-stdout is data, stderr is talk. Exit code 0 is fine, 1 means findings or something that failed, 2 wrong usage. A
+stdout is data, stderr is talk. Exit code 0 is fine, 1 means findings or a failure, 2 wrong usage. A
 command is imported when it runs, so that ``--help`` answers at once.
 """
 
@@ -13,18 +13,18 @@ from karta_interpreter.cli.program import COMPLETE, NAME, PLUGIN, PluginHelp, pr
 
 
 def main() -> None:
-    """Run the command line; never returns."""
+    """Run the command line. Never returns."""
     program(prog_name=NAME, complete_var=COMPLETE)
 
 
 def kubectl() -> None:
-    """Run the command line as a plugin of kubectl, which its help shows; never returns."""
+    """Run the command line as a plugin of kubectl, as its help shows. Never returns."""
     click.Context.formatter_class = PluginHelp
     program(prog_name=PLUGIN, complete_var=COMPLETE)
 
 
 def kubectl_complete() -> None:
-    """Print what completes a command line of the plugin, in the form in which kubectl asks for it.
+    """Print the completions of a command line of the plugin, in the form that kubectl asks for.
 
     The last argument is the word to complete. The last line of the output is a directive of Cobra: 4 has no file names
     completed, 0 has them.

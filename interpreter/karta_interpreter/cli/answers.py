@@ -17,11 +17,11 @@ from karta_interpreter.engine.operations import Results, by_operation
 
 _MAX_WIDTH = 60
 _WIDTH = 78
-"""The width of the second column, for terminals with a hundred."""
+"""The width of the second column, for terminals with 100 columns."""
 
 
 def outcomes_table(outcomes: Iterable[CallOutcome]) -> str:
-    """One row per operation, and further rows where an answer has several lines."""
+    """Return one row per operation, and further rows if an answer has several lines."""
     rows = [
         ["" if number else str(outcome.call.operation), line]
         for outcome in outcomes
@@ -91,7 +91,7 @@ _LINES: Final[Mapping[str, Callable[[CallOutcome, Results], list[str]]]] = by_op
 
 
 def changes(before: JSON, after: JSON) -> list[str]:
-    """One line for each path with another value, in the order of keys; none for equal values.
+    """Return one line for each path with another value, in the order of keys; none for equal values.
 
     >>> changes({"spec": {"replicas": 3}}, {"spec": {"replicas": 5, "paused": True}})
     ['spec.paused: true (new)', 'spec.replicas: 3 -> 5']
@@ -101,7 +101,7 @@ def changes(before: JSON, after: JSON) -> list[str]:
 
 
 def short(value: JSON) -> str:
-    """A value in one line, cut where it gets long; conditions as their types and statuses.
+    """Return a value in one line, cut if it is long. Conditions appear as their types and statuses.
 
     >>> short({"a": [1, "b"]})
     '{"a": [1, "b"]}'
@@ -117,7 +117,7 @@ def short(value: JSON) -> str:
 
 
 def _leaves(before: JSON, after: JSON, path: Path = ()) -> Iterator[patch.Change]:
-    """Yield the changes of single fields, also those of an object that is new or removed."""
+    """Yield the changes of single fields, also fields of an object that is new or removed."""
     for change in patch.changes(before, after, path):
         old, new = ({} if side is NOTHING else side for side in change[1:])
         if isinstance(old, dict) and isinstance(new, dict) and (old or new):

@@ -32,7 +32,7 @@ _WITHOUT = {
     "--desired-replica": "desired-replica option is not set",
     "--status-file": "status-file option is not set",
 }
-"""What karmadactl prints where an option is missing."""
+"""The messages of karmadactl for a missing option."""
 ORDER = (
     Operation.RETAIN,
     Operation.INTERPRET_REPLICA,
@@ -60,7 +60,7 @@ def operation_named(name: str) -> Operation:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The objects and values that were given; None for each that was not."""
+    """The given objects and values. Each that was not given is None."""
 
     desired: Object | None = None
     observed: Object | None = None
@@ -74,7 +74,7 @@ class Arguments:
                 raise UsageProblem(f"error: the desired object is {desired}, but the observed one is {observed}")
 
     def call(self, operation: Operation) -> Call:
-        """The call of one operation; a UsageProblem when arguments are missing or too many."""
+        """Return the call of one operation. Raises UsageProblem if arguments are missing or too many."""
         if self.desired is None and self.observed is None and operation is not Operation.RETAIN:
             raise UsageProblem(f"Execute {operation} error: {_NO_OBJECT}")
         wrong = _WITHOUT.get(self.missing(operation))
@@ -85,13 +85,13 @@ class Arguments:
         return self._call(operation)
 
     def calls(self) -> list[Call]:
-        """The calls of all operations that have what they need."""
+        """Return the calls of all operations that have the arguments they need."""
         if self.desired is None and self.observed is None:
             raise UsageProblem(f"error: {_NO_OBJECT}")
         return [self._call(operation) for operation in Operation if not self.missing(operation)]
 
     def missing(self, operation: Operation) -> str:
-        """The option that an operation about an object lacks; empty when it has all."""
+        """Return the option that an operation about an object lacks; empty if it has all."""
         if operation is Operation.RETAIN and self.desired is None:
             return "--desired-file"
         if operation is Operation.RETAIN and self.observed is None:
@@ -120,7 +120,7 @@ def calls_for(
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """The results of a call, or the error that came instead; ``reason`` explains an answer on health."""
+    """The results of a call, or its error. ``reason`` explains an answer on health."""
 
     call: Call
     results: Results | None = None
@@ -131,7 +131,7 @@ class CallOutcome:
 def ask(
     interpreter: Interpreter, call: Call, references: Iterable[Object] = (), options: Options = DEFAULT_OPTIONS
 ) -> CallOutcome:
-    """The outcome of a call, also for an error; ``references`` are the objects that the definition may look up."""
+    """Return the outcome of a call, also for an error. ``references`` are objects that the definition may look up."""
     definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
     broken = interpreter.broken.get(call.operation)
     if broken:

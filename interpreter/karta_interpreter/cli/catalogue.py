@@ -90,7 +90,7 @@ def _list_text(summaries: Sequence[Object]) -> str:
 
 
 _WIDTH = 78
-"""The width of the last column, for terminals with a hundred."""
+"""The width of the last column, for terminals with 100 columns."""
 _MOST_LINES = 5
 
 
@@ -169,7 +169,7 @@ _LISTS = (
 
 
 def _section(header: Sequence[str], rows: Iterable[tuple[list[str], str]]) -> str:
-    """A table whose last column is wrapped, and whose first has a repeated value only once."""
+    """Return a table that wraps its last column, and shows a repeated value of its first column only once."""
     lines: list[list[str]] = []
     named = ""
     for (name, *cells), value in rows:

@@ -1,4 +1,4 @@
-"""Where two answers to one question differ, and why: for ``diff`` and ``replay``."""
+"""The differences between two answers to one question, and their reasons: for ``diff`` and ``replay``."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,14 +30,14 @@ _PREFIX: Final = "spec.structureDefinition."
 def answer_of(
     interpreter: Interpreter | None, call: Call, references: Iterable[Object], options: Options
 ) -> CallOutcome | None:
-    """Return the answer of a side; None when nothing answers the operation there."""
+    """Return the answer of a side, or None if nothing answers the operation there."""
     if interpreter is None or not interpreter.is_asked(call.operation):
         return None
     return ask(interpreter, call, references, options)
 
 
 def differences(before: CallOutcome | None, after: CallOutcome | None) -> Iterator[Difference]:
-    """Yield each place at which two answers differ; two errors are equal."""
+    """Yield each place that differs between two answers. Two errors are equal."""
     return compare_answers(_verdict(before), _verdict(after))
 
 
@@ -48,7 +48,7 @@ def _verdict(outcome: CallOutcome | None) -> Answer:
 
 
 def is_silence(found: Sequence[Difference]) -> bool:
-    """Whether one side does not answer the operation; below a path it is a text of the answers."""
+    """Return whether one side does not answer the operation. Below a path, the same mark is a text of the answers."""
     return any(not each.path and SILENT in each[1:] for each in found)
 
 
@@ -60,9 +60,9 @@ def cause_of(
     options: Options,
     found: Sequence[Difference],
 ) -> str:
-    """Return which expressions or annotations of the new definition give the places that differ, as `explain` knows.
+    """Return the new definition's expressions or annotations that give the differing places, as `explain` knows.
 
-    Where none gives them, the cause is the fields in which the old definition differs. Empty where there is no new
+    If none gives them, the cause is the fields in which the old definition differs. Empty if there is no new
     answer.
     """
     if after is None or not after.is_asked(call.operation):
@@ -70,14 +70,14 @@ def cause_of(
     explanation = explain(after.entry.definition, call, options, reader=Known.of(references))
     pointers = [json_pointer(each.path) for each in found]
     facts = [fact for fact in explanation.facts if fact.rule in _DECIDING or (fact.field and _gives(fact, pointers))]
-    # A part without an expression is a default: it is named only where there is nothing else.
+    # A part without an expression is a default. It is named only if there is nothing else.
     texts = dict.fromkeys(map(_cause, [fact for fact in facts if fact.expression or fact.rule in _DECIDING] or facts))
     causes = [*texts] or (_changed_fields(before, after) if before else [])
     return "; ".join(causes[:_MOST_CAUSES]) or explanation.definition
 
 
 def _changed_fields(before: Interpreter, after: Interpreter) -> list[str]:
-    """Return the fields in which two definitions differ."""
+    """Return the fields that differ between two definitions."""
     changes = patch.changes(before.entry.definition.manifest, after.entry.definition.manifest)
     return [field_path(change.path).removeprefix(_PREFIX) for change in changes]
 
@@ -94,7 +94,7 @@ def _cause(fact: Fact) -> str:
 
 
 def difference_lines(found: Sequence[Difference], *, full: bool) -> Iterator[str]:
-    """Yield the lines that show the places; one for an operation that only one side answers."""
+    """Yield the lines that show the places, or one line for an operation that only one side answers."""
     if is_silence(found):
         is_new = found[0].expected == SILENT
         yield click.style(f"  {silence(found)}", fg="green" if is_new else "red")
@@ -124,7 +124,7 @@ def example(title: str, found: Sequence[Difference], *, full: bool) -> str:
 
 
 def excerpt(value: JSON, *, full: bool) -> str:
-    """Return a value as text in one line, cut where it is long, unless it is to be seen in ``full``."""
+    """Return a value as text in one line, cut if it is long, unless it is to be seen in ``full``."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     return text if full or len(text) <= _EXCERPT else f"{text[:_EXCERPT]}… ({len(text)} characters: --full)"
 
@@ -143,7 +143,7 @@ KNOWN_FILE = Path(__file__).with_name("known.json")
 
 
 def reason_of(before: Interpreter | None, after: Interpreter | None, operation: str) -> str:
-    """Return the reason where one side is the catalogue's Karta and the other one a script; empty without one."""
+    """Return the reason if one side is the catalogue's Karta and the other one a script; otherwise empty."""
     if before is None or after is None:
         return ""
     sides = {_is_by_script(before, operation): before, _is_by_script(after, operation): after}

@@ -1,4 +1,4 @@
-"""The definition and the scripts that answer for a kind: those of the given files, or of the catalogue."""
+"""The definition and the scripts that answer for a kind, from the given files or from the catalogue."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ DEFINITIONS = (KARTA[1], RESOURCE_INTERFACE[1], KIND)
 
 
 class NoDefinition(Problem):
-    """There is no definition of a kind."""
+    """A kind has no definition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class DefinitionFiles:
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """The definition of a kind; ``broken`` has the first error of each script that cannot answer its operation."""
+    """The definition of a kind. ``broken`` has the first error of each script that cannot answer its operation."""
 
     entry: ServedDefinition
     broken: Mapping[str, Finding]
@@ -69,7 +69,7 @@ class Interpreter:
 
     @property
     def why_not(self) -> str:
-        """The reason why an operation has no answer, in karmadactl's words where only scripts are given."""
+        """Return the reason why an operation has no answer, in karmadactl's words if only scripts are given."""
         if self.entry.definition.has_karta:
             return "the definition's annotation karta-interpreter.io/operations leaves it out"
         return "rule is not enabled"
@@ -99,7 +99,7 @@ def read_definition_files(path: str) -> DefinitionFiles:
 
 
 def read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
-    """The definitions of paths; one that does not exist is wrong usage, as for all other files."""
+    """Return the definitions of paths. A path that does not exist is wrong usage, as for all other files."""
     given = [read_definition_files(path) for path in paths]
     for path in paths:
         if not (path == STDIN or is_url(path) or Path(path).exists()):
@@ -108,7 +108,7 @@ def read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
 
 
 def read_customizations(path: str) -> list[LoadedCustomization]:
-    """The customizations in a file, a folder or standard input; another object is in it with a finding."""
+    """Return the customizations in a file, a folder or standard input. Other objects are in it with a finding."""
     return [found for source, text in read_texts(path) for found in load_customizations(text, source)]
 
 
@@ -141,11 +141,11 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
 def interpreter_of(
     gvk: GVK, given: Sequence[DefinitionFiles], overrides: Iterable[LoadedCustomization] = ()
 ) -> Interpreter:
-    """The definition of a kind in files that were read, and its scripts; raises NoDefinition."""
+    """Return the definition of a kind in files that were read, and its scripts. Raises NoDefinition."""
     weaker = _about(gvk, (found for each in given for found in each.customizations))
     stronger = _about(gvk, overrides)
     layers = (_layer_about(gvk, each.layer) for each in given)
-    # In two steps, for two precedences: scripts of the given files over their Kartas, those of `overrides` over both.
+    # In two steps, for two precedences: scripts of the given files over their Kartas, scripts of `overrides` over both.
     below = combine(layers, scripts_of(weaker))
     found = combine([SourceDefinitions(tuple(below.entries.values()))], scripts_of(stronger))
     _print_findings(below, found)
@@ -158,7 +158,7 @@ def interpreter_of(
 
 
 def workload_of(obj: Object, filenames: Sequence[str], references: Iterable[str]) -> Workload:
-    """Return the object with the Karta of its kind; a UsageProblem where only scripts answer for the kind."""
+    """Return the object with the Karta of its kind. Raises UsageProblem if only scripts answer for the kind."""
     definition = interpreter_for(GVK.of(obj), filenames, ()).entry.definition
     if not definition.has_karta:
         raise UsageProblem(f"error: {definition.name} is not a Karta: scripts do not describe components")
@@ -168,7 +168,7 @@ def workload_of(obj: Object, filenames: Sequence[str], references: Iterable[str]
 
 
 def kinds_of(paths: Sequence[str]) -> set[GVK]:
-    """The kinds that the given files describe, also those with errors; without any those of the catalogue."""
+    """Return the kinds that the given files describe, also with errors; without files, the catalogue's kinds."""
     given = read_existing(paths)
     broken = {each.gvk for files in given for each in files.layer.quarantined if each.gvk}
     return broken.union(*map(_kinds, given)) if paths else {*catalogue_kinds()}
@@ -183,7 +183,7 @@ def _print_findings(*snapshots: Snapshot) -> None:
 def _broken(
     customizations: Iterable[LoadedCustomization], answered: frozenset[str] = frozenset()
 ) -> dict[str, Finding]:
-    """Return the first error of each broken script whose operation no script above it answers."""
+    """Return the first error of each broken script, if no script above it answers its operation."""
     return {
         name: problem for each in customizations for name in each.broken - answered if (problem := each.problem(name))
     }
@@ -211,9 +211,9 @@ def _kinds(given: DefinitionFiles) -> Iterator[GVK]:
 
 
 def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Definition]:
-    """Return the definitions of the given files, or without any of the catalogue; with ``kinds`` only these.
+    """Return the definitions of the given files, or without files of the catalogue; with ``kinds`` only these.
 
-    Raises Problem when a given file has a definition with errors, which are printed on stderr.
+    Raises Problem if a given file has a definition with errors. They are printed on stderr.
     """
     entries = _usable(paths) if paths else load_catalogue().entries
     return [entry.definition for entry in chosen(entries, kinds)]
@@ -228,7 +228,7 @@ def _usable(paths: Sequence[str]) -> list[ServedDefinition]:
 
 
 def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[ServedDefinition]:
-    """The entries whose kind, ``apiVersion/Kind`` or definition is named, in their own order; all without names."""
+    """Return the entries with a named kind, ``apiVersion/Kind`` or definition, in their order, or all without names."""
     for kind in kinds:
         if not any(_is_named(entry, [kind]) for entry in entries):
             known = sorted({entry.definition.gvk.kind for entry in entries})
@@ -263,7 +263,7 @@ def sources(function: Command) -> Command:
 
 
 def load_sources(given: Sources, selection: Selection = EVERYTHING) -> Snapshot:
-    """Load the snapshot of the sources; the findings about them are printed on stderr."""
+    """Load the snapshot of the sources. The findings about them are printed on stderr."""
     if given["filenames"]:
         if given["kartas"] or given["overrides"]:
             raise UsageProblem("error: give -f, or --kartas and --overrides, not both")

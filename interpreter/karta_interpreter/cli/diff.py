@@ -53,11 +53,11 @@ class ChangedAnswer(NamedTuple):
 
     question: SourcedCall
     differences: tuple[Difference, ...]
-    """Each place in which they differ."""
+    """Each place that differs between them."""
     known: str = ""
     """The reason in docs/developers/conformance.md."""
     cause: str = ""
-    """What gives the new answer, where that was asked for."""
+    """The cause of the new answer, if it was asked for."""
 
 
 _side = partial(click.option, required=True, multiple=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
@@ -147,7 +147,7 @@ def _change(sides: tuple[Side, Side], question: SourcedCall, options: Options, *
 
 
 def _distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
-    """Return the questions with different answers; of those about one object and operation each difference once."""
+    """Return the questions with different answers. About one object and operation, each difference appears once."""
     distinct: dict[object, ChangedAnswer] = {}
     for change in changes:
         place = _subject(change.question), change.question.source, change.question.line

@@ -1,4 +1,4 @@
-"""The calls that ``karta-interpreter diff`` makes: those of suites, and for a plain object one per operation."""
+"""The calls that ``karta-interpreter diff`` makes: the calls of suites, and one per operation for a plain object."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _Finder: TypeAlias = Callable[[GVK], Iterable[Definition]]
 
 @dataclass(frozen=True, slots=True)
 class SourcedCall:
-    """A call, and where it comes from: the object, and the case of a suite or a made member if there is one."""
+    """A call and its origin: the object, and the case of a suite or a made member if there is one."""
 
     gvk: GVK
     call: Call
@@ -41,10 +41,10 @@ class SourcedCall:
 
 
 def read_questions(paths: Sequence[str], replicas: Callable[[Object], int], definitions: _Finder) -> list[SourcedCall]:
-    """Read the calls of suites and of objects; raises Problem for what is neither.
+    """Read the calls of suites and of objects. Raises Problem for anything else.
 
     Definitions and customizations are passed over, so that a folder of the catalogue can be given. ``replicas`` is
-    the count that ReviseReplica writes into a plain object. Retain is asked about it beside `made_members` of the
+    the count that ReviseReplica writes into a plain object. Retain is asked about it next to `made_members` of the
     ``definitions`` of its kind.
     """
     # By their names: a suite is found below a folder, and may be named by itself as well.

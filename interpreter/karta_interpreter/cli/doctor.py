@@ -77,7 +77,7 @@ async def _examine_until_well(
 ) -> Sequence[CheckResult]:
     until, shown = time.monotonic() + seconds, ""
     while True:
-        # A new client each time, for the kubeconfig may be what is missing.
+        # A new client each time, because the kubeconfig may be missing.
         async with ApiServer.of(kubeconfig, context) as api:
             results = await examine(api, name=name, url=url)
         if not _has_problem(results) or time.monotonic() >= until:

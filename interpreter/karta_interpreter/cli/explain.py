@@ -1,4 +1,4 @@
-"""``karta-interpreter explain``: why an answer is what it is, and what a definition reads for each operation.
+"""``karta-interpreter explain``: the reasons for an answer, and the fields that a definition reads per operation.
 
 Other commands print explanations and warnings in the same form.
 """
@@ -102,7 +102,7 @@ def command(
 
 
 def _is_definition(path: str) -> bool:
-    """Whether a file, or the first one of a folder, has a Karta; standard input is an object, as it is read once."""
+    """Return whether a file, or a folder's first one, has a Karta. Standard input is an object, as it is read once."""
     if path == STDIN:
         return False
     return any(map(is_definition, read_objects(path)[:1]))
@@ -117,7 +117,7 @@ def show(
     *,
     strict: bool,
 ) -> None:
-    """Print the explanations of calls about one object; exit with 1 for an error, 3 for a warning if ``strict``."""
+    """Print the explanations of calls about one object. Exit with 1 for an error, 3 for a warning if ``strict``."""
     definition, origin = interpreter.entry.definition, interpreter.entry.origin
     explanations = []
     for call in calls:
@@ -178,7 +178,7 @@ def _lines(explanation: Explanation, columns: int) -> Iterator[str]:
 
 
 def _layers(layers: Iterable[InterpreterLayer]) -> Iterator[str]:
-    """One line: what answers, what would come before it, and what comes without it."""
+    """Yield one line: the layer that answers, the layer that would come before it, and the layer without it."""
     found = {layer.name: layer.note for layer in layers if not layer.answers}
     answering = " and ".join(layer.note for layer in layers if layer.answers) or "nothing"
     yield f"by {answering}; before it {found['customization']}; without this Karta Karmada has {found['karmada']}"
@@ -194,7 +194,7 @@ def _wrapped(text: str, columns: int, depth: int) -> list[str]:
 
 
 def _answer(explanation: Explanation) -> Iterator[str]:
-    """The results in a line each; of a changed object what the facts show."""
+    """Yield the results in a line each. Of a changed object, yield only the facts."""
     if explanation.error:
         yield f"error: {explanation.error}"
     for name, value in (explanation.results or {}).items():
@@ -215,7 +215,7 @@ def _details(fact: Fact) -> Iterator[str]:
 
 
 def place_text(place: Place) -> str:
-    """A place with its value in one line; a long value is left out.
+    """Return a place with its value in one line. A long value is left out.
 
     >>> place_text(Place(("status", "active"), 2, source="items", cluster="north"))
     'north status.active = 2'

@@ -280,7 +280,7 @@ def _in_both_states(definition: Definition) -> list[Operation]:
 
 
 class _Present(NamedTuple):
-    """What a folder of Karmada's tree has of a kind: the scripts, the files of its suites, and their cases."""
+    """The content of a kind's folder in Karmada's tree: the scripts, the files of its suites, and their cases."""
 
     scripts: Mapping[str, object]
     suites: Sequence[Path]
@@ -289,7 +289,7 @@ class _Present(NamedTuple):
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read a folder; one without a customization is not of the tree, and what is in it stays."""
+        """Read a folder. A folder without a customization is not part of the tree, and its content stays."""
         file = folder / "customizations.yaml"
         if not file.is_file():
             return cls({}, (), (), {})
@@ -304,20 +304,20 @@ class _Present(NamedTuple):
         )
 
     def replaced(self, customization: Object) -> Mapping[str, str]:
-        """Return what is not in the new folder before any case is asked, with reasons."""
+        """Return the names missing from the new folder before any case is asked, with reasons."""
         gone = self.scripts.keys() - customization["spec"]["customizations"].keys()
         scripts = {f"{each}, script": _NO_SCRIPT for each, slot in SLOTS.items() if slot.field in gone}
         return {**self.unreadable, **scripts}
 
     def worded(self, case: str, reason: str) -> str:
-        """Return a reason with a word for what was in the folder, or for what is not added."""
+        """Return a reason, marked as dropped if the case was in the folder, or else as left out."""
         names = {f"{each.call.operation}: {each.name}" for each in self.cases}
         is_there = case in names or case in self.unreadable or reason == _NO_SCRIPT
         return f"{'dropped' if is_there else 'left out'}: {reason}"
 
 
 def _cases(definition: Definition) -> list[Case]:
-    """The cases about a definition in the suites next to its file; none where it has no file."""
+    """Return the cases about a definition in the suites next to its file, or none without a file."""
     file = Path(definition.source)
     if not file.is_file():
         return []
@@ -335,7 +335,7 @@ def _is_about(case: Case, gvk: GVK) -> bool:
 def _check_answered(
     chosen: Sequence[tuple[Definition, Sequence[Operation]]], wanted: Sequence[Operation], *, gate: bool
 ) -> None:
-    """Name each operation that was asked for and that no definition has; with one definition that is an error."""
+    """Name each requested operation that no definition has. With one definition that is an error."""
     for operation in wanted:
         if any(operation in operations for _, operations in chosen):
             continue
@@ -360,7 +360,7 @@ def _exported(definition: Definition, operations: Sequence[Operation]) -> Export
 
 
 def _text(definition: Definition) -> str:
-    """Return the text of a definition's file, for its comments; nothing for standard input."""
+    """Return the text of a definition's file, for its comments, or nothing for standard input."""
     try:
         return Path(definition.source).read_text(encoding="utf-8-sig")  # editors on Windows write a byte order mark
     except (OSError, ValueError):
@@ -422,7 +422,7 @@ def _export_health(
     document: Callable[[Sequence[Check]], Object],
     **options: Unpack[_HealthOptions],
 ) -> None:
-    """Print the document with the checks of definitions for a tool; name those that have none, with the reason.
+    """Print the document with the checks of definitions for a tool. Name definitions without one, with the reason.
 
     Kinds that the tool judges itself are left out unless they are named.
     """
@@ -452,7 +452,7 @@ def _export_health(
 
 
 def _report(rejected: Mapping[str, str] | Mapping[GVK, str], summary: str, *, is_quiet: bool, is_error: bool) -> None:
-    """Print the reason of each rejection, and the counts; exit with 1 where a rejection is an error."""
+    """Print the reason of each rejection, and the counts. Exit with 1 if a rejection is an error."""
     for subject, reason in () if is_quiet else rejected.items():
         click.echo(escaped(f"{subject}: {reason}"), err=True)
     click.echo(summary, err=True)

@@ -1,4 +1,4 @@
-"""``karta-interpreter export override-policy`` and ``propagation-policy``: what a definition knows, as policies."""
+"""``karta-interpreter export override-policy`` and ``propagation-policy``: policies from a definition."""
 
 from textwrap import fill
 

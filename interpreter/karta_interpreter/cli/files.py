@@ -55,7 +55,7 @@ def check_path(path: str) -> None:
 
 
 def read_object(path: str, kinds: Kinds = frozenset) -> Object:
-    """The one object in a file, a folder or standard input; of several the one of the ``kinds``, if there are any."""
+    """Return the one object in a file, a folder or standard input; of several the one of the ``kinds``, if any."""
     found = read_objects(path, kinds)
     if len(found) != 1:
         what = (
@@ -68,9 +68,9 @@ def read_object(path: str, kinds: Kinds = frozenset) -> Object:
 
 
 def read_objects(path: str, kinds: Kinds = frozenset) -> list[Object]:
-    """All objects in a file, a folder or standard input; those of a ``List`` one by one, as kubectl takes them.
+    """Return all objects in a file, a folder or standard input; items of a ``List`` one by one, as kubectl takes them.
 
-    Of several objects those of the ``kinds``, if there are any: samples have Secrets and Services with the workload.
+    Of several objects, only objects of the ``kinds``, if any: samples have Secrets and Services with the workload.
     """
     found = list(starmap(_object, _values(path)))
     known = {(gvk.api_version, gvk.kind) for gvk in kinds()} if len(found) > 1 else ()
@@ -129,7 +129,7 @@ def read_url(url: str) -> bytes:
 
 
 def _parts(url: str, response: HTTPResponse, until: float) -> Iterator[bytes]:
-    """Yield an answer as it comes; raises Problem for one that is too long or too slow."""
+    """Yield an answer as it comes. Raises Problem if it is too long or too slow."""
     length = 0
     while part := response.read1(_PART):
         length += len(part)
@@ -143,9 +143,9 @@ def _parts(url: str, response: HTTPResponse, until: float) -> Iterator[bytes]:
 
 
 def read_stream(path: str) -> bytes | None:
-    """The content of standard input, of a URL or of a pipe, such as ``<(…)`` of a shell; None for files and folders.
+    """Return the content of standard input, a URL or a pipe, such as ``<(…)`` of a shell; None for files and folders.
 
-    What can be read once is kept, as definitions are looked up again for each kind.
+    Content that can be read only once is kept, because definitions are looked up again for each kind.
     """
     if is_url(path):
         return read_url(path)
@@ -218,7 +218,7 @@ def _item(document: Document) -> StatusItem:
 
 
 def read_crds(paths: Sequence[str]) -> list[Object]:
-    """Every CRD in files, folders and standard input; other objects in them are ignored."""
+    """Return every CRD in files, folders and standard input. Other objects in them are ignored."""
     crds = [value for path in paths for _, value in _values(path) if edit.get(value, ("kind",)) == CRD]
     if not crds:
         raise Problem(f"error: {', '.join(paths)}: there is no {CRD} in it")
@@ -260,7 +260,7 @@ def live(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def is_path(target: str) -> bool:
-    """Whether an argument is a file, a folder, a URL or standard input; a UsageProblem for a file that is missing."""
+    """Return whether an argument is a file, folder, URL or standard input. Raises UsageProblem for a missing file."""
     if target == STDIN or is_url(target) or Path(target).exists():
         return True
     if Path(target).suffix in (".yaml", ".yml", ".json"):
@@ -269,14 +269,14 @@ def is_path(target: str) -> bool:
 
 
 def file_given(target: str | None, path: str | None, option: str = "--object") -> str | None:
-    """Return the file that FILE or its option names; None where there is none, or RESOURCE/NAME."""
+    """Return the file that FILE or its option names, or None if there is none, or for RESOURCE/NAME."""
     if target and path is not None:
         raise UsageProblem(f"error: give {target} or {option}, not both")
     return target if target and is_path(target) else path
 
 
 def read_live(target: str, **connection: Unpack[ConnectionOptions]) -> Object:
-    """Return the object that ``RESOURCE/NAME`` names; RESOURCE is in any form that kubectl knows."""
+    """Return the object that ``RESOURCE/NAME`` names. RESOURCE is in any form that kubectl knows."""
     resource, _, name = target.partition("/")
     if not resource or not name or "/" in name:
         raise UsageProblem(f"error: {target}: give a file that exists, or RESOURCE/NAME, such as rayjob/demo")
@@ -297,11 +297,11 @@ async def _find(resource: str, name: str, connection: ConnectionOptions) -> Obje
 
 
 async def _resource(api: ApiServer, text: str) -> tuple[str, Object]:
-    """The API version and the entry of its ``APIResourceList`` that a text names; the first one, as in kubectl."""
+    """Return the API version and the ``APIResourceList`` entry that a text names; the first one, as in kubectl."""
     word, _, group = text.lower().partition(".")
     groups = (await api.get("/apis")).get("groups")
     versions = ([] if group else ["v1"]) + list(_versions(groups, group))
-    # All versions are asked at once; an aggregated API that is down must not hide the resources of others.
+    # All versions are asked at once. An aggregated API that is down must not hide the resources of others.
     lists = await asyncio.gather(*map(api.resources, versions), return_exceptions=True)
     errors = [each for each in lists if isinstance(each, BaseException)]
     for version, resources in zip(versions, lists, strict=True):

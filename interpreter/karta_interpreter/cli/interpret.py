@@ -152,7 +152,7 @@ def _print_skipped(interpreter: Interpreter, arguments: Arguments) -> None:
 
 
 def _warnings(definition: Definition, calls: Iterable[Call], references: Sequence[Object]) -> list[Fact]:
-    """Return the warnings about what the definition looks for in the objects and does not find."""
+    """Return the warnings about things that the definition looks for in the objects and does not find."""
     known = Known.of(references)
     asked = [
         (resolved(definition, call.object, known), call) for call in calls if not definition.scripts.of(call.operation)
@@ -209,7 +209,7 @@ def _title(entry: ServedDefinition, obj: Object) -> str:
 
 
 def check_scripts(paths: Sequence[str]) -> None:
-    """Print what karmadactl prints, and all findings on stderr; exit with 1 when one is an error."""
+    """Print the output of karmadactl, and all findings on stderr. Exit with 1 if one is an error."""
     if not paths:
         raise UsageProblem("error: nothing to check: give customizations with -f")
     customizations = [found for path in paths for found in read_customizations(path)]
@@ -241,7 +241,7 @@ def _lines(customization: LoadedCustomization) -> Iterator[tuple[str, ...]]:
     if wrong or customization.gvk is None:
         yield (wrong,)
         return
-    # karmadactl ends this line and that of an error with a tab, which makes a column and so trailing spaces.
+    # karmadactl ends this line and error lines with a tab, which makes a column and so trailing spaces.
     yield f"TARGET: {customization.gvk.api_version} {customization.gvk.kind}", ""
     yield ("RULERS:",)
     for operation in ORDER:

@@ -12,7 +12,7 @@ from karta_interpreter.languages.jq import Query
 
 _MEMBER = "member"
 _IDENTITIES = ("name", "type", "kind", "version", "id", "image")
-"""Ends of fields by which elements of lists correspond, and whose other values would make another object."""
+"""Ends of fields that match elements of lists. Other values in them would make another object."""
 
 
 class MadeMember(NamedTuple):
@@ -24,7 +24,7 @@ class MadeMember(NamedTuple):
 
 
 def made_members(obj: Object, definitions: Iterable[Definition]) -> Iterator[MadeMember]:
-    """Yield an object as template beside a member that has another value wherever a definition may keep one."""
+    """Yield an object as template next to a member with another value at each place where a definition may keep one."""
     definitions = tuple(definitions)
     template = {field: value for field, value in obj.items() if field != "status"}
     member: Object = {**obj, "spec": _changed(obj.get("spec"))}

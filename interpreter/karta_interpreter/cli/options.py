@@ -21,19 +21,19 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 PATH = click.Path(exists=True, path_type=Path)
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 LATER = click.Path(readable=False)
-"""A path that the command checks when it reads it; shells complete it."""
+"""A path that the command checks when it reads it. Shells complete it."""
 _LAST_PORT = 65_535
 _COUNT = re.compile(r"[0-9]{1,10}", re.ASCII)
 _OBJECT_NAME = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
 
 
 class HostPort(click.ParamType[Any]):
-    """``HOST:PORT`` as a pair; an IPv6 address is in brackets."""
+    """``HOST:PORT`` as a pair. An IPv6 address is in brackets."""
 
     name = "address"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's signature
-        """The pair; a usage error for anything else."""
+        """Return the pair. Anything else is a usage error."""
         if isinstance(value, tuple):
             return value
         found = re.fullmatch(r"(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})", value)
@@ -43,33 +43,33 @@ class HostPort(click.ParamType[Any]):
 
 
 class OutputFolder(click.Path):
-    """A folder to write into; an empty path, as from an unset variable, would be the current one."""
+    """A folder to write into. An empty path, as from an unset variable, would be the current one."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's signature
-        """The path; a usage error for an empty one."""
+        """Return the path. An empty one is a usage error."""
         return super().convert(value, param, ctx) if value else self.fail("the path is empty", param, ctx)
 
 
 class ObjectName(click.types.StringParamType):
-    """The name of an object on an API server; without one its path would be that of all objects."""
+    """The name of an object on an API server. Without a name the path would mean all objects."""
 
     name = "name"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401 - click's signature
-        """The name; a usage error for anything else."""
+        """Return the name. Anything else is a usage error."""
         if not _OBJECT_NAME.fullmatch(value):
             self.fail(f"{value!r} is not the name of an object", param, ctx)
         return str(value)
 
 
 class WholeNumber(click.IntRange):
-    """A whole number in a range; an error repeats the value and the range in words."""
+    """A whole number in a range. An error repeats the value and the range in words."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's signature
-        """The number; a usage error for anything else."""
+        """Return the number. Anything else is a usage error."""
         try:
             return int(super().convert(value, param, ctx))
         except click.BadParameter:
@@ -83,7 +83,7 @@ class Counts(click.ParamType[Any]):
     name = "counts"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's signature
-        """The counts by name; a usage error for anything else."""
+        """Return the counts by name. Anything else is a usage error."""
         counts: dict[str, int] = {}
         for part in value.split(","):
             name, _, count = part.strip().rpartition("=")
@@ -95,17 +95,17 @@ class Counts(click.ParamType[Any]):
 
 
 class Decimal(click.FloatRange):
-    """A number in a range; click takes "nan" for one in any range, as it is neither less nor more."""
+    """A number in a range. To click "nan" is in any range, because it is neither less nor more."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's signature
-        """The number; a usage error for anything else."""
+        """Return the number. Anything else is a usage error."""
         number: float = super().convert(value, param, ctx)
         if math.isnan(number):
             self.fail(f"{value} is not a number", param, ctx)
         return number
 
 
-# click calls the completers of options with three arguments, of which a list of words needs the last one.
+# click calls the completers of options with three arguments. A list of words needs only the last one.
 def complete_operations(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
     """The operations that complete a word, or the last one of a list with commas."""
     before, comma, word = incomplete.rpartition(",")
@@ -125,7 +125,7 @@ def complete_kinds_and_files(ctx: click.Context, param: click.Parameter, incompl
 
 
 def output(*forms: str) -> Callable[[Command], Command]:
-    """Add the option for the form of what is printed, by default the first one."""
+    """Add the option for the form of the output, by default the first one."""
     return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], help="How to print.")
 
 
@@ -154,7 +154,7 @@ def inputs(*names: str, text: str) -> Callable[[Command], Command]:
 
 
 definitions = inputs("-f", "--filename", "filenames", text="Definitions and customizations instead of the catalogue")
-"""The option for definitions, of every command that reads some; a workload is in ``--object``."""
+"""The option for definitions, of every command that reads some. A workload is in ``--object``."""
 
 references = inputs("--reference-file", "references", text="Objects that the definition may look up")
 status_file = file_option("--status-file", help="One AggregatedStatusItem per document.")
@@ -168,7 +168,7 @@ COUNTING = click.Choice([each.value for each in Counting])
 
 
 def answer_options(function: Command) -> Command:
-    """Add the settings of `serve` that change answers; the command gets them as ``options``."""
+    """Add the settings of `serve` that change answers. The command gets them as ``options``."""
 
     @click.option("--resource-quota-estimate", is_flag=True, help=QUOTA_ESTIMATE)
     @click.option(

@@ -16,7 +16,7 @@ from karta_interpreter.base.findings import did_you_mean, escaped
 NAME = "karta-interpreter"
 PLUGIN = "kubectl karta"
 COMPLETE = "_KARTA_INTERPRETER_COMPLETE"
-"""The environment variable in which a shell asks for completions."""
+"""The environment variable that a shell sets to ask for completions."""
 KARTA_API_GROUP = "KARTA_INTERPRETER_KARTA_API_GROUP"
 """The environment variable with the API group of Kartas, for all commands."""
 
@@ -54,7 +54,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Problem(click.ClickException):
-    """A failure: one line on stderr, exit code 1; the message is shown as it is."""
+    """A failure: one line on stderr, exit code 1. The message is shown unchanged."""
 
     exit_code = 1
 
@@ -70,7 +70,7 @@ class UsageProblem(Problem):
 
 
 def missing_extra(command: str, error: ModuleNotFoundError) -> UsageProblem | None:
-    """The message about a library of an extra that a command needs; None when no extra installs it.
+    """Return the message about a library of an extra that a command needs, or None if no extra installs it.
 
     >>> missing_extra("serve", ModuleNotFoundError(name="aiohttp.web_server")).message
     "error: serve requires aiohttp; install the [server] extra: pip install 'karta-interpreter[server]'"
@@ -109,7 +109,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that a line begins with; a usage error suggests a name for an unknown one."""
+        """Return the command that a line begins with. A usage error suggests a name for an unknown one."""
         if args and args[0] not in (*COMMANDS, *_ALIASES) and not args[0].startswith("-"):
             ctx.fail(f"No such command '{args[0]}'; {did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
@@ -125,9 +125,9 @@ class Commands(click.Group):
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
-        """Run a command; an error that this package raises on purpose and a full disk become one line and exit code 1.
+        """Run a command. This package's own errors and a full disk become one line and exit code 1.
 
-        So does a library that is missing because its extra is not installed; the exit code is 2 then.
+        So does a library that is missing because its extra is not installed, with exit code 2.
         """
         try:
             return super().invoke(ctx)
@@ -144,7 +144,7 @@ class Commands(click.Group):
 
 
 class PluginHelp(click.HelpFormatter):
-    """Help in which commands begin with ``kubectl karta``."""
+    """Help that begins commands with ``kubectl karta``."""
 
     def getvalue(self) -> str:
         """The text of the help."""
@@ -169,7 +169,7 @@ Exit codes:
 def program(ctx: click.Context) -> None:
     """Answer Karmada's resource interpreter from Karta definitions."""
     if (group := os.environ.get(KARTA_API_GROUP)) and not ctx.resilient_parsing:
-        # Imported only where it is needed: it takes as long as many a command.
+        # Imported only if it is needed: it takes as long as many a command.
         from karta_interpreter.definitions.karta.schema import karta_api_group  # noqa: PLC0415 - see above
 
         ctx.with_resource(karta_api_group(group))

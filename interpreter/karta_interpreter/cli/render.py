@@ -1,4 +1,4 @@
-"""What commands print: tables, YAML and JSON, and findings as text; the progress of work that takes seconds."""
+"""The output of commands: tables, YAML and JSON, findings as text, and the progress of work that takes seconds."""
 
 import json
 import re
@@ -19,7 +19,7 @@ _STYLE = re.compile(r"(\x1b\[(?:[01]|3[0-7]|22)m)")
 
 
 def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> str:
-    """The rows with their columns aligned, every line ending in a newline; colours do not count as width.
+    """Return the rows with aligned columns. Every line ends in a newline. Colours do not count as width.
 
     >>> print(table([["a", "long"], ["bb", "x"]], header=["K", "V"]), end="")
     K   V
@@ -95,9 +95,9 @@ _WIDTH = 92  # of an expression: with the margin it fits into a hundred columns
 
 
 def findings_text(findings: Iterable[Finding]) -> str:
-    """Each finding as ``file:line:column: severity [rule] path: message``, in the order of the places.
+    """Return each finding as ``file:line:column: severity [rule] path: message``, in the order of the places.
 
-    Below it the expression with the place underlined, where the finding is about one, and what to do.
+    Below it are the expression with the place underlined, if the finding is about one, and advice.
     """
     return "".join(map(_finding, in_order(findings)))
 
@@ -137,7 +137,7 @@ Item = TypeVar("Item")
 
 
 def watched(items: Sequence[Item], label: str) -> Iterator[Item]:
-    """Yield the items; on a terminal a bar on stderr shows how many are done."""
+    """Yield the items. On a terminal a bar on stderr shows how many are done."""
     if not sys.stderr.isatty():
         yield from items
         return

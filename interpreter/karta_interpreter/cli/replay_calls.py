@@ -29,10 +29,10 @@ from karta_interpreter.webhook.wire.request import request_of
 from karta_interpreter.webhook.wire.results import results_of
 
 LEAST_BYTES: Final = 2**20
-"""Bytes of recordings from which it pays to start processes."""
+"""The size of recordings in bytes that makes starting processes worthwhile."""
 _MOST_EXAMPLES: Final = 3
 _MOST_EXPLAINED: Final = 20
-"""Calls with differences at the same places of a kind whose causes are looked for; the others have the last cause."""
+"""Calls with differences at the same places of a kind that get their own cause. The others get the last cause."""
 _UNKNOWN_KIND: Final = 404
 _NOT_ANSWERED: Final = (_UNKNOWN_KIND, 400)
 _OVERLOADED: Final = (503, 504)
@@ -41,11 +41,11 @@ _LOOKS_UP: Final = "the definition looks up other objects, which a recording doe
 
 
 _Arguments: TypeAlias = tuple[Side | None, Side, Selection]
-"""Those of `Replay`."""
+"""The arguments of `Replay`."""
 
 
 class Key(NamedTuple):
-    """What the answers of a group have in common."""
+    """The common properties of the answers of a group."""
 
     gvk: GVK
     operation: Operation
@@ -78,14 +78,14 @@ class Group:
 
 @dataclass
 class Findings:
-    """What replayed files have: the calls by kind and operation, the answers that differ, and what was left out."""
+    """The content of replayed files: the calls by kind and operation, the differing answers, and the omissions."""
 
     asked: Counter[tuple[GVK, Operation]] = field(default_factory=Counter)
     groups: dict[Key, Group] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: "Findings") -> None:
-        """Take in what other files have."""
+        """Add the findings of other files."""
         self.asked += other.asked
         self.left_out += other.left_out
         for key, group in other.groups.items():
@@ -100,7 +100,7 @@ class Findings:
 class Replay:
     """Asks the calls of files about selected kinds again.
 
-    ``after`` answers are compared with those of ``before``, or without one with the recorded answers.
+    ``after`` answers are compared with the answers of ``before``, or without it with the recorded answers.
     """
 
     def __init__(self, before: Side | None, after: Side, selection: Selection = EVERYTHING) -> None:
@@ -144,7 +144,7 @@ class Replay:
         findings.groups.setdefault(key, Group()).add(group)
 
     def differences(self, recorded: RecordedCall, request: Request) -> tuple[Difference, ...]:
-        """Return where the two answers to a recorded call differ; raises RecordingError."""
+        """Return the differences between the two answers to a recorded call. Raises RecordingError."""
         gvk, call = _question(request)
         after = answer_of(self._after.find(gvk), call, (), recorded.options)
         if self._before:
@@ -170,7 +170,7 @@ class Replay:
 
 
 def _recorded_answer(recorded: RecordedCall, call: Call, *, is_answered: bool) -> CallOutcome | None:
-    """Return the answer of the server; raises RecordingError where it had no time for one."""
+    """Return the answer of the server. Raises RecordingError if the server had no time for one."""
     answer = recorded.answer
     if answer.get("successful"):
         return CallOutcome(call, results_of(call, answer))
@@ -190,7 +190,7 @@ def _question(request: Request) -> tuple[GVK, Call]:
 
 
 def replayed(files: Sequence[Path], before: Side | None, after: Side, selection: Selection) -> Findings:
-    """Ask the calls of all files again, in several processes where that pays; raises Problem."""
+    """Ask the calls of all files again, in several processes if that pays. Raises Problem."""
     findings = Findings()
     for found in _each(files, (before, after, selection)):
         findings.add(found)
@@ -198,7 +198,7 @@ def replayed(files: Sequence[Path], before: Side | None, after: Side, selection:
 
 
 def _each(files: Sequence[Path], arguments: _Arguments) -> Iterator[Findings]:
-    # The cores that this process may use, where the system tells.
+    # The cores that this process may use, if the system tells.
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if len(files) == 1 or cores == 1 or sum(path.stat().st_size for path in files) < LEAST_BYTES:
         replay = Replay(*arguments)
@@ -221,7 +221,7 @@ _REPLAYS: list[Replay] = []
 
 
 def _begin(*arguments: *_Arguments) -> None:
-    # The process that prints reads the definitions as well, and shows what is to be said about them.
+    # The process that prints also reads the definitions, and shows the findings about them.
     sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - until the end of the process
     _REPLAYS.append(Replay(*arguments))
 

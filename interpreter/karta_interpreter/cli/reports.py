@@ -58,7 +58,7 @@ FORMATS: Final[Mapping[str, Callable[[Sequence[Finding], Iterable[str]], str]]] 
     "sarif": sarif,
     "junit": junit,
 }
-"""By the name of the format; each takes the findings, and the names of all files."""
+"""The formats by name. Each takes the findings, and the names of all files."""
 
 
 def _message(finding: Finding) -> str:
@@ -95,7 +95,7 @@ def _lines(findings: Iterable[Finding]) -> str:
 
 
 def xml_element(parent: ET.Element | None, tag: str, **attributes: object) -> ET.Element:
-    """A new element, below ``parent`` where there is one."""
+    """Return a new element, below ``parent`` if there is one."""
     written = {name: xml_text(str(value)) for name, value in attributes.items()}
     return ET.Element(tag, written) if parent is None else ET.SubElement(parent, tag, written)
 

@@ -58,7 +58,7 @@ class _Address(click.types.StringParamType):
 # A day is long enough for every setting, and a timer of the event loop can still be set to it.
 _SECONDS = Decimal(min=0, max=86_400)
 _SOME_SECONDS = Decimal(min=0, min_open=True, max=86_400)
-# A thousand years; no certificate can end after the year 9999.
+# 1,000 years. A certificate cannot end after the year 9999.
 _DAYS = Decimal(min=0, min_open=True, max=365_000)
 
 
@@ -178,7 +178,7 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
         _option("types_rate", WholeNumber(min=1), "Most requests to it in a minute from one address.", "NUMBER"),
     ],
 }
-"""The options by what they are about; few servers need an advanced one."""
+"""The options by subject. Few servers need an advanced one."""
 
 
 def serve(**settings: object) -> None:
@@ -245,7 +245,7 @@ def _similar(name: str) -> str:
 
 
 class _Serve(click.Command):
-    """The command, whose help has its options by what they are about."""
+    """The command with its options by subject in its help."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rest = [option for option in self.get_params(ctx) if option not in self.params]

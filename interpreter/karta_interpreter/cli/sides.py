@@ -21,7 +21,7 @@ from karta_interpreter.definitions.sources.snapshot import SourceDefinitions
 
 CATALOGUE = "catalogue"
 _FOLDER = "kartas"
-"""Where a repository has the catalogue, a folder for each group, version and kind."""
+"""The catalogue's folder in a repository, with a folder for each group, version and kind."""
 
 
 class _Catalogue(NamedTuple):
@@ -65,7 +65,7 @@ class Side:
         return Side, (self._paths, self._catalogues)
 
     def find(self, gvk: GVK) -> Interpreter | None:
-        """Return what answers for a kind, None where nothing does; findings about it go to stderr once."""
+        """Return the interpreter of a kind, or None if nothing answers for it. Findings about it go to stderr once."""
         if gvk not in self._interpreters:
             self._interpreters[gvk] = self._read(gvk)
         return self._interpreters[gvk]
@@ -87,11 +87,10 @@ class Side:
 
 
 def side_of(texts: Sequence[str], opened: ExitStack) -> Side:
-    """Read a side as the command line names it; raises UsageProblem for an unknown name.
+    """Read a side as the command line names it. Raises UsageProblem for an unknown name.
 
     A path holds Kartas or customizations. ``catalogue`` is the embedded one, a kind is one definition of it, and
-    ``@REVISION``, alone or after either, takes the catalogue from a git revision. ``opened`` removes what was checked
-    out.
+    ``@REVISION``, on its own or after either, takes the catalogue from a git revision. ``opened`` removes the checkout.
     """
     paths = [text for text in texts if text == STDIN or is_url(text) or Path(text).exists()]
     return Side(paths, [_catalogue(text, opened) for text in texts if text not in paths])

@@ -61,7 +61,7 @@ def summary(report: Report) -> str:
 
 
 def suites_json(report: Report) -> JSON:
-    """Each case with its expected and its actual answer, and the totals, for machines."""
+    """Return each case with its expected and its actual answer, and the totals, for machines."""
     return {
         "cases": [_case(outcome) for outcome in report.shown],
         "kinds": [{**gvk.type_meta, **_counts(totals)} for gvk, totals in report.kinds.items()],
@@ -71,7 +71,7 @@ def suites_json(report: Report) -> JSON:
 
 
 def difference(outcome: Outcome) -> str:
-    """The expected and the actual answer as a unified diff of YAML; empty where one of them is an error."""
+    """Return the expected and the actual answer as a unified diff of YAML; empty if one of them is an error."""
     results = outcome.results
     if results is None or outcome.case.error is not None:
         return ""
@@ -115,7 +115,7 @@ def _case(outcome: Outcome) -> JSON:
 
 
 def junit(report: Report) -> str:
-    """The outcomes that are shown, as a document; a suite that cannot be read is an error in it."""
+    """Return the outcomes that are shown, as a document. A suite that cannot be read is an error in it."""
     totals, unreadable = Totals.of(report.shown), len(report.unreadable)
     root = xml_element(None, "testsuites", tests=totals.cases + unreadable, failures=totals.failed, errors=unreadable)
     for gvk, found in by_kind(report.shown).items():
@@ -211,7 +211,7 @@ def command(  # noqa: PLR0913 - one for each option
 
 
 def _updated(report: Report) -> Report:
-    """Write the answers of failed cases into their suites; what has no answer, or cannot be written, stays failed."""
+    """Write the answers of failed cases into their suites. Missing and unwritable answers leave their cases failed."""
     left = []
     # By the file, which links may name twice: once it is written, the lines of its cases are others.
     files: dict[Path, list[Outcome]] = {}

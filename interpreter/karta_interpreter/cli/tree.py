@@ -39,7 +39,7 @@ _Lacks = Mapping[tuple[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """A component or an instance; a component with one nameless instance is shown as one."""
+    """A component or an instance. A component with one nameless instance is shown as one."""
 
     name: str
     kind: str = ""

@@ -151,9 +151,9 @@ def _summary(number: Mapping[str, int]) -> str:
 
 
 def crd_findings(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> Iterator[Finding]:
-    """Yield what the CRDs contradict in all readable Kartas of files, each finding with its place.
+    """Yield the contradictions between the CRDs and all readable Kartas of files, each finding with its place.
 
-    Several CRDs of one kind are releases of it: only what all of them contradict is a finding.
+    Several CRDs of one kind are its releases: only contradictions with all of them are a finding.
     """
     for file in (file for each in given for file in each.files):
         text, reason = decode(file.content or b"")

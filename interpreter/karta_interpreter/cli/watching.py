@@ -12,7 +12,7 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 
 
 def watch(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``--watch`` to a command, whose arguments of these names hold files: ``paths``, ``filenames``, ``crd``."""
+    """Add ``--watch`` to a command. Its arguments ``paths``, ``filenames`` and ``crd`` hold the files."""
 
     @wraps(command)
     def watching(*, is_watched: bool, **given: Any) -> None:  # noqa: ANN401 - what click gives
@@ -50,7 +50,7 @@ def _changes(files: list[Path]) -> Iterator[None]:
 
 
 def _run(command: Callable[..., None], given: dict[str, Any]) -> None:
-    """Run a command, whose failure does not end the program."""
+    """Run a command. Its failure does not end the program."""
     try:
         command(**given)
     except InterpreterError as error:

@@ -207,7 +207,7 @@ def _expression(script: OperationScript, query: Query, expected: str, name: str)
 
 
 def _answer(expected: str) -> str:
-    """Return the start of a call that compares results as text: only a boolean has its text, only a text may not be JSON."""
+    """Return the start of a call that compares results by text: only booleans share theirs, only texts are not JSON."""
     if expected in ("true", "false"):
         return f"is_answer({expected}"
     # jq's tostring gives JSON for all values but texts. Only a text may not be JSON, and Lua compares it at once.

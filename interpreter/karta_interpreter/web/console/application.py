@@ -153,7 +153,7 @@ class Console:
         return _json({**state(served.snapshot()), **found})
 
     async def _answers(self, request: web.Request) -> web.Response:
-        """Return the answers to a `Question`. The page ends a request, and so its process, if a newer one replaces it."""
+        """Return the answers to a `Question`. The page ends a request and its process if a newer one replaces it."""
         if request.content_type != "application/json":
             raise web.HTTPUnsupportedMediaType(reason="the body must be application/json")
         body = await request.read()

@@ -55,7 +55,7 @@ class Marker:
 
 
 def read_object(text: str, kinds: Collection[GVK] = ()) -> Marker | None:
-    """Return the object of a text, or None if it is empty; among several the one of these ``kinds``. Raises TextError."""
+    """Return the object of a text, None if it is empty. Of several, take one of these ``kinds``. Raises TextError."""
     places = _objects(text)
     if len(places) > 1:
         fitting = [place for place in places if GVK.of(place.value) in kinds]

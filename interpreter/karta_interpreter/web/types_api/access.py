@@ -104,7 +104,7 @@ class ClusterAccess:
         """The answer to each question, behind the moment until which it is used."""
 
     async def user(self, token: str) -> str:
-        """Return the name of the user, as RBAC knows it. Raises ApiError: 401, or 503 if the API server cannot be asked."""
+        """Return the user's name, as RBAC knows it. Raises ApiError: 401, or 503 if the API server cannot be asked."""
         return str((await self._user(token)).get("username"))
 
     async def authorize(self, token: str, verb: str) -> None:
@@ -140,7 +140,7 @@ class ClusterAccess:
             answer = (await self._api.create(path, review)).get("status")
         except ClusterError as error:
             raise unavailable("the API server cannot be asked about the token") from error
-        # If the cache is full of valid answers, new ones are not kept: a flood of tokens must not displace others' answers.
+        # If it is full of valid answers, new ones are not kept: a flood of tokens must not displace answers of others.
         if len(self._kept) >= _MOST_KEPT:
             self._kept = {name: each for name, each in self._kept.items() if now < each[0]}
         if len(self._kept) < _MOST_KEPT:

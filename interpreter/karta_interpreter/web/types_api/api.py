@@ -59,7 +59,7 @@ async def serve_types(
     edge = HttpApi(routes.table(), access, ClientLimits(settings.types_rate), readiness)
     connections = Connections(edge, replace(settings, body_limit=limit))
     listener = Listener(connections, tls, most=_CONNECTIONS, rejected=Metrics().connection_rejected)
-    await view.rows()  # 10,000 types take a second of processor time, for which no client has to wait
+    await view.rows()  # 10,000 types take a second of processor time; clients do not have to wait for it
     await listener.open(host, port)
     try:
         url = f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{listener.port}"

@@ -38,7 +38,7 @@ from karta_interpreter.webhook.server.log import log
 _T = TypeVar("_T")
 _LOOK_SECONDS: Final = 0.01
 _MOST_ASKED: Final = 100  # Kartas in one question to the webhook
-_OTHERS_LABELS: Final = "run.ai/"  # which admission stamps on Kartas, for tools that look one up by its kind
+_OTHERS_LABELS: Final = "run.ai/"  # admission adds these to Kartas, for tools that look one up by its kind
 _REJECTED: Final = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
 
 
@@ -67,7 +67,7 @@ class ClusterStorage:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Keep other tasks from writing, once all Kartas are known. The API server keeps other processes from writing."""
+        """Keep other tasks from writing, once all Kartas are known. The API server keeps other processes from it."""
         try:
             async with asyncio.timeout(self._seconds):
                 while not self._cluster.synced:  # noqa: ASYNC110 - it has no event for it

@@ -26,7 +26,7 @@ _HEADERS: Final = {"Server": "karta-interpreter", "Cache-Control": "no-store", "
 _READS: Final = {"get", "list"}
 _LONGEST: Final = 200  # of texts of a client in the log, which may be as long as a header
 _MOST_CLIENTS: Final = 10_000
-_AT_ONCE: Final = 2  # requests of one user; others of this user wait, so that those of another one need not
+_AT_ONCE: Final = 2  # requests of one user; the user's other requests wait, so that other users do not
 _ANYTHING: Final = re.compile("")
 
 

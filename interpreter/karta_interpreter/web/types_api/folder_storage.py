@@ -122,7 +122,7 @@ def _text(wanted: StoredType) -> bytes:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Replace the content of a file. It is on the disk when this returns, and always complete: the old or the new one."""
+    """Replace the content of a file. It is on the disk when this returns. A file is never there in part."""
     new = path.with_name(f".{path.name}.tmp")  # no name of a definition, so the server does not read it
     # Left by a process that was killed, or put there by another one: a link would lead the content elsewhere.
     new.unlink(missing_ok=True)

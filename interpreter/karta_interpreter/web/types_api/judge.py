@@ -216,7 +216,7 @@ class Judge:
     ) -> bytes:
         """Return the explanations of each operation about an object as JSON.
 
-        ``about`` returns the arguments that the process needs for a version of the kind (`packed`). For an unknown version
+        ``about`` returns the data that the process needs for a version of the kind (`packed`). For an unknown version
         it returns nothing, and the answer is empty.
         """
         return await self._ask(_INTERPRET, orjson.dumps([group, kind]) + b"\n" + body, user, about)

@@ -147,7 +147,7 @@ class Validation(Model):
 
 
 class Judged(TypeFields, Validation):
-    """A child process's findings about a `WorkloadTypeInput`. ``kinds`` has the kind of each Karta, None without one."""
+    """A child process's view of a `WorkloadTypeInput`. ``kinds`` has the kind of each Karta, None without one."""
 
     kinds: list[GVK | None]
     errors_total: int

@@ -33,7 +33,7 @@ _HELM_NAMESPACE: Final = "meta.helm.sh/release-namespace"
 _MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 # Made up once. Another one would give every type another id, and orphan those that are stored.
 _NAMESPACE: Final = UUID("12afb701-5d72-409b-9e0a-63ffc3b5900f")
-_MOST_IDS: Final = 65_536  # each list of types asks for those of all Kartas; groups and kinds are bounded by nothing
+_MOST_IDS: Final = 65_536  # each list of types asks for the ids of all Kartas; groups and kinds have no limit
 _LABELS: Final = ("metadata", "labels")
 _ANNOTATIONS: Final = ("metadata", "annotations")
 

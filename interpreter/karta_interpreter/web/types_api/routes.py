@@ -156,7 +156,7 @@ class Routes:
         return StoredType(judged.group, judged.name, await asyncio.to_thread(orjson.loads, kartas))
 
     async def _judged(self, asked: RequestContext, row: Row | None = None) -> tuple[models.Judged, bytes]:
-        """Return the content of a body about a type, and its Kartas as JSON. Raises ApiError if a finding is an error."""
+        """Return the content of a body about a type, and its Kartas as JSON. Raises ApiError for an error finding."""
         judged, kartas = await self.judge.judged(await read(asked, self.body_limit), asked.user)
         asked.about = f"{judged.name}.{judged.group}"
         more = self._more_findings(judged, row)

@@ -155,7 +155,7 @@ class View:
         return row.owner or _owner(each for each in row.others if each.gvk.version in versions)
 
     def _renewed(self, sources: Mapping[Any, Any], snapshot: Snapshot) -> Mapping[str, Row]:
-        """Return the rows with the changed ones. If a Karta of a kind is stored, only stored rows of the kind count."""
+        """Return all rows, the changed ones made anew. If Kartas of a kind are stored, its row has only these."""
         entries = snapshot.entries
         self._stored.update(sources, lambda name: self._storage.records(sources[name]))
         # By definition: a new snapshot has new entries.
