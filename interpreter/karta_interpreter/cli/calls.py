@@ -47,7 +47,7 @@ ORDER = (
 
 
 def operation_named(name: str) -> Operation:
-    """The operation of that name in any case.
+    """Return the operation of that name in any case.
 
     >>> operation_named("interpretreplica")
     <Operation.INTERPRET_REPLICA: 'InterpretReplica'>
@@ -157,7 +157,7 @@ def _shown(text: str) -> str:
 
 
 def _place(definition: Definition, call: Call, error: InterpretationError) -> str:
-    """The place in a script that failed, in a form that editors follow."""
+    """Return the place in a script that failed, in a form that editors follow."""
     scripts, failure = definition.scripts.of(call.operation), error.__cause__
     if len(scripts) != 1 or not isinstance(failure, LuaError):
         return ""

@@ -95,7 +95,7 @@ _MOST_LINES = 5
 
 
 def component_facts(component: Object) -> Iterator[tuple[str, str]]:
-    """The facts about a component: label and value of each."""
+    """Yield the facts about a component: label and value of each."""
     for field, label in _LABELS.items():
         value = component.get(field, "")
         if isinstance(value, dict):
@@ -119,13 +119,13 @@ _LABELS = {
 
 
 def children_text(description: Object) -> str:
-    """The kinds of objects that the workload creates, each with its group."""
+    """Return the kinds of objects that the workload creates, each with its group."""
     kinds = ((each["kind"], each["apiVersion"].rpartition("/")[0]) for each in description["additionalChildKinds"])
     return ", ".join(f"{kind} ({group})" if group else kind for kind, group in kinds)
 
 
 def show_text(description: Object) -> str:
-    """All facts about one kind: its operations, its components, its statuses."""
+    """Return all facts about one kind: its operations, its components, its statuses."""
     components = [
         ([component["name"], label], value)
         for component in description["components"]

@@ -64,19 +64,19 @@ class Interpreter:
     broken: Mapping[str, Finding]
 
     def is_asked(self, operation: str) -> bool:
-        """Whether a definition or a script should answer an operation."""
+        """Return whether a definition or a script should answer an operation."""
         return operation in self.broken or self.entry.definition.answers(operation)
 
     @property
     def why_not(self) -> str:
-        """Return the reason why an operation has no answer, in karmadactl's words if only scripts are given."""
+        """The reason why an operation has no answer, in karmadactl's words if only scripts are given."""
         if self.entry.definition.has_karta:
             return "the definition's annotation karta-interpreter.io/operations leaves it out"
         return "rule is not enabled"
 
 
 def read_definition_files(path: str) -> DefinitionFiles:
-    """The Kartas and the customizations in a file, a folder, standard input or at a URL."""
+    """Return the Kartas and the customizations in a file, a folder, standard input or at a URL."""
     check_path(path)
     folder = Folder(Path(path), DefinitionFile)
     content = read_stream(path)
@@ -122,7 +122,7 @@ def _customizations(file: DefinitionFile) -> Iterable[LoadedCustomization]:
 
 
 def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) -> Interpreter:
-    """The definition of a kind, of the given files or without any of the catalogue, and the scripts that override it.
+    """Return the definition of a kind, from the given files or else the catalogue, and the scripts that override it.
 
     Scripts of ``overrides`` take precedence over those in the given files. Findings that may be about this kind go to
     stderr.
@@ -199,7 +199,7 @@ def _layer_about(gvk: GVK, layer: SourceDefinitions) -> SourceDefinitions:
 
 
 def scripts_of(customizations: Sequence[LoadedCustomization]) -> Overrides:
-    """The scripts of customizations, and the findings about them that are errors."""
+    """Return the scripts of customizations, and the findings about them that are errors."""
     merged = merge(customizations)
     errors = [finding for each in customizations for finding in each.findings if finding.severity is Severity.ERROR]
     return Overrides(merged.scripts, (*merged.findings, *errors))
@@ -279,7 +279,7 @@ def load_sources(given: Sources, selection: Selection = EVERYTHING) -> Snapshot:
 def snapshot_of(
     paths: Sequence[str], selection: Selection = EVERYTHING, below: Sequence[SourceDefinitions] = ()
 ) -> Snapshot:
-    """The snapshot that the definitions and scripts of files make, before the layers that are ``below`` them."""
+    """Return the snapshot that the definitions and scripts of files make, before the layers that are ``below`` them."""
     given = read_existing(paths)
     scripts = scripts_of([found for each in given for found in each.customizations])
     return combine((*(each.layer for each in given), *below), scripts, selection)

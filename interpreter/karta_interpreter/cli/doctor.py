@@ -97,7 +97,7 @@ _COLOURS = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "red"}
 
 
 def results_table(results: Sequence[CheckResult]) -> str:
-    """One line per result, and below it the advice."""
+    """Return one line per result, each with the advice below it."""
     return table([row for result in results for row in _rows(result)], header=("LEVEL", "CHECK", "FOUND"))
 
 
@@ -115,7 +115,7 @@ def _document(results: Sequence[CheckResult]) -> JSON:
 
 
 def summary(results: Sequence[CheckResult]) -> str:
-    """The number of results of each level."""
+    """Return the number of results of each level."""
     number = Counter(result.level for result in results)
     others = (count(number[level], level) for level in (Level.WARNING, Level.PROBLEM))
     return ", ".join([f"{number[Level.OK]} ok", *others])

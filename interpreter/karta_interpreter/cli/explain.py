@@ -160,7 +160,7 @@ _PREFIX: Final = "spec.structureDefinition."
 
 
 def explanations_text(explanations: Iterable[Explanation]) -> str:
-    """Each answer, which layer gives it, and below it the facts, as wide as the terminal or ``$COLUMNS``."""
+    """Return each answer, which layer gives it, and below it the facts, as wide as the terminal or ``$COLUMNS``."""
     columns = max(_NARROW, min(_WIDE, shutil.get_terminal_size((100, 24)).columns))
     return "\n".join("".join(f"{one_line(line)}\n" for line in _lines(each, columns)) for each in explanations)
 
@@ -227,7 +227,7 @@ def place_text(place: Place) -> str:
 
 
 def explanations_markdown(title: str, explanations: Iterable[Explanation]) -> str:
-    """A section for each operation, with a table of the facts."""
+    """Return a section for each operation, with a table of the facts."""
     return "\n".join([f"# {markdown_text(title)}\n", *("\n".join(_section(each)) for each in explanations)])
 
 
@@ -262,7 +262,7 @@ def _code(text: str) -> str:
 
 
 def warnings_text(warnings: Iterable[Fact]) -> str:
-    """Each warning in one line, once."""
+    """Return each warning in one line, once."""
     lines = dict.fromkeys(f"{_component(fact)}{fact.note}" for fact in warnings)
     label = click.style("warning", fg="yellow", bold=True)
     return "".join(f"{label}: {escaped(line)}\n" for line in lines)

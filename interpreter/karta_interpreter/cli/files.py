@@ -83,17 +83,17 @@ def read_objects(path: str, kinds: Kinds = frozenset) -> list[Object]:
 
 
 def named(obj: Object) -> str:
-    """The kind and the name of an object, as errors name it."""
+    """Return the kind and the name of an object, as errors name it."""
     return f"{obj.get('kind', 'one without a kind')} {full_name(obj.get('metadata'))}".rstrip()
 
 
 def read_items(path: str) -> tuple[StatusItem, ...]:
-    """The status of each member cluster: one ``AggregatedStatusItem`` per document."""
+    """Return the status of each member cluster: one ``AggregatedStatusItem`` per document."""
     return tuple(map(_item, _read(path, read_documents)))
 
 
 def read_texts(path: str) -> Iterable[tuple[str, str]]:
-    """The name and the text of a file, of each file in a folder, or of standard input."""
+    """Yield the name and the text of a file, of each file in a folder, or of standard input."""
     check_path(path)
     content = read_stream(path)
     if content is not None:
@@ -112,12 +112,12 @@ def read_texts(path: str) -> Iterable[tuple[str, str]]:
 
 
 def is_url(path: str) -> bool:
-    """Whether a path is the URL of a file."""
+    """Return whether a path is the URL of a file."""
     return path.startswith(("http://", "https://"))
 
 
 def read_url(url: str) -> bytes:
-    """The content at a URL."""
+    """Return the content at a URL."""
     try:
         with urlopen(url, timeout=_SECONDS) as response:  # noqa: S310 - is_url has checked the scheme
             return b"".join(_parts(url, response, time.monotonic() + _SECONDS))

@@ -226,7 +226,7 @@ _PADDING: Final = 3
 
 
 def check_text(customizations: Iterable[LoadedCustomization]) -> str:
-    """One block for each customization, in it for each operation PASS, UNSET or ERROR with the first error.
+    """Return one block for each customization, in it for each operation PASS, UNSET or ERROR with the first error.
 
     This is the output of karmadactl (``pkg/karmadactl/interpret/check.go``).
     """
@@ -253,7 +253,7 @@ def _lines(customization: LoadedCustomization) -> Iterator[tuple[str, ...]]:
 
 
 def _wrong(customization: LoadedCustomization) -> str:
-    """The reason for a missing target, in karmadactl's words."""
+    """Return the reason for a missing target, in karmadactl's words."""
     if not customization.line:
         return customization.findings[0].message
     unset = {finding.path[-1] for finding in customization.findings if finding.rule == "no-target"}

@@ -107,19 +107,19 @@ class Decimal(click.FloatRange):
 
 # click calls the completers of options with three arguments. A list of words needs only the last one.
 def complete_operations(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    """The operations that complete a word, or the last one of a list with commas."""
+    """Return the operations that complete a word, or the last one of a list with commas."""
     before, comma, word = incomplete.rpartition(",")
     return [f"{before}{comma}{each}" for each in Operation if each.lower().startswith(word.lower())]
 
 
 def complete_kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - as above
-    """The kinds of the catalogue that complete a word."""
+    """Return the kinds of the catalogue that complete a word."""
     kinds = sorted({path.parent.name for path in catalogue_files()})
     return [kind for kind in kinds if kind.lower().startswith(incomplete.lower())]
 
 
 def complete_kinds_and_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The kinds of the catalogue that complete a word, or else the files."""
+    """Return the kinds of the catalogue that complete a word, or else the files."""
     kinds = [CompletionItem(kind) for kind in complete_kinds(ctx, param, incomplete)]
     return kinds or [CompletionItem(incomplete, type="file")]
 

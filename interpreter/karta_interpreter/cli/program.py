@@ -88,7 +88,7 @@ class Commands(click.Group):
     """The commands, each imported from its own module when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature, as below
-        """The names, in the order of the help."""
+        """Return the names, in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -120,7 +120,7 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The commands and options that begin with a text, without importing a command."""
+        """Return the commands and options that begin with a text, without importing a command."""
         commands = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
@@ -147,7 +147,7 @@ class PluginHelp(click.HelpFormatter):
     """Help that begins commands with ``kubectl karta``."""
 
     def getvalue(self) -> str:
-        """The text of the help."""
+        """Return the text of the help."""
         return re.sub(rf"{NAME} (?=(?:{'|'.join(COMMANDS)})\b)", f"{PLUGIN} ", super().getvalue())
 
 

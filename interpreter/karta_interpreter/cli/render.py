@@ -65,7 +65,7 @@ def markdown_code(text: str) -> str:
 
 
 def full_name(metadata: JSON) -> str:
-    """The namespace, if any, and the name in an object's metadata or in a reference to an object.
+    """Return the namespace, if any, and the name in an object's metadata or in a reference to an object.
 
     >>> full_name({"namespace": "default", "name": "web"}), full_name({"name": "web"}), full_name(None)
     ('default/web', 'web', '')
@@ -79,12 +79,12 @@ def _width(cell: str) -> int:
 
 
 def to_json(value: JSON) -> str:
-    """The value as indented JSON, its keys sorted."""
+    """Return the value as indented JSON, its keys sorted."""
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def written(value: JSON, form: str) -> str:
-    """The value as JSON or YAML, as ``form`` names it on the command line."""
+    """Return the value as JSON or YAML, as ``form`` names it on the command line."""
     return to_json(value) if form == "json" else to_yaml(value)
 
 
@@ -97,13 +97,13 @@ _WIDTH = 92  # of an expression: with the margin it fits into a hundred columns
 def findings_text(findings: Iterable[Finding]) -> str:
     """Return each finding as ``file:line:column: severity [rule] path: message``, in the order of the places.
 
-    Below it are the expression with the place underlined, if the finding is about one, and advice.
+    Below it are the expression with the place underlined (if the finding is about one) and the advice.
     """
     return "".join(map(_finding, in_order(findings)))
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings in the order of their files and lines."""
+    """Return the findings in the order of their files and lines."""
     return sorted(findings, key=lambda finding: (finding.source, finding.line, finding.column))
 
 
@@ -121,7 +121,7 @@ def _finding(finding: Finding) -> str:
 
 
 def _underlined(expression: str, span: Span) -> list[str]:
-    """The line of the expression that the span begins in, and carets under the span."""
+    """Return the line of the expression that the span begins in, and carets under the span."""
     begin = expression.rfind("\n", 0, span.start) + 1
     # One character for each, so that the carets are below the right ones.
     line = _CONTROL.sub("\ufffd", expression[begin:].split("\n", 1)[0].replace("\t", " "))

@@ -101,5 +101,5 @@ def xml_element(parent: ET.Element | None, tag: str, **attributes: object) -> ET
 
 
 def xml_text(text: str) -> str:
-    """The text with replacements for characters that XML cannot contain."""
+    """Return the text with replacements for characters that XML cannot contain."""
     return _NOT_XML.sub("\ufffd", text)

@@ -65,7 +65,7 @@ _DAYS = Decimal(min=0, min_open=True, max=365_000)
 def _option(
     field: str, kind: "click.ParamType[Any] | type", help_text: str, metavar: str = "", *, flag: str = ""
 ) -> click.Option:
-    """The flag and the environment variable of one field of `Settings`, which also gives the default."""
+    """Return the flag and the environment variable of one field of `Settings`, which also gives the default."""
     default, name = getattr(_DEFAULT, field), field.replace("_", "-")
     is_list = isinstance(default, tuple)
     flag = flag or (f"--{name}/--no-{name}" if kind is bool else f"--{name}")
@@ -263,7 +263,7 @@ _DEPLOYMENT_SPEC: Object = {"spec": {"replicas": 3, "template": {"spec": {"conta
 
 
 def startup_text(url: str, snapshot: Snapshot) -> str:
-    """The URL, the definitions and scripts in use, those that cannot be used, and a command to try the server."""
+    """Return the URL, the definitions and scripts in use or unusable, and a command to try the server."""
     parts = [
         f"Listening on {click.style(url, bold=True)}\n",
         _served(snapshot),
@@ -276,7 +276,7 @@ def startup_text(url: str, snapshot: Snapshot) -> str:
 
 
 def curl(url: str, snapshot: Snapshot) -> str:
-    """A command line that asks the server about a kind, and trusts the certificate that it has signed for itself."""
+    """Return a command line that asks the server about a kind, and trusts the server's self-signed certificate."""
     body = json.dumps(_review(snapshot), separators=(",", ":"))
     insecure = ["--insecure"] if url.startswith("https:") else []
     header = ["--header", "Content-Type: application/json"]
@@ -328,7 +328,7 @@ def _quarantined(snapshot: Snapshot) -> str:
 
 
 def _review(snapshot: Snapshot) -> JSON:
-    """A small request: the replicas of a Deployment, or else the status of any kind that is served."""
+    """Return a small request: the replicas of a Deployment, or else the status of any kind that is served."""
     deployment = snapshot.find(_DEPLOYMENT)
     if deployment and deployment.answers(Operation.INTERPRET_REPLICA):
         gvk, operation, content = _DEPLOYMENT, Operation.INTERPRET_REPLICA, _DEPLOYMENT_SPEC

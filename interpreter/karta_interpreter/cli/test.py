@@ -36,7 +36,7 @@ _INDENT = "  "
 
 
 def suites_text(report: Report) -> str:
-    """Each failed case with its differences, suites that cannot be read, and totals per kind."""
+    """Return each failed case with its differences, suites that cannot be read, and totals per kind."""
     failed = [_failure(outcome) for outcome in report.outcomes if not outcome.passed]
     errors = [f"{click.style('ERROR', fg='red', bold=True)} {error}\n\n" for error in report.unreadable]
     rows = []
@@ -49,7 +49,7 @@ def suites_text(report: Report) -> str:
 
 
 def summary(report: Report) -> str:
-    """The number of cases, passed and failed, in one line.
+    """Return the number of cases, passed and failed, in one line.
 
     >>> summary(Report(()))
     '0 kinds, 0 cases: 0 passed, 0 failed'

@@ -50,14 +50,14 @@ class _Branch:
 
 
 def tree_text(tree: WorkloadTree) -> str:
-    """The tree drawn with lines, pods as its leaves."""
+    """Return the tree drawn with lines, pods as its leaves."""
     root = _root(tree)
     head = f"{click.style(_title(tree), bold=True)}: {', '.join([_status(tree), *_counts(root)])}"
     return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(root)))
 
 
 def tree_table(tree: WorkloadTree) -> str:
-    """A row for each component and instance, indented below its owner."""
+    """Return a row for each component and instance, indented below its owner."""
     rows = [
         (_INDENT * depth + branch.name, branch.kind, branch.counted, branch.each, _there(branch))
         for depth, branch in _walk(_root(tree))
@@ -70,7 +70,7 @@ def tree_table(tree: WorkloadTree) -> str:
 
 
 def mermaid(tree: WorkloadTree) -> str:
-    """The tree as a Mermaid flowchart, which many forges draw in Markdown."""
+    """Return the tree as a Mermaid flowchart, which many forges draw in Markdown."""
     root = _root(tree)
     boxes = _boxes(replace(root, name=_title(tree)), "part", _status(tree))
     return "".join(f"{one_line(line)}\n" for line in ("flowchart TD", *boxes))
@@ -134,7 +134,7 @@ def _there(branch: _Branch) -> str:
 
 
 def _drawn(branch: _Branch) -> Iterator[str]:
-    """The lines below a branch."""
+    """Yield the lines below a branch."""
     parts: Sequence[tuple[str, _Branch | None]] = [
         *((_pod(pod), None) for pod in branch.pods),
         *((": ".join(filter(None, [each.name, ", ".join(_counts(each))])), each) for each in branch.below),

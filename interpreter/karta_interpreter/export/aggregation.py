@@ -43,7 +43,7 @@ _Meanings: TypeAlias = Mapping[tuple[str, str], set[Status]]
 
 
 def aggregate(script: OperationScript) -> None:
-    """``AggregateStatus``."""
+    """Write ``AggregateStatus``."""
     definition = script.definition
     rules = definition.annotations.aggregate
     required = definition.annotations.required_status
@@ -128,7 +128,7 @@ def _meaning(meanings: _Meanings, holds: Callable[[set[Status]], object]) -> str
 
 
 def _key(path: PathPattern) -> str:
-    """A path as the merging function writes it: ``status.jobs[].active``."""
+    """Return a path as the merging function writes it: ``status.jobs[].active``."""
     if any(step is not None and ("." in step or step.endswith("[]")) for step in path):
         raise ExportError(f"annotation aggregate: the path {path} has a key with a dot")
     return "".join("[]" if step is None else f".{step}" for step in path).removeprefix(".")
@@ -163,7 +163,7 @@ def _outcomes(script: OperationScript) -> str:
 
 
 def _suspended(script: OperationScript) -> str:
-    """The function that returns whether the template has the values that suspend it."""
+    """Return the function that returns whether the template has the values that suspend it."""
     actions = script.definition.suspend
     if not script.definition.annotations.outcomes:
         return "{}"
@@ -177,7 +177,7 @@ def _suspended(script: OperationScript) -> str:
 
 
 def _is_plain(action: SuspendWrite) -> bool:
-    """Whether an action writes a text or a boolean at a path without lists and without a default."""
+    """Return whether an action writes a text or a boolean at a path without lists and without a default."""
     path = plain_path(action.path.node)
     return path is not None and not path.default and isinstance(action.value, str | bool)
 

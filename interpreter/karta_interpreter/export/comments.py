@@ -18,7 +18,7 @@ class Comment(NamedTuple):
     entry: str
 
     def is_about(self, expression: str) -> bool:
-        """Whether an expression is a value of the entry."""
+        """Return whether an expression is a value of the entry."""
         value = re.escape(_flat(expression))
         return len(expression) >= _LEAST and bool(re.search(_VALUE.format(value), self.entry))
 

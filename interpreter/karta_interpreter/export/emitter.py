@@ -243,7 +243,7 @@ class Emitter(LuaBody):
         self._again(found, origins, sink)
 
     def collected(self, body: Node, here: Value) -> Value:
-        """A list of all outputs."""
+        """Return a list of all outputs."""
         terms = terms_of(body)
         if all(term in self.singles for term in terms):
             values = [self.value(term, here) for term in terms]
@@ -320,7 +320,7 @@ class Emitter(LuaBody):
     # What chooses between expressions
 
     def _alternative(self, node: ast.Alternative, here: Value) -> Value:
-        """``left // right`` of single values."""
+        """Write ``left // right`` of single values."""
         left = self.value(node.left, here)
         with self.aside() as lines:
             right = self.value(node.right, here)
@@ -351,7 +351,7 @@ class Emitter(LuaBody):
         return Value(result, origin)
 
     def _alternatives(self, node: ast.Alternative, here: Value, sink: OutputSink) -> None:
-        """``left // right`` with any number of outputs."""
+        """Write ``left // right`` with any number of outputs."""
 
         def there(output: Value) -> None:
             output = self.bind(output, hint_of(node.left))
@@ -371,7 +371,7 @@ class Emitter(LuaBody):
             self.write(IfStatement(left.code, tuple(then), tuple(otherwise)))
 
     def _first_or_others(self, node: ast.Alternative, here: Value, sink: OutputSink) -> None:
-        """``left // right`` for a left side with any number of outputs: collected, with their places."""
+        """Write ``left // right`` for a left side with any number of outputs: collected, with their places."""
         found, origins = self._collection(here)
         missing = self.local("missing", EMPTY) if origins else None
 
@@ -397,7 +397,7 @@ class Emitter(LuaBody):
         self._again(found, origins, sink)
 
     def _choice(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value) -> Value:
-        """``if`` with one output."""
+        """Write ``if`` with one output."""
         asked, then, other = _first_branch(branches, otherwise)
         condition = self.condition(asked, here)
         with self.aside() as lines:
@@ -428,7 +428,7 @@ class Emitter(LuaBody):
                 self.assign(name, code)
 
     def _choices(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value, sink: OutputSink) -> None:
-        """``if`` with any number of outputs."""
+        """Write ``if`` with any number of outputs."""
         asked, then, other = _first_branch(branches, otherwise)
         if not sink.short and _EMPTY_CALL not in (then, other):
             self._stream(ast.If(((asked, then),), other), here, sink)
@@ -477,11 +477,11 @@ class Emitter(LuaBody):
     # Places
 
     def follows(self, value: Value) -> bool:
-        """Whether the place of a value is known and wanted."""
+        """Return whether the place of a value is known and wanted."""
         return self.traced and value.origin not in (None, NIL)
 
     def _field(self, whole: Value, names: Sequence[str]) -> Value:
-        """``whole.a.b.c``."""
+        """Write ``whole.a.b.c``."""
         keys = [*map(text, names)]
         found = path_in(whole.code, keys)
         if not self.follows(whole):
@@ -492,7 +492,7 @@ class Emitter(LuaBody):
         return Value(bound, inside(whole.origin, bound, keys))
 
     def _item(self, whole: Value, key: Value) -> Value:
-        """``whole[key]`` for a computed key."""
+        """Write ``whole[key]`` for a computed key."""
         if not self.follows(whole):
             return Value(call("item", whole.code, key.code))
         whole = self.bind(whole)
@@ -514,7 +514,7 @@ class Emitter(LuaBody):
             sink.write(Value(element, inside(whole.origin, element, [key])))
 
     def _entered(self, output: Value, node: Node) -> Value:
-        """The output of an expression by a name, as the input of the next one."""
+        """Return the output of an expression by a name, as the input of the next one."""
         bound = self.bind(output, hint_of(node))
         return Value(bound.code, self._named_origin(bound)) if self.follows(bound) else bound
 
@@ -606,7 +606,7 @@ class Emitter(LuaBody):
         return Value(result, self.bound(origin, "origin"))
 
     def _function(self, body: Node) -> Expression:
-        """A Lua function that returns a list of all outputs of an expression for its argument."""
+        """Return a Lua function that returns a list of all outputs of an expression for its argument."""
         name = self.new("element")
         with self.aside() as lines:
             found = self.collected(body, Value(Name(name)))
@@ -671,7 +671,7 @@ def _select(emitter: Emitter, node: ast.FunctionCall, here: Value, sink: OutputS
 
 
 def _one_of(emitter: Emitter, node: ast.FunctionCall, here: Value, sink: OutputSink) -> None:
-    """The first or the last output of an expression, if it has any."""
+    """Write the use of the first or the last output of an expression, if it has any."""
     (source,) = node.arguments
     if source in emitter.singles:
         sink.write(emitter.value(source, here))

@@ -23,7 +23,7 @@ class Tool(NamedTuple):
     kinds: Mapping[str, str]
 
     def judges(self, gvk: GVK) -> bool:
-        """Whether the tool has a check of its own for a kind, in all versions of the kind.
+        """Return whether the tool has a check of its own for a kind, in all versions of the kind.
 
         >>> ARGO_CD.judges(GVK("apps.kruise.io", "v1beta1", "StatefulSet")), FLUX.judges(GVK("batch", "v1", "Job"))
         (True, True)

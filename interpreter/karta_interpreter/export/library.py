@@ -47,7 +47,7 @@ def words_of(code: str) -> frozenset[str]:
 
 
 def _foreign(code: str) -> frozenset[str]:
-    """The names in a function that are not its own variables."""
+    """Return the names in a function that are not its own variables."""
     found = [name for each in _DECLARED.findall(code) for names in each for name in _WORD.findall(names)]
     # A local function is its own variable only if it is not called: a call may mean a library function of that name.
     own = {name for name in found if not re.search(rf"(?<![.\w]){name}\(", code.partition("\n")[2])}

@@ -161,12 +161,12 @@ _MOST_VARIABLES: Final = 60
 
 
 def text(value: str) -> Constant:
-    """A text as a literal."""
+    """Return a text as a literal."""
     return Constant(quoted(value))
 
 
 def call(function: str, *arguments: Expression) -> LuaCall:
-    """A call with some arguments."""
+    """Return a call with some arguments."""
     return LuaCall(function, arguments)
 
 
@@ -197,17 +197,17 @@ def negated(condition: Expression) -> Expression:
 
 
 def list_of(values: Sequence[Expression]) -> Table:
-    """A table of some elements."""
+    """Return a table of some elements."""
     return Table(tuple((None, value) for value in values))
 
 
 def table(**values: Expression) -> Table:
-    """A table of some fields."""
+    """Return a table of some fields."""
     return Table(tuple((text(key), value) for key, value in values.items()))
 
 
 def constant(value: JSON) -> Expression:
-    """A JSON value as Lua.
+    """Return a JSON value as Lua.
 
     >>> written(constant({"a": [1, True], "b/c": None}))
     '{a = {1, true}, ["b/c"] = nil}'
@@ -234,19 +234,19 @@ def path_in(whole: Expression, keys: Sequence[Expression]) -> LuaCall:
 
 
 def inside(origin: Expression | None, value: Expression, keys: Sequence[Expression]) -> LuaCall:
-    """The place of a value at some keys of another place."""
+    """Return the place of a value at some keys of another place."""
     if isinstance(origin, LuaCall) and is_place(origin):
         return LuaCall("at", (*origin.arguments, *keys))
     return call("inside", origin or NIL, value, *keys)
 
 
 def is_place(origin: Expression | None) -> bool:
-    """Whether an origin is a place, not an expression that has to be computed."""
+    """Return whether an origin is a place, not an expression that has to be computed."""
     return isinstance(origin, LuaCall) and origin.function == "at"
 
 
 def is_field(code: Expression) -> bool:
-    """Whether an expression reads a path of known keys of a variable."""
+    """Return whether an expression reads a path of known keys of a variable."""
     if not isinstance(code, LuaCall) or code.function != "get":
         return False
     return isinstance(code.arguments[0], Name) and all(isinstance(key, Constant) for key in code.arguments[1:])
@@ -264,7 +264,7 @@ def parts_of(tree: object) -> Iterator[object]:
 
 
 def calls_any(tree: object, functions: frozenset[str]) -> bool:
-    """Whether some function is called or given to another one."""
+    """Return whether some function is called or given to another one."""
     return any(
         (isinstance(part, LuaCall) and part.function in functions)
         or (isinstance(part, Name) and part.text in functions)
@@ -375,7 +375,7 @@ def _lines(statement: Statement) -> Sequence[str]:  # noqa: PLR0911 - one case f
 
 
 def quoted(text: str) -> str:
-    r"""A text as a Lua literal.
+    r"""Return a text as a Lua literal.
 
     >>> print(quoted('a "b"'), quoted("\x001"))
     "a \"b\"" "\0001"
@@ -384,7 +384,7 @@ def quoted(text: str) -> str:
 
 
 def key_text(name: str) -> str:
-    """A key as a table has it.
+    """Return a key as a table has it.
 
     >>> key_text("name"), key_text("app.kubernetes.io/name")
     ('name', '["app.kubernetes.io/name"]')
@@ -393,12 +393,12 @@ def key_text(name: str) -> str:
 
 
 def is_key(name: str) -> bool:
-    """Whether a key of a table can be written as a name."""
+    """Return whether a key of a table can be written as a name."""
     return _NAME.fullmatch(name) is not None and name not in RESERVED_WORDS
 
 
 def lua_name(text: str) -> str:
-    """A text as a Lua name.
+    """Return a text as a Lua name.
 
     >>> lua_name("RayJob-worker"), lua_name("3")
     ('ray_job_worker', 'value_3')

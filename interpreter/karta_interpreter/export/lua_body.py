@@ -96,7 +96,7 @@ class LuaBody:
         self.write(*([Do(tuple(body))] if has_own else body))
 
     def new(self, hint: str = "value") -> str:
-        """A name for a local variable that this function does not have yet."""
+        """Return a name for a local variable that this function does not have yet."""
         name = lua_name(hint)
         found, number = name, 2
         while found in self._taken or found in _KNOWN or found in LIBRARY:
@@ -131,7 +131,7 @@ class LuaBody:
         return Value(name, value.origin)
 
     def bound(self, code: Expression, hint: str = "value") -> Expression:
-        """An expression by a name."""
+        """Return an expression by a name."""
         return self.bind(Value(code), hint).code
 
     def assign(self, name: Name, code: Expression) -> None:

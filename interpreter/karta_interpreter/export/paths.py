@@ -25,7 +25,7 @@ class Path(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return the path as the library reads it, or nothing if a key has characters that a name does not have."""
+        """The path as the library reads it, or nothing if a key has characters that a name does not have."""
         if not all(step is None or _KEY.fullmatch(step) for step in self.steps):
             return ""
         return "".join("[]" if step is None else f".{step}" for step in self.steps)
@@ -43,7 +43,7 @@ class Path(NamedTuple):
 
     @property
     def node(self) -> Node:
-        """Return the path as an expression without a default."""
+        """The path as an expression without a default."""
         found: Node = ast.Identity()
         for step in self.steps:
             found = ast.Iterate(found) if step is None else ast.Index(found, ast.Literal(step))
@@ -51,7 +51,7 @@ class Path(NamedTuple):
 
     @property
     def keys(self) -> str:
-        """Return the keys of a path that leads only through objects, as a Lua list."""
+        """The keys of a path that leads only through objects, as a Lua list."""
         return f"{{{', '.join(quoted(step or '') for step in self.steps)}}}"
 
     @property
@@ -146,7 +146,7 @@ def _conjunction(conditions: tuple[Node, ...]) -> str:
 
 
 def _reads_status(condition: Node) -> bool:
-    """Whether a condition reads the status, which a template has from the member."""
+    """Return whether a condition reads the status, which a template has from the member."""
     projection = Projection()
     mark_all(project(condition, (projection,)))
     return projection.is_whole or projection.elements is not None or "status" in projection.fields

@@ -37,7 +37,7 @@ def each_component(script: OperationScript, use: Use, instances: str, *, counted
 
 
 def has_one(script: OperationScript, component: Component) -> bool:
-    """Whether a component has no instances, and expressions that each have one output."""
+    """Return whether a component has no instances, and expressions that each have one output."""
     pods = component.pods
     if component.instance_ids or not isinstance(pods, PodSpec | PodTemplate):
         return False
@@ -106,7 +106,7 @@ def bounds_of(script: OperationScript, component: Component) -> dict[str, str]:
 
 
 def has_plain_count(script: OperationScript, component: Component) -> bool:
-    """Whether a component without instances has its count at a path through objects, or at no place."""
+    """Return whether a component without instances has its count at a path through objects, or at no place."""
     query = component.replicas
     if not has_one(script, component):
         return False
@@ -119,7 +119,7 @@ def has_plain_count(script: OperationScript, component: Component) -> bool:
 
 
 def has_lone_count(script: OperationScript, component: Component) -> bool:
-    """Whether a component has no instances, and counts that each have one output."""
+    """Return whether a component has no instances, and counts that each have one output."""
     return has_one(script, component) and (
         component.max_replicas is None or script.has_one_output(component.max_replicas)
     )

@@ -17,7 +17,7 @@ from karta_interpreter.languages.jq.compiled.values import to_text
 
 
 def replica(script: OperationScript) -> None:
-    """``GetReplicas``."""
+    """Write ``GetReplicas``."""
     leaves = script.definition.leaves
     lines = ["function GetReplicas(obj)"]
     if len(leaves) == 1 and has_one(script, leaves[0]):
@@ -29,7 +29,7 @@ def replica(script: OperationScript) -> None:
 
 
 def component(script: OperationScript) -> None:
-    """``GetComponents``."""
+    """Write ``GetComponents``."""
     leaves = script.definition.leaves
     lines = ["function GetComponents(obj)"]
     if any(leaf.instance_ids or len(leaf.name) > LONGEST for leaf in leaves):
@@ -59,7 +59,7 @@ def _pod_set(pods: Pods) -> str:
 
 
 def dependency(script: OperationScript) -> None:
-    """``GetDependencies``."""
+    """Write ``GetDependencies``."""
     rules = script.definition.annotations.dependencies
     made = [script.list_of(rule.volumes, "made claims") for rule in rules if isinstance(rule, ControllerClaims)]
     more = [script.list_of(rule.templates, "more pods") for rule in rules if isinstance(rule, ExtraPodTemplates)]
@@ -106,7 +106,7 @@ def _named(script: OperationScript, rule: ExtraDependency) -> list[str]:
 
 
 def status(script: OperationScript) -> None:
-    """``ReflectStatus``."""
+    """Write ``ReflectStatus``."""
     observes = script.definition.annotations.observes_generation
     reflect = "reflected_status" if observes else "status_without_generation"
     script.add(f"function ReflectStatus(obj)\n  return {reflect}(obj)\nend")
@@ -158,7 +158,7 @@ def _statuses(script: OperationScript, wanted: frozenset[Status]) -> list[str]:
 
 
 def _has_statuses_alone(rules: StatusRules) -> bool:
-    """Whether mappings ask for nothing of conditions but their statuses."""
+    """Return whether mappings ask for nothing of conditions but their statuses."""
     expected = [each for _, matchers in rules.mappings for matcher in matchers for each in matcher.conditions]
     return all(each.status and not each.reason for each in expected)
 
@@ -226,7 +226,7 @@ def _answer(expected: str) -> str:
 
 
 def health(script: OperationScript) -> None:
-    """``InterpretHealth``."""
+    """Write ``InterpretHealth``."""
     definition = script.definition
     stale = "is_stale(obj)" if definition.annotations.observes_generation else "false"
     if definition.annotations.health is not None:

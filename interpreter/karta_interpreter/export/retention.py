@@ -41,7 +41,7 @@ from karta_interpreter.languages.jq.compiled.reads import sources
 
 
 def retain(script: OperationScript) -> None:
-    """``Retain``."""
+    """Write ``Retain``."""
     definition = script.definition
     rules = definition.annotations.retained
     # A template without kept fields is still the original.
@@ -83,7 +83,7 @@ def _is_plain(query: Query) -> bool:
 
 
 def _switches(definition: Definition) -> Iterable[Query]:
-    """The switches of all components, each once."""
+    """Return the switches of all components, each once."""
     return dict.fromkeys(action.path for part in definition.components for action in (*part.suspend, *part.resume))
 
 
@@ -292,7 +292,7 @@ def _last_field(query: Query) -> str:
 
 
 def _unset(script: OperationScript, rule: Unset) -> str:
-    """The function that completes a value that the template may leave unset."""
+    """Return the function that completes a value that the template may leave unset."""
     name = script.new("completed")
     lines = [f"local function {name}(ours, theirs, owner)"]
     condition = script.first_of(rule.condition, "is kept", "value") if rule.condition else ""

@@ -24,7 +24,7 @@ from karta_interpreter.languages.jq.compiled.reads import project
 
 
 def revise(script: OperationScript) -> None:
-    """``ReviseReplica``."""
+    """Write ``ReviseReplica``."""
     leaves = script.definition.leaves
     scaled = _only_scaled(script)
     if scaled:
@@ -43,7 +43,7 @@ def revise(script: OperationScript) -> None:
 
 
 def _may_share(definition: Definition) -> bool:
-    """Whether the pods of an object may be divided among several counts."""
+    """Return whether the pods of an object may be divided among several counts."""
     annotations = definition.annotations
     elastic = [leaf for leaf in definition.leaves if annotations.elastic is None or annotations.is_elastic(leaf.name)]
     return len(elastic) > 1 or any(leaf.instance_ids for leaf in elastic)

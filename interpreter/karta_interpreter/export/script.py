@@ -63,7 +63,7 @@ _NO_PLACES: Final = table(parts=Table())
 
 
 def _named_paths(query: Query) -> list[Path]:
-    """The paths that an expression consists of, if it does and the library can read all of them."""
+    """Return the paths that an expression consists of, if it does and the library can read all of them."""
     paths = paths_of(query.node) or []
     return paths if all(path.text for path in paths) else []
 
@@ -111,7 +111,7 @@ class OperationScript:
         return self._function(query, name, "counts" if of_counts else "list", parameter)
 
     def first_of(self, query: Query, name: str, parameter: str = "obj") -> str:
-        """A function that gives the first output of an expression, null without one, and whether there is one."""
+        """Return a function that gives the first output of an expression or null, and whether there is an output."""
         return self._function(query, name, "first", parameter)
 
     def condition_of(self, query: Query, name: str) -> Expression | None:
@@ -122,7 +122,7 @@ class OperationScript:
         return found or call(self._function(query, name, "condition", "obj"), _OBJECT)
 
     def place_of(self, query: Query, name: str) -> str:
-        """A function that gives the one output of an expression, and the place that it is read from."""
+        """Return a function that gives the one output of an expression, and the place that it is read from."""
         return self._function(query, name, "place", "obj")
 
     def test_of(self, query: Query, name: str) -> str:
@@ -135,7 +135,7 @@ class OperationScript:
         return found or call(self._function(query, name, "count" if is_count else "first", "obj"), _OBJECT)
 
     def has_one_output(self, query: Query) -> bool:
-        """Whether an expression has one output, whatever the object is."""
+        """Return whether an expression has one output, whatever the object is."""
         return query.node in Singles()
 
     def _in_place(
@@ -163,13 +163,13 @@ class OperationScript:
         return written(found) if found else ""
 
     def has_place(self, query: Query) -> bool:
-        """Whether an expression with one output may be read from a place of the object."""
+        """Return whether an expression with one output may be read from a place of the object."""
         # Written and thrown away: whether the emitter can follow a place shows only by doing so.
         emitter = Emitter(traced=True)
         return emitter.follows(emitter.value(query.node, Value(_OBJECT, call("at"))))
 
     def places_of(self, query: Query, name: str, parameter: str = "obj") -> str:
-        """A function that gives the outputs of an expression, and the place of each that has one."""
+        """Return a function that gives the outputs of an expression, and the place of each that has one."""
         paths = _named_paths(query)
         if not paths:
             return self._function(query, name, "places", parameter)
@@ -258,7 +258,7 @@ class OperationScript:
     def _emitter(
         self, name: str, *, traced: bool, own: Node | None = None, results: ResultTraits = _NO_RESULTS
     ) -> Emitter:
-        """An emitter that calls the functions of repeated parts, except for the part that it writes itself."""
+        """Return an emitter that calls the functions of repeated parts, except for the part that it writes itself."""
 
         def share(node: Node, traced: bool) -> str | None:
             if node is own or not is_large(node) or node not in self._repeated:
@@ -289,12 +289,12 @@ class OperationScript:
         return name
 
     def _makes_null(self, *code: object) -> bool:
-        """Whether some code makes objects that may have null in them."""
+        """Return whether some code makes objects that may have null in them."""
         # Tables of Lua have no null: the library marks one, and `cleaned` removes it.
         return calls_any(code, frozenset({"or_null", "from_entries", *self._null_makers}))
 
     def new(self, hint: str) -> str:
-        """A name for a function that the script does not have yet."""
+        """Return a name for a function that the script does not have yet."""
         name = lua_name(hint)
         found, number = name, 2
         while found in self.names or found in _RESERVED or found in LIBRARY:
@@ -367,7 +367,7 @@ def check_size(text: str) -> str:
 
 
 def lua_value(value: values.JSON) -> str:
-    """A JSON value as the text of Lua."""
+    """Return a JSON value as the text of Lua."""
     return written(constant(value))
 
 

@@ -33,12 +33,12 @@ _PRESENT: Final = (Result.BOOLEAN, Result.NUMBER, Result.TEXT, Result.TEXTS, Res
 
 
 def unsupported(node: Node, reason: str) -> ExportError:
-    """The error about a part of an expression that a script cannot have."""
+    """Return the error about a part of an expression that a script cannot have."""
     return ExportError(f"`{render(node)}`: {reason}")
 
 
 def literal(value: JSON) -> Expression:
-    """A literal of jq as Lua."""
+    """Return a literal of jq as Lua."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return constant(value)
     if abs(value) >= _LARGEST:
@@ -78,7 +78,7 @@ def numbers_of(node: Node | None) -> list[Node]:
 
 
 def is_boolean(node: Node) -> bool:
-    """Whether the output is always true or false."""
+    """Return whether the output is always true or false."""
     match node:
         case ast.Binary(operator):
             return operator in _COMPARISONS or operator in ("and", "or")
@@ -92,7 +92,7 @@ def is_boolean(node: Node) -> bool:
 
 
 def is_present(node: Node) -> bool:
-    """Whether no output is null."""
+    """Return whether no output is null."""
     match node:
         case ast.Literal(value):
             return value is not None
@@ -112,13 +112,13 @@ def is_present(node: Node) -> bool:
 
 
 def _has_present(node: Node) -> bool:
-    """Whether a list has an element, and none that is null."""
+    """Return whether a list has an element, and none that is null."""
     terms = terms_of(node.body) if isinstance(node, ast.Array) and node.body else []
     return any(term in Singles() for term in terms) and all(map(is_present, terms))
 
 
 def is_truthy(node: Node) -> bool:
-    """Whether no output is null or false."""
+    """Return whether no output is null or false."""
     match node:
         case ast.Literal(value):
             return value is not None and value is not False

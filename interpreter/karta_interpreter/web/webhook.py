@@ -70,7 +70,7 @@ class Webhook(CertificateSource):
         return await answer
 
     async def totals(self) -> AnswerCounts:
-        """The counters, in parts between which the webhook answers calls."""
+        """Return the counters, in parts between which the webhook answers calls."""
         series: dict[tuple[str, str, str], tuple[int, float, int]] = {}
         while (part := await self.ask("totals", len(series)))["series"]:
             series |= {(each[0], each[1], each[2]): (each[3], each[4], each[5]) for each in part["series"]}

@@ -99,13 +99,13 @@ class Inputs:
     problems: Object
 
     def missing(self, operation: Operation) -> str:
-        """The text that an operation needs and that is empty."""
+        """Return the text that an operation needs and that is empty."""
         if operation is Operation.RETAIN and self.observed is None:
             return "observed"
         return "items" if operation is Operation.AGGREGATE_STATUS and not self.items else ""
 
     def call(self, operation: Operation, obj: Marker, replicas: int) -> Call:
-        """The call of an operation that misses nothing."""
+        """Return the call of an operation that misses nothing."""
         # Without the member's object the template stands for it, so that status and health have an answer while typing.
         observed, items = self.observed or obj, tuple(item for _, item in self.items)
         return Call.of(operation, obj.value, observed.value, replicas, items)
@@ -178,7 +178,7 @@ class _Answers:
         self._replicas = replicas_or_more(question.replicas, definition, obj.value, self._options, self._known)
 
     def document(self, case: str) -> dict[str, JSON]:
-        """The answers to all operations, the tree, and the answer to one operation as a case of a suite."""
+        """Return the answers to all operations, the tree, and the answer to one operation as a case of a suite."""
         return {
             "case": next((self._case(each) for each in ORDER if each == case and not self._missing(each)), ""),
             "definition": self._definition.name,
@@ -268,7 +268,7 @@ def outcome(definition: Definition, call: Call, options: Options, reader: Refere
 def replicas_or_more(
     chosen: int | None, definition: Definition, obj: Object, options: Options, reader: ReferenceReader
 ) -> int:
-    """The replicas to revise an object to: those that were chosen, else one more than it has now.
+    """Return the replicas to revise an object to: those that were chosen, else one more than it has now.
 
     An object for which InterpretReplica has no answer counts as having none.
     """
@@ -280,7 +280,7 @@ def replicas_or_more(
 
 
 def _with_old(change: Object, before: JSON) -> Object:
-    """A change with the value that it replaces or removes."""
+    """Return a change with the value that it replaces or removes."""
     return (
         dict(change)
         if change["op"] == "add"
@@ -301,7 +301,7 @@ def _without_change(found: Explanation, operation: Operation) -> Object:
 
 
 def _tree(definition: Definition, obj: Object, references: Sequence[Object]) -> Object:
-    """The tree of a workload from its root down, or the error that came instead."""
+    """Return the tree of a workload from its root down, or the error that came instead."""
     if not definition.has_karta:
         return {"error": "scripts do not describe components"}
     try:

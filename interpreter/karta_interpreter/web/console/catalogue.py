@@ -28,7 +28,7 @@ Suites: TypeAlias = tuple[tuple[Path, int], ...]
 
 
 def rows(snapshot: Snapshot) -> list[Object]:
-    """A row for each kind, sorted."""
+    """Return a row for each kind, sorted."""
     return [_row(snapshot.entries[gvk]) for gvk in snapshot.kinds()]
 
 
@@ -75,7 +75,7 @@ def text_of(entry: ServedDefinition) -> str:
 
 @lru_cache(_KINDS)
 def examples(gvk: GVK, suites: Suites) -> Sequence[Object]:
-    """The cases of the golden suites of a kind, as texts for the editors."""
+    """Return the cases of the golden suites of a kind, as texts for the editors."""
     return tuple(map(_example, sorted(cases(gvk, suites), key=_rank)))
 
 
@@ -95,7 +95,7 @@ def reports(gvk: GVK, suites: Suites) -> Sequence[Object]:
 
 
 def suites_next_to(source: str | Path) -> Suites:
-    """The suites about the definition in a file, each with the time of its last change."""
+    """Return the suites about the definition in a file, each with the time of its last change."""
     found = sorted((Path(source).parent / "testdata").glob("*.yaml"))
     return tuple((suite, suite.stat().st_mtime_ns) for suite in found)
 
@@ -141,7 +141,7 @@ def _example(case: Case) -> Object:
 
 
 def to_text(value: JSON) -> str:
-    """A value as YAML, its keys in their own order."""
+    """Return a value as YAML, its keys in their own order."""
     if isinstance(value, list) and value and all("apiVersion" in each for each in value):
         return "---\n".join(map(to_text, value))
     return to_ordered_yaml(value)

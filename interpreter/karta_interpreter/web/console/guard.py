@@ -31,12 +31,12 @@ _DENY_ALL: Final = "default-src 'none'; frame-ancestors 'none'"
 
 
 def new_token() -> str:
-    """A token for one run of the console."""
+    """Return a token for one run of the console."""
     return secrets.token_urlsafe(24)
 
 
 def page_policy(nonce: str) -> str:
-    """The Content-Security-Policy of the page: nothing inline but the styles of the editor, nothing from elsewhere."""
+    """Return the page's Content-Security-Policy: nothing inline but the styles of the editor, nothing from elsewhere."""
     return (
         "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
         f"style-src 'self' 'nonce-{nonce}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

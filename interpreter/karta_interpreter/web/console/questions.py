@@ -40,7 +40,7 @@ Find: TypeAlias = "Callable[[Channel, bytes, bytes], tuple[bytes, bytes]]"
 
 
 def processes(program: str, size: int, idle_seconds: float) -> Pool:
-    """A pool of processes of the program in a file."""
+    """Return a pool of processes of the program in a file."""
     limited = Program(program, _MEMORY, niceness=_NICENESS)
     return Pool(lambda: Process(limited), size, idle_seconds=idle_seconds)
 

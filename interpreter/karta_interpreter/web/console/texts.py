@@ -84,7 +84,7 @@ def read_items(text: str) -> list[tuple[Marker, StatusItem]]:
 
 
 def path_of(field: str) -> Path:
-    """The path that a field of an explanation names.
+    """Return the path that a field of an explanation names.
 
     >>> path_of('metadata.annotations["example.com/a"]'), path_of("childComponents[0].name")
     (('metadata', 'annotations', 'example.com/a'), ('childComponents', 0, 'name'))

@@ -43,7 +43,7 @@ def bearer_token(authorization: str | None) -> str:
 
 
 def unauthenticated(detail: str) -> ApiError:
-    """The error for a request without a user."""
+    """Return the error for a request without a user."""
     return ApiError(HTTPStatus.UNAUTHORIZED, detail, headers=_CHALLENGE)
 
 
@@ -130,7 +130,7 @@ class ClusterAccess:
         return user
 
     async def _ask(self, about: tuple[str, str], path: str, review: Object) -> JSON:
-        """The status of a review."""
+        """Return the status of a review."""
         # No token stays in memory for longer than its request.
         key, now = (hashlib.sha256(about[0].encode()).hexdigest(), about[1]), self._clock()
         until, answer = self._kept.get(key, (now, None))

@@ -57,11 +57,11 @@ class ClusterStorage:
         self._writing = asyncio.Lock()
 
     def sources(self) -> Mapping[str, ClusterKarta]:
-        """The Kartas as the watch has them."""
+        """Return the Kartas as the watch has them."""
         return self._cluster.kartas
 
     def records(self, source: ClusterKarta) -> tuple[Record, ...]:
-        """The Karta."""
+        """Return the Karta."""
         loaded = source.loaded
         return (Record(loaded.gvk, source.obj, ORIGIN, loaded.findings),) if loaded.gvk else ()
 
@@ -78,7 +78,7 @@ class ClusterStorage:
             yield
 
     async def read(self, group: str, kind: str) -> StoredType | None:
-        """The type in its objects."""
+        """Return the type in its objects."""
         found = await self._attempt(self._api.list(kartas_path(), f"{ID}={type_id(group, kind)}"))
         stored = StoredType.of(group, kind, found)
         for each in stored.kartas.values() if stored else ():
@@ -185,7 +185,7 @@ class ClusterStorage:
 
 
 def _failed(error: ClusterError) -> ApiError:
-    """The error for a client of this API after an error of the API server."""
+    """Return the error for a client of this API after an error of the API server."""
     if error.status in _REJECTED:
         return ApiError(422, f"the API server does not take the Karta: {error}")
     return unavailable(f"the API server cannot be used: {error}")

@@ -171,7 +171,7 @@ async def read(asked: RequestContext, limit: int) -> bytes:
 
 
 def json_response(body: BaseModel | bytes, status: int = 200, *, etag: str = "", location: str = "") -> Response:
-    """An answer with a body, which may be JSON already."""
+    """Return an answer with a body, which may be JSON already."""
     headers = ({"ETag": f'"{etag}"'} if etag else {}) | ({"Location": location} if location else {})
     text = body if isinstance(body, bytes) else body.model_dump_json(by_alias=True).encode()
     return Response(status=status, body=text, content_type="application/json", headers=headers)

@@ -44,7 +44,7 @@ class FolderStorage:
         self._writing = asyncio.Lock()
 
     def sources(self) -> Mapping[Path, DefinitionFile]:
-        """The files of the folder."""
+        """Return the files of the folder."""
         return self._store.files(self._root)
 
     def records(self, source: DefinitionFile) -> tuple[Record, ...]:
@@ -68,7 +68,7 @@ class FolderStorage:
                 yield
 
     async def read(self, group: str, kind: str) -> StoredType | None:
-        """The type in its file."""
+        """Return the type in its file."""
         path = self._path(group, kind)
         content = await self._attempt(_content, path)
         if content is None:

@@ -166,7 +166,7 @@ def _explanations(channel: "Channel", payload: bytes) -> bytes:
 def interpret_all(
     asked: Interpretation, definition: str, known: JSON, options: dict[str, Any], origin: str
 ) -> list[Object]:
-    """The explanation of each operation about an object."""
+    """Return the explanation of each operation about an object."""
     compiled, reader, chosen = unpack(definition), unpack_known(known), Options.of(options)
     return [
         explain(compiled, call, chosen, origin=origin, reader=reader).to_json()

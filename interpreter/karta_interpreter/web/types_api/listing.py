@@ -84,7 +84,7 @@ class ListQuery:
         )
 
     def page(self, rows: Iterable[Row], encode: Callable[[Row], bytes]) -> bytes:
-        """A `WorkloadTypes` as JSON: of the rows of the page as many as there is room for."""
+        """Return a `WorkloadTypes` as JSON: of the rows of the page as many as there is room for."""
         found = [row for row in rows if all(test(field(row), value) for field, test, value in self.tests)]
         field = FIELDS[self.sort_by]
         # Also by name and group, so that pages do not overlap if the field is the same.

@@ -74,7 +74,7 @@ class FindingOutput(Model):
 
     @classmethod
     def of(cls, index: int, finding: Finding) -> Self:
-        """The output about a finding in the Karta at an index of a type."""
+        """Return the output about a finding in the Karta at an index of a type."""
         return cls(
             severity=finding.severity.value,
             rule=finding.rule,
@@ -247,17 +247,17 @@ class ApiError(InterpreterError):
 
     @classmethod
     def of(cls, problem: ProblemDetails) -> Self:
-        """The error of a problem that another process has found."""
+        """Return the error of a problem that another process has found."""
         return cls(problem.status, problem.detail, errors=problem.errors or (), total=problem.errors_total or 0)
 
 
 def unavailable(detail: str, seconds: int = 5) -> ApiError:
-    """The error for a request that may succeed after some seconds."""
+    """Return the error for a request that may succeed after some seconds."""
     return ApiError(503, detail, headers={"Retry-After": str(seconds)})
 
 
 def owned(owner: str, what: str) -> ApiError:
-    """The error for a type that this API must not change."""
+    """Return the error for a type that this API must not change."""
     return ApiError(409, f"{what} is owned by {owner}: change it there, or delete it there first", owner=owner)
 
 
@@ -268,7 +268,7 @@ def invalid(findings: Sequence[FindingOutput], errors: int, total: int) -> ApiEr
 
 
 def other_object(field: str, rule: str, message: str) -> ApiError:
-    """The error for an object that is not one of the type."""
+    """Return the error for an object that is not one of the type."""
     error = ProblemError(severity="error", rule=rule, pointer=f"/object{field}", detail=message)
     return ApiError(422, "the object cannot be interpreted: 1 error", errors=[error])
 

@@ -40,7 +40,7 @@ _ANNOTATIONS: Final = ("metadata", "annotations")
 
 @lru_cache(_MOST_IDS)
 def type_id(group: str, kind: str) -> str:
-    """The id of a workload type.
+    """Return the id of a workload type.
 
     >>> type_id("ray.io", "RayCluster")
     '899584b3-4d59-5683-9ffd-eb1d42953e0a'
@@ -58,7 +58,7 @@ class Record(NamedTuple):
 
 
 def is_ours(manifest: Object) -> bool:
-    """Whether this API has stored a Karta: a copy under another name, or for another kind, has its labels as well."""
+    """Return whether this API has stored a Karta. A copy under another name, or for another kind, also has its labels."""
     gvk, name = gvk_of(manifest), edit.get(manifest, ("metadata", "name"))
     return gvk is not None and label(manifest, ID) == type_id(gvk.group, gvk.kind) and name in names_of(gvk)
 
@@ -73,7 +73,7 @@ class StoredType:
 
     @classmethod
     def new(cls, group: str, kind: str, category: str, priority: str, kartas: Iterable[Object]) -> Self:
-        """The type of Kartas that were judged, with the labels and names that they are stored with."""
+        """Return the type of Kartas that were judged, with the labels and names that they are stored with."""
         contents = {gvk.version: content(karta) for karta in kartas if (gvk := gvk_of(karta))}
         contents = dict(sorted(contents.items()))
         labels = {ID: type_id(group, kind), CATEGORY: category, PRIORITY: priority}
@@ -134,7 +134,7 @@ def content(manifest: Object) -> Object:
 
 
 def etag_of(category: str | None, priority: str | None, kartas: Iterable[Object]) -> str:
-    """The entity tag of a type with these Kartas."""
+    """Return the entity tag of a type with these Kartas."""
     return _hash([category, priority, [content(karta) for karta in kartas]])[:32]
 
 
@@ -168,7 +168,7 @@ def controller_of(obj: Object) -> str | None:
 
 
 def writer_of(obj: Object) -> str:
-    """The owner of a Karta that this API has not stored: a tool, or else the last field manager of its spec."""
+    """Return the owner of a Karta that this API has not stored: a tool, or else the last field manager of its spec."""
     return controller_of(obj) or _last_manager(obj) or "another client of the API server"
 
 
@@ -192,7 +192,7 @@ def _controllers(obj: Object) -> Iterator[str]:
 
 
 def _last_manager(obj: Object) -> str | None:
-    """The field manager that wrote the spec, or a part of it, last."""
+    """Return the field manager that wrote the spec, or a part of it, last."""
     writers = [
         (str(entry.get("time", "")), str(entry.get("manager", "")))
         for entry in objects_in(edit.get(obj, ("metadata", "managedFields")))
@@ -217,7 +217,7 @@ class Storage(Protocol):
         ...
 
     def records(self, source: Any) -> tuple[Record, ...]:  # noqa: ANN401 - a value of `sources`
-        """The Kartas of one of the sources."""
+        """Return the Kartas of one of the sources."""
         ...
 
     def exclusive(self) -> AbstractAsyncContextManager[object]:

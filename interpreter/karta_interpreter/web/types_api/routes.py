@@ -49,7 +49,7 @@ class Routes:
     body_limit: int
 
     def table(self) -> Sequence[Route]:
-        """Every operation of the description, with the verb of RBAC that it needs."""
+        """Return every operation of the description, with the verb of RBAC that it needs."""
         handlers: dict[str, tuple[str, Handler]] = {
             "listTypes": ("list", self.list_types),
             "createType": ("create", self.create),
@@ -66,7 +66,7 @@ class Routes:
         return [Route.of(each.method.upper(), f"{ROOT}{each.path}", *handlers[each.name]) for each in OPERATIONS]
 
     async def list_types(self, asked: RequestContext) -> Response:
-        """A page of the types."""
+        """Return a page of the types."""
         listing = ListQuery.of(asked.request.query.items())
         rows = await self.view.rows()
         return json_response(
@@ -74,7 +74,7 @@ class Routes:
         )
 
     async def get(self, asked: RequestContext) -> Response:
-        """One type."""
+        """Return one type."""
         return await self._sent(await self._row(asked))
 
     async def create(self, asked: RequestContext) -> Response:
@@ -139,15 +139,15 @@ class Routes:
         return json_response(found)
 
     async def categories(self, _: RequestContext) -> Response:
-        """The categories."""
+        """Return the categories."""
         return json_response(models.Categories(categories=[*self.choices.categories.values()]))
 
     async def priorities(self, _: RequestContext) -> Response:
-        """The priorities."""
+        """Return the priorities."""
         return json_response(models.Priorities(priorities=[*self.choices.priorities.values()]))
 
     async def openapi(self, _: RequestContext) -> Response:
-        """The description of this API."""
+        """Return the description of this API."""
         return Response(body=document(self.choices), content_type="application/json")
 
     async def _wanted(self, asked: RequestContext, row: Row | None = None) -> StoredType:
@@ -209,7 +209,7 @@ class Routes:
         return present
 
     async def _stored(self, stored: StoredType, status: int) -> Response:
-        """The answer with a type, once the server serves it."""
+        """Return the answer with a type, once the server serves it."""
         etag = stored.etag
         await self._until(lambda now: now is not None and now.etag == etag, stored.id)
         row = await self.view.find(stored.id)

@@ -52,11 +52,11 @@ class Row:
 
     @cached_property
     def etag(self) -> str:
-        """Return a hash of the content. It equals the hash of the stored type."""
+        """A hash of the content. It equals the hash of the stored type."""
         return etag_of(self.category, self.priority, (each.manifest for each in self.records))
 
     def encoded(self, choices: Choices) -> bytes:
-        """The type as a client gets it: a `WorkloadType` as JSON."""
+        """Return the type as a client gets it: a `WorkloadType` as JSON."""
         category = choices.categories.get(self.category or "")
         priority = choices.priorities.get(self.priority or "")
         found = [(index, finding) for index, each in enumerate(self.records) for finding in each.findings]
@@ -113,7 +113,7 @@ class _Index:
             self.changed.update(kinds)
 
     def records(self, kind: _Kind) -> list[Record]:
-        """The records of a kind, in the order of their versions and sources."""
+        """Return the records of a kind, in the order of their versions and sources."""
         names = sorted(self._known[each][0] for each in self._sources.get(kind, ()))
         found = [each for name in names for each in self._read(name) if (each.gvk.group, each.gvk.kind) == kind]
         return sorted(found, key=lambda each: each.gvk)
@@ -131,7 +131,7 @@ class View:
         self._rows: Mapping[str, Row] = {}
 
     async def rows(self) -> Mapping[str, Row]:
-        """Every type by its id."""
+        """Return every type by its id."""
         async with self._reading:
             sources, snapshot = self._storage.sources(), self._store.snapshot
             # By identity: both are replaced as a whole when anything in them changes.
