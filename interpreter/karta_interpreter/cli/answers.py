@@ -91,7 +91,7 @@ _LINES: Final[Mapping[str, Callable[[CallOutcome, Results], list[str]]]] = by_op
 
 
 def changes(before: JSON, after: JSON) -> list[str]:
-    """Return one line for each path with another value, in the order of keys; none for equal values.
+    """Return one line for each path with another value, in the order of keys. Equal values have no line.
 
     >>> changes({"spec": {"replicas": 3}}, {"spec": {"replicas": 5, "paused": True}})
     ['spec.paused: true (new)', 'spec.replicas: 3 -> 5']

@@ -91,7 +91,7 @@ class Arguments:
         return [self._call(operation) for operation in Operation if not self.missing(operation)]
 
     def missing(self, operation: Operation) -> str:
-        """Return the option that an operation about an object lacks; empty if it has all."""
+        """Return the option that an operation about an object lacks, or "" if it has all."""
         if operation is Operation.RETAIN and self.desired is None:
             return "--desired-file"
         if operation is Operation.RETAIN and self.observed is None:

@@ -62,7 +62,7 @@ def cause_of(
 ) -> str:
     """Return the new definition's expressions or annotations that give the differing places, as `explain` knows.
 
-    If none gives them, the cause is the fields in which the old definition differs. Empty if there is no new
+    If none gives them, the cause is the fields that differ in the old definition. Empty if there is no new
     answer.
     """
     if after is None or not after.is_asked(call.operation):
@@ -143,7 +143,7 @@ KNOWN_FILE = Path(__file__).with_name("known.json")
 
 
 def reason_of(before: Interpreter | None, after: Interpreter | None, operation: str) -> str:
-    """Return the reason if one side is the catalogue's Karta and the other one a script; otherwise empty."""
+    """Return the reason if one side is the catalogue's Karta and the other one a script, or else ""."""
     if before is None or after is None:
         return ""
     sides = {_is_by_script(before, operation): before, _is_by_script(after, operation): after}

@@ -81,7 +81,7 @@ def _crd(crds: list[Object], kind: str | None) -> Object:
 
 
 def draft_text(draft: Draft, title: str) -> str:
-    """Return the Karta in the order in which people write one, with each note in the lines above its field."""
+    """Return the Karta in the order that people write, with each note in the lines above its field."""
     text = to_authored_yaml(draft.karta)
     (document,) = read_documents(text, title)
     lines = text.splitlines()

@@ -168,7 +168,7 @@ def workload_of(obj: Object, filenames: Sequence[str], references: Iterable[str]
 
 
 def kinds_of(paths: Sequence[str]) -> set[GVK]:
-    """Return the kinds that the given files describe, also with errors; without files, the catalogue's kinds."""
+    """Return the kinds that the given files describe, also with errors, or without files the catalogue's kinds."""
     given = read_existing(paths)
     broken = {each.gvk for files in given for each in files.layer.quarantined if each.gvk}
     return broken.union(*map(_kinds, given)) if paths else {*catalogue_kinds()}
@@ -211,7 +211,7 @@ def _kinds(given: DefinitionFiles) -> Iterator[GVK]:
 
 
 def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Definition]:
-    """Return the definitions of the given files, or without files of the catalogue; with ``kinds`` only these.
+    """Return the definitions of the given files, or without files of the catalogue. ``kinds`` limits them.
 
     Raises Problem if a given file has a definition with errors. They are printed on stderr.
     """

@@ -1,4 +1,4 @@
-"""``karta-interpreter diff``: where two definitions answer differently about the same objects."""
+"""``karta-interpreter diff``: the different answers of two definitions about the same objects."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

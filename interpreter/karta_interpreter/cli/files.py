@@ -55,7 +55,7 @@ def check_path(path: str) -> None:
 
 
 def read_object(path: str, kinds: Kinds = frozenset) -> Object:
-    """Return the one object in a file, a folder or standard input; of several the one of the ``kinds``, if any."""
+    """Return the one object in a file, a folder or standard input. Of several, take the one of the ``kinds``, if any."""
     found = read_objects(path, kinds)
     if len(found) != 1:
         what = (
@@ -68,7 +68,7 @@ def read_object(path: str, kinds: Kinds = frozenset) -> Object:
 
 
 def read_objects(path: str, kinds: Kinds = frozenset) -> list[Object]:
-    """Return all objects in a file, a folder or standard input; items of a ``List`` one by one, as kubectl takes them.
+    """Return all objects in a file, a folder or standard input, and items of a ``List`` one by one, as kubectl does.
 
     Of several objects, only objects of the ``kinds``, if any: samples have Secrets and Services with the workload.
     """
@@ -143,7 +143,7 @@ def _parts(url: str, response: HTTPResponse, until: float) -> Iterator[bytes]:
 
 
 def read_stream(path: str) -> bytes | None:
-    """Return the content of standard input, a URL or a pipe, such as ``<(…)`` of a shell; None for files and folders.
+    """Return the content of standard input, a URL or a pipe, such as a shell's ``<(…)``. None for files and folders.
 
     Content that can be read only once is kept, because definitions are looked up again for each kind.
     """
@@ -297,7 +297,7 @@ async def _find(resource: str, name: str, connection: ConnectionOptions) -> Obje
 
 
 async def _resource(api: ApiServer, text: str) -> tuple[str, Object]:
-    """Return the API version and the ``APIResourceList`` entry that a text names; the first one, as in kubectl."""
+    """Return the API version and the first ``APIResourceList`` entry that a text names, as kubectl does."""
     word, _, group = text.lower().partition(".")
     groups = (await api.get("/apis")).get("groups")
     versions = ([] if group else ["v1"]) + list(_versions(groups, group))

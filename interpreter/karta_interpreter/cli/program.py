@@ -173,5 +173,5 @@ def program(ctx: click.Context) -> None:
         from karta_interpreter.definitions.karta.schema import karta_api_group  # noqa: PLC0415 - see above
 
         ctx.with_resource(karta_api_group(group))
-    if os.environ.get("NO_COLOR"):  # no-color.org; click leaves colours out for files and pipes alone
+    if os.environ.get("NO_COLOR"):  # no-color.org. click leaves colours out only for files and pipes
         ctx.color = False

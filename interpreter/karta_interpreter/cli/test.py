@@ -71,7 +71,7 @@ def suites_json(report: Report) -> JSON:
 
 
 def difference(outcome: Outcome) -> str:
-    """Return the expected and the actual answer as a unified diff of YAML; empty if one of them is an error."""
+    """Return the expected and the actual answer as a unified diff of YAML, or "" if one of them is an error."""
     results = outcome.results
     if results is None or outcome.case.error is not None:
         return ""

@@ -183,7 +183,7 @@ def _is_plain(action: SuspendWrite) -> bool:
 
 
 def _state_fields(script: OperationScript) -> dict[str, str]:
-    """Return the set of fields that the definition derives its own statuses from; nothing if these are all fields."""
+    """Return the set of fields that the definition derives its own statuses from, or nothing if it needs all fields."""
     projection = Projection()
     status_match_reads(script.definition, projection)
     read = projection.at("status")

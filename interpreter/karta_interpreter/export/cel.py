@@ -186,7 +186,7 @@ class _CelWriter(NamedTuple):
         return joined("&&", [is_second, result]) if is_second else result
 
     def _among(self, value: Cel, choices: list[Node]) -> Cel | None:
-        """Return whether a field with a default is one of some literals; None for another value.
+        """Return whether a field with a default is one of some literals, or None for another value.
 
         jq treats a null like an absent field. To CEL a null is a value, and does not take a default.
         """

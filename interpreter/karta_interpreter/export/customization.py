@@ -20,7 +20,7 @@ from karta_interpreter.languages.lua.operation import OWN_FUNCTIONS, SLOTS, by_o
 
 
 class ScriptWriter(NamedTuple):
-    """How the script of an operation is written, or an ExportError if it cannot be written.
+    """Writes the script of an operation. An ExportError says why it cannot be written.
 
     A script that ``traces`` writes into the object, and so asks where values are.
     """

@@ -123,7 +123,7 @@ def _equals(value: Cel, expected: str) -> Cel:
 
 
 def _is_one(value: Cel, choices: list[JSON]) -> Cel:
-    """Return whether a value is one of some. To jq a null is an absent field; in CEL it does not take a default."""
+    """Return whether a value is one of some. To jq a null is an absent field. In CEL it does not take a default."""
     text = value.within(COMPARISON)
     if isinstance(value.default, Literal):
         text = f"{value.optional}.orValue(null)"

@@ -61,7 +61,7 @@ class Path(NamedTuple):
 
 
 def paths_of(node: Node) -> list[Path] | None:
-    """Return the paths that an expression consists of; None if it contains anything else.
+    """Return the paths that an expression consists of, or None if it contains anything else.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> paths_of(parse(".spec | .jobs[].name, .replicas // 1"))
@@ -109,7 +109,7 @@ class Guarded(NamedTuple):
 
 
 def guarded_paths(node: Node, *, may_be_null: bool = False) -> list[Guarded] | None:
-    """Return the paths that an expression chooses from by conditions on the object; None if it contains anything else.
+    """Return the paths that an expression chooses from by conditions on the object. None if it has anything else.
 
     ``may_be_null``: outputs that are null by a condition are left out, too.
 

@@ -50,7 +50,7 @@ def _may_share(definition: Definition) -> bool:
 
 
 def _only_scaled(script: OperationScript) -> Component | None:
-    """Return the only component with a count that may change, if the script can write it at its path; else None."""
+    """Return the only component with a count that may change, or None if the script cannot write it at its path."""
     leaves, elastic = script.definition.leaves, script.definition.annotations.elastic
     found = [leaf for leaf in leaves if (len(leaves) == 1 if elastic is None else elastic == (leaf.name,))]
     if len(found) != 1 or not all(has_plain_count(script, leaf) for leaf in leaves):

@@ -19,7 +19,7 @@ from karta_interpreter.webhook.registration.description import describe, gate_te
 
 _REALITY: Final = Path(__file__).parent / "reality.json"
 _FIRST: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_HEALTH)
-"""The operations whose examples come first."""
+"""The operations with the first examples."""
 _KINDS: Final = 64
 """How many kinds are kept with their examples. A page shows one at a time."""
 

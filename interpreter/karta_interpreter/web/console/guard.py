@@ -36,7 +36,7 @@ def new_token() -> str:
 
 
 def page_policy(nonce: str) -> str:
-    """Return the page's Content-Security-Policy: nothing inline but the styles of the editor, nothing from elsewhere."""
+    """Return the page's Content-Security-Policy: nothing inline but styles of the editor, nothing from elsewhere."""
     return (
         "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
         f"style-src 'self' 'nonce-{nonce}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -90,7 +90,7 @@ _IDLE_SECONDS: Final = 120.0
 _WAIT_SECONDS: Final = 30.0
 """The longest that a question waits for a process, which may have to start."""
 _GRACE_SECONDS: Final = 0.2
-"""The time after its deadline in which a process can still answer with its own error. Then the process is ended."""
+"""The time that a process has after its deadline to answer with its own error. Then it is ended."""
 _EMPTY: Final = b"{}"
 
 

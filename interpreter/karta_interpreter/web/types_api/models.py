@@ -1,4 +1,4 @@
-"""The bodies of requests and answers, and the source of the OpenAPI document; errors; the choices of the settings."""
+"""The bodies of requests and answers (the source of the OpenAPI document), errors, and the choices of the settings."""
 
 import re
 from collections.abc import Mapping, Sequence

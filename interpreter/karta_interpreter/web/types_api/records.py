@@ -58,7 +58,7 @@ class Record(NamedTuple):
 
 
 def is_ours(manifest: Object) -> bool:
-    """Return whether this API has stored a Karta. A copy under another name, or for another kind, also has its labels."""
+    """Return whether this API stored a Karta. Copies under another name, or for another kind, also have its labels."""
     gvk, name = gvk_of(manifest), edit.get(manifest, ("metadata", "name"))
     return gvk is not None and label(manifest, ID) == type_id(gvk.group, gvk.kind) and name in names_of(gvk)
 
