@@ -55,7 +55,7 @@ def check_path(path: str) -> None:
 
 
 def read_object(path: str, kinds: Kinds = frozenset) -> Object:
-    """Return the one object in a file, a folder or standard input. Of several, take the one of the ``kinds``, if any."""
+    """Return the one object in a file, a folder or standard input. Of several, take the one of ``kinds``, if any."""
     found = read_objects(path, kinds)
     if len(found) != 1:
         what = (
