@@ -1,1 +1,1 @@
-"""The webhook: one process that answers Karmada, what registers it there, and what finds out why it is not asked."""
+"""The webhook: a process that answers Karmada, its registration, and checks that find out why it is not asked."""

@@ -1,7 +1,7 @@
-"""Kubernetes admission of Kartas: what may be stored on the API server, and the labels that are stamped on it.
+"""Kubernetes admission of Kartas: which objects the API server may store, and the labels that are stamped on them.
 
 The ``AdmissionReview`` (``admission.k8s.io/v1``) is read, the object in it is judged, and the answer is written.
-Whether a definition is right is decided in `karta_interpreter.definitions.karta`; HTTP is in
+`karta_interpreter.definitions.karta` decides whether a definition is right. HTTP is in
 `karta_interpreter.webhook.server`.
 """
 
@@ -46,13 +46,13 @@ class Review:
     kind: str
     subresource: str = ""
     object: Object | None = None
-    """None when one is deleted."""
+    """None for a deletion."""
     old: Object | None = None
-    """What is stored now, None when one is created."""
+    """The stored object, None for a creation."""
 
 
 def read(body: bytes) -> Review:
-    """Read a review; raises RequestError for any other body, which the API server counts as a failed webhook.
+    """Read a review. Raises RequestError for any other body, which the API server counts as a failed webhook.
 
     >>> read(b'{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}')
     Traceback (most recent call last):
@@ -101,7 +101,7 @@ def _text(parent: Object, field: str, *, default: str | None = None) -> str:
 
 
 def allow(uid: str, *, warnings: tuple[str, ...] = (), patch: Sequence[Object] = ()) -> bytes:
-    """Return the answer that allows the request; ``patch`` changes the object."""
+    """Return the answer that allows the request, with a ``patch`` that changes the object."""
     change = {"patchType": "JSONPatch", "patch": base64.b64encode(orjson.dumps(patch)).decode()} if patch else {}
     return _encode({"uid": uid, "allowed": True, **change}, warnings)
 
@@ -121,13 +121,13 @@ _MAX_WARNING = 120
 _MAX_WARNINGS = 30
 """Their sum stays below the 4096 characters that an API server passes on."""
 _MAX_MESSAGE = 32_768
-"""As many as the message of a condition may have (``metav1.Condition``), where the status of a Karta has the reason."""
+"""The limit for the message of a condition (``metav1.Condition``). The status of a Karta has the reason in one."""
 
 
 def refusal(kind: str, name: str, findings: Iterable[Finding]) -> str:
     """Return why an object is not stored: one line that sums up, and one for each error.
 
-    A message that would be too long for an answer names as many as fit.
+    If the message would be too long for an answer, it names as many errors as fit.
     """
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     lines = [f'{kind} "{name}" cannot be used: {count(len(errors), "error")}']
@@ -143,7 +143,7 @@ def refusal(kind: str, name: str, findings: Iterable[Finding]) -> str:
 
 
 def warnings_of(findings: Sequence[Finding]) -> tuple[str, ...]:
-    """The findings as warnings, each on one line and no longer than Kubernetes wants it."""
+    """Return the findings as warnings, each on one line and no longer than Kubernetes recommends."""
     shown = tuple(_warning(finding) for finding in findings[:_MAX_WARNINGS])
     if len(findings) <= _MAX_WARNINGS:
         return shown
@@ -152,7 +152,7 @@ def warnings_of(findings: Sequence[Finding]) -> tuple[str, ...]:
 
 
 def _warning(finding: Finding) -> str:
-    """As much of a finding as there is room for: first its hint goes, then the outer part of its path, then words."""
+    """Shorten a finding until it fits: first drop its hint, then the outer part of its path, then words."""
     path, message = finding.path, _one_line(finding.message)
     lines = [_placed(path, f"{message} ({_one_line(finding.hint)})")] if finding.hint else []
     lines.append(_placed(path, message))
@@ -166,7 +166,7 @@ def _placed(path: Path, text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return the text on one line and fit for UTF-8, which has no half surrogate pairs."""
+    """Return the text on one line and without half surrogate pairs, which UTF-8 cannot encode."""
     return " ".join(text.split()).encode(errors="replace").decode()
 
 
@@ -176,7 +176,7 @@ _MAX_LABEL_LENGTH = 63
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a review is about, for an answer without a judgement; ``is_settled``: a denial could correct nothing."""
+    """The object of a review, for an answer without a judgement. ``is_settled``: a denial corrects nothing."""
 
     uid: str
     name: str
@@ -184,14 +184,14 @@ class Subject:
 
 
 def subject(review: Review) -> Subject:
-    """Return what a review is about."""
+    """Return the subject of a review."""
     obj = _stored(review)
     name = f'{review.kind} "{name_of(obj or {})}"'
     return Subject(review.uid, name, is_settled=obj is None or _settled(review, obj))
 
 
 def unjudged(subject: Subject, reason: str) -> bytes:
-    """Answer a review that cannot be judged: with a denial, or with a warning where a denial could correct nothing.
+    """Answer a review that cannot be judged: deny it, or warn if a denial could not correct anything.
 
     A denial reaches the author of the object with any ``failurePolicy`` of the webhook.
     """
@@ -206,7 +206,7 @@ def validate(review: Review, existing_kinds: Mapping[GVK, str]) -> bytes:
     A second one is denied as well. One of the same name is not a second one, so that a ResourceInterface can be
     replaced by the Karta it becomes.
 
-    An object that is being deleted, or whose errors were stored before, is allowed: its finalizers and labels have to
+    An object is allowed if it is being deleted or if its errors were stored before: its finalizers and labels have to
     remain editable.
     """
     obj = _stored(review)
@@ -220,7 +220,7 @@ def validate(review: Review, existing_kinds: Mapping[GVK, str]) -> bytes:
     findings = (*findings, *_second(obj, existing_kinds))
     if not any(finding.severity is Severity.ERROR for finding in findings) or _settled(review, obj):
         return allow(review.uid, warnings=warnings_of(findings))
-    # A denial has the errors in its message; only the others are warnings.
+    # A denial has the errors in its message. Only the other findings are warnings.
     lint = [finding for finding in findings if finding.severity is Severity.WARNING]
     return refuse(review.uid, refusal(review.kind, name_of(obj), findings), warnings=warnings_of(lint))
 
@@ -243,7 +243,7 @@ def mutate(review: Review) -> bytes:
 
 
 def _stored(review: Review) -> Object | None:
-    """The definition that is to be stored, None when none is."""
+    """Return the definition that is to be stored, or None."""
     stored = review.action in (Action.CREATE, Action.UPDATE) and not review.subresource
     return review.object if stored and is_kind_of_definitions(review.group, review.kind) else None
 
@@ -258,14 +258,14 @@ def _second(obj: Object, existing_kinds: Mapping[GVK, str]) -> tuple[Finding, ..
 
 
 def _settled(review: Review, obj: Object) -> bool:
-    """Whether a denial could correct nothing."""
+    """Return whether a denial could not correct anything."""
     if edit.get(obj, ("metadata", "deletionTimestamp")) is not None:
         return True
     return review.old is not None and _judged(obj) == _judged(review.old)
 
 
 def _judged(obj: Object) -> tuple[JSON, dict[str, JSON]]:
-    """The parts of an object that findings are about."""
+    """Return the parts of an object that findings are about."""
     annotations = edit.get(obj, ("metadata", "annotations"))
     ours = annotations if isinstance(annotations, dict) else {}
     return obj.get("spec"), {key: text for key, text in ours.items() if key.startswith(PREFIX)}

@@ -1,7 +1,7 @@
 """Finds out why Karmada does not get its answers, by checks of all from the registration to the server.
 
-Modules check one thing each in what was read, and do no I/O; except `connection`, which opens connections, and the two
-that run the checks in order, `endpoint` and `runner`.
+Each module checks one thing in the data that was read, without I/O. There are three exceptions: `connection` opens
+connections, and `endpoint` and `runner` run the checks in order.
 """
 
 from karta_interpreter.webhook.doctor.result import CheckResult, Level

@@ -15,18 +15,18 @@ from karta_interpreter.webhook.doctor.result import CheckResult, listed, ok, pro
 
 _CHECK = "certificate"
 _URGENT, _SOON = timedelta(days=7), timedelta(days=30)
-# A certificate that lives for days is renewed with hours left; renewal happens with a third of the life left.
+# A certificate that lives for days is renewed with hours left. Renewal happens with a third of the life left.
 _URGENT_SHARE, _SOON_SHARE = 10, 3
 
-# X509_V_ERR_* of OpenSSL (x509_vfy.h), which the module ssl has no names for.
+# X509_V_ERR_* of OpenSSL (x509_vfy.h). The module ssl does not name them.
 _DATES = frozenset({9, 10})
 """Results of OpenSSL's check: a certificate is not yet valid, or has expired."""
 _UNKNOWN_CA = frozenset({2, 7, 18, 19, 20, 21, 27})
-"""No issuer, or none that is trusted; or another one of the same name, as after a CA was created again."""
+"""There is no issuer, it is not trusted, or it is another one of the same name, as after a CA was created again."""
 
 
 def read_bundle(ca_bundle: str) -> str | CheckResult:
-    """The PEM text of a ``caBundle``, "" for an empty one, which means the CAs of Karmada's own system."""
+    """Return the PEM text of a ``caBundle``, or "" if it is empty and Karmada trusts the CAs of its own system."""
     if not ca_bundle:
         return ""
     try:
@@ -66,7 +66,7 @@ def judge_dates(leaf: x509.Certificate, now: datetime) -> Iterator[CheckResult]:
 def judge_trust(
     error: ssl.SSLCertVerificationError | None, *, bundled: bool, leaf: x509.Certificate
 ) -> Iterator[CheckResult]:
-    """Check that the chain leads to a registered CA; ``error`` is that of OpenSSL."""
+    """Check that the chain leads to a registered CA. ``error`` comes from OpenSSL."""
     if error is None:
         return
     if error.verify_code in _UNKNOWN_CA:
@@ -91,7 +91,7 @@ def judge_certificate(
 ) -> list[CheckResult]:
     """Return all objections to a certificate, or a single ok."""
     dates = list(judge_dates(leaf, now))
-    # OpenSSL stops at its first objection: where that is the leaf's dates, `judge_dates` has said more about it.
+    # OpenSSL stops at its first objection. If it objects to the leaf's dates, `judge_dates` has said more about them.
     about_dates = error is not None and error.verify_code in _DATES and any(dates)
     trust = judge_trust(None if about_dates else error, bundled=bundled, leaf=leaf)
     good = f"it is trusted, valid for {server_name}, and expires at {_time(leaf.not_valid_after_utc)}"
@@ -99,7 +99,7 @@ def judge_certificate(
 
 
 def _covers(pattern: str, name: str) -> bool:
-    """Whether a name in a certificate is the expected one; a ``*`` stands for the first label only."""
+    """Return whether a name in a certificate is the expected one. A ``*`` stands for the first label only."""
     pattern, name = pattern.lower(), name.lower().rstrip(".")
     with suppress(ValueError):
         return pattern == str(ipaddress.ip_address(name))

@@ -1,7 +1,7 @@
-"""Where Karmada connects to for a webhook, which name it then expects there, and connections like Karmada's.
+"""The address that Karmada dials for a webhook, the name that it expects there, and connections like Karmada's.
 
-``pkg/resourceinterpreter/customized/webhook/serviceresolvers.go`` and ``k8s.io/apiserver/pkg/util/webhook``. Errors of
-connections are those of the operating system and of OpenSSL; `karta_interpreter.webhook.doctor.endpoint` explains them.
+See ``pkg/resourceinterpreter/customized/webhook/serviceresolvers.go`` and ``k8s.io/apiserver/pkg/util/webhook``. Errors
+of connections come from the operating system and OpenSSL. `karta_interpreter.webhook.doctor.endpoint` explains them.
 """
 
 import socket
@@ -23,11 +23,11 @@ from karta_interpreter.webhook.doctor.webhooks import Client
 from karta_interpreter.webhook.registration.configuration import Service, parts_of_url
 
 SECONDS = 10.0
-"""The time for each step: a connection, a handshake, to which Karmada gives as much, and an exchange."""
+"""The time for each step: a connection, a handshake (Karmada allows the same time), and an exchange."""
 _MAX_ANSWER = 1 << 20
 _CHECK = "address"
 _SAFE = "/%:@!$&'()*+,;=~"
-"""What stays as it is in a path; Go, too, escapes what is not ASCII."""
+"""The characters that are not escaped in a path. Like Go, this escapes all characters outside ASCII."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +39,25 @@ class Address:
     server_name: str
     """The name that must be in the certificate."""
     path: str
-    """Where calls are posted."""
+    """The path that calls are posted to."""
     reason: str = ""
     """The way from the registration to this address."""
     advice: str = ""
-    """What to check when nothing answers."""
+    """What to check if nothing answers."""
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
     def dialled_at(self, other: "Address") -> "Address":
-        """The same server, reached at another host and port, such as a forwarded one."""
+        """Return the same server at another host and port, for example a forwarded port."""
         reason = f"{self.reason}, but {other} was given to dial, with the path {self.path or '/'}"
         return replace(self, host=other.host, port=other.port, reason=reason, advice="")
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An HTTP answer; ``seconds`` is from the first byte of the request to the end of the answer."""
+    """An HTTP answer. ``seconds`` is the time from the first byte of the request to the end of the answer."""
 
     status: int
     body: bytes
@@ -65,7 +65,9 @@ class Reply:
 
 
 def address_of(client: Client, service: Object | None = None) -> Address | CheckResult:
-    """The address of a webhook; ``service`` is the object that it refers to, None where karmada-apiserver has none.
+    """Return the address of a webhook.
+
+    ``service`` is the Service that the webhook refers to, None if karmada-apiserver does not have it.
 
     A Result is the reason why Karmada cannot resolve it.
     """
@@ -112,17 +114,17 @@ def _of_service(reference: Service, service: Object | None) -> Address | CheckRe
 
 
 def connect(address: Address) -> None:
-    """Open a TCP connection; raises OSError, of which TimeoutError is one."""
+    """Open a TCP connection. Raises OSError, including TimeoutError."""
     with _connection(address):
         pass
 
 
 def shake_hands(address: Address) -> tuple[x509.Certificate, str]:
-    """The certificate, which is not verified, and the TLS version.
+    """Return the certificate, without verifying it, and the TLS version.
 
-    Raises OSError, of which ssl.SSLError is one, and ValueError for a certificate that cannot be parsed.
+    Raises OSError, including ssl.SSLError, and ValueError for a certificate that cannot be parsed.
     """
-    # On a connection of its own: of one whose verification fails, the module ssl does not give the certificate away.
+    # This needs its own connection: if verification fails, the module ssl does not return the certificate.
     with _connection(address, _unverified()) as connection:
         certificate = connection.getpeercert(binary_form=True)
         if certificate is None:
@@ -131,7 +133,9 @@ def shake_hands(address: Address) -> tuple[x509.Certificate, str]:
 
 
 def verify(address: Address, ca_pem: str) -> ssl.SSLCertVerificationError | None:
-    """OpenSSL's objection to the certificate chain, apart from the name in it; raises OSError for any other failure.
+    """Return OpenSSL's objection to the certificate chain, apart from the name in it.
+
+    Raises OSError for any other failure.
 
     Without a PEM text the CAs of the system are trusted.
     """
@@ -151,9 +155,10 @@ def verify(address: Address, ca_pem: str) -> ssl.SSLCertVerificationError | None
 
 
 def ask(address: Address, target: str, body: bytes | None = None) -> Reply:
-    """GET a path, or POST a body to it; raises OSError, also for an answer that is not HTTP."""
+    """GET a path, or POST a body to it. Raises OSError, also if the answer is not HTTP."""
     with _connection(address, _unverified()) as connection:
-        # It would dial the name by DNS; the connection is to the address that Karmada dials, so it is put in by hand.
+        # HTTPConnection would look the name up in DNS, so the connection to the address that Karmada dials is set by
+        # hand.
         client = HTTPConnection(address.server_name, address.port)
         client.sock = connection
         headers = {"Accept": "application/json, */*", "Content-Type": "application/json", "Connection": "close"}
@@ -161,7 +166,7 @@ def ask(address: Address, target: str, body: bytes | None = None) -> Reply:
         try:
             client.request("GET" if body is None else "POST", target, body, headers)
             response = client.getresponse()
-            # A server that is none of ours may send without end.
+            # A server that is not ours may send without end.
             content = response.read(_MAX_ANSWER + 1)
         except HTTPException as error:
             raise ConnectionError(f"the answer is not HTTP: {type(error).__name__}") from error
@@ -181,7 +186,7 @@ class _Timed(ssl.SSLSocket):
 
 
 def _unverified() -> ssl.SSLContext:
-    """A context for checks only, on which nothing secret is sent."""
+    """Return a context for checks only, which never send secrets."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -190,7 +195,7 @@ def _unverified() -> ssl.SSLContext:
 
 @contextmanager
 def _connection(address: Address, context: ssl.SSLContext | None = None) -> Iterator[ssl.SSLSocket]:
-    """A connection, which without a context has no TLS."""
+    """Yield a connection, without TLS if there is no context."""
     try:
         with socket.create_connection((address.host, address.port), SECONDS) as plain:
             if context is None:

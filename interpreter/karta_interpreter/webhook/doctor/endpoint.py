@@ -33,10 +33,10 @@ UNDEFINED = GVK("doctor.karta-interpreter.io", "v1", "Nobody")
 """A kind without a definition: a call for it shows the way there and back, and changes nothing."""
 
 _SLOW = 0.5
-"""Seconds from which Karmada writes a call to its own log (``customized.go``)."""
+"""Karmada writes calls that take at least this many seconds to its own log (``customized.go``)."""
 _UNSET = 30
 """Seconds that Karmada waits when no timeout is set."""
-_ALL_SECONDS = 60.0  # in which calls for further kinds begin
+_ALL_SECONDS = 60.0  # within this time, calls for further kinds begin
 _SLOW_ADVICE = "give the server more CPU, and check for a slow proxy or network on the way"
 _UID = "doctor"
 _OTHER_SERVER = "check that host, port and path are those of a karta-interpreter server"
@@ -57,11 +57,11 @@ _PORT_FORWARD = (
 
 
 async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[CheckResult]:
-    """Dial an address, check its certificate, and call it; ``kinds`` are those that it should know.
+    """Dial an address, check its certificate, and call it. The server should know the ``kinds``.
 
-    Each is asked one of its operations: a kind that only has scripts answers no others. ``limit`` is the seconds that
-    Karmada waits, None when no timeout is set. A step that fails is the last one, except a certificate that is not
-    accepted.
+    Each kind is asked one of its operations, because a kind that only has scripts does not answer others. ``limit`` is
+    the seconds that Karmada waits, None if no timeout is set. The first step that fails is the last one, except if only
+    the certificate is rejected.
     """
     # Blocking sockets: on them each step can fail, and be named, alone.
     return [
@@ -122,21 +122,21 @@ def _calls(address: Address, limit: int | None, kinds: Kinds) -> list[CheckResul
             )
         )
     results += judge_definitions(known)
-    # What a proxy does with other paths is not about calls.
+    # A proxy may treat other paths differently, but this is not about calls.
     with suppress(OSError):
         results += judge_fights(ask(address, METRICS))
     return results
 
 
 def call_body(gvk: GVK, operation: Operation) -> bytes:
-    """A request in Karmada's form, for an object that has nothing but a name."""
+    """Return a request in Karmada's form for an object that only has a name."""
     obj = {**gvk.type_meta, "metadata": {"name": "doctor", "namespace": "default"}}
-    # The observed object is of Retain alone; other operations ignore it.
+    # Only Retain uses the observed object. Other operations ignore it.
     return orjson.dumps(context_of(_UID, operation, obj, observedObject=obj, replicas=0))
 
 
 def judge_connection(address: Address, error: OSError) -> CheckResult:
-    """The result about a connection that fails."""
+    """Return the result about a connection that fails."""
     way = f" ({address.reason})" if address.reason else ""
     advice = f"; {address.advice}" if address.advice else ""
     if isinstance(error, socket.gaierror):
@@ -152,7 +152,7 @@ def judge_connection(address: Address, error: OSError) -> CheckResult:
 
 
 def judge_tls(address: Address, error: OSError) -> CheckResult:
-    """The result about a handshake that fails with any certificate accepted."""
+    """Return the result about a handshake that fails even though any certificate is accepted."""
     reason = str(getattr(error, "reason", None) or str(error) or type(error).__name__).replace("_", " ").lower()
     if isinstance(error, TimeoutError):
         reason = f"no handshake in {SECONDS:.0f} s"
@@ -161,7 +161,7 @@ def judge_tls(address: Address, error: OSError) -> CheckResult:
 
 
 def judge_exchange(error: OSError) -> CheckResult:
-    """The result about a call without an answer on a good connection."""
+    """Return the result about a call that gets no answer on a good connection."""
     if isinstance(error, TimeoutError):
         return problem(_CALL, f"a call has no answer after {SECONDS:.0f} s", "check the server's log and its CPU")
     if isinstance(error, ssl.SSLError):
@@ -183,7 +183,7 @@ def judge_readiness(reply: Reply) -> Iterator[CheckResult]:
 
 
 def judge_call(reply: Reply, limit: int | None) -> Iterator[CheckResult]:
-    """Check the answer to a call for `UNDEFINED`; ``limit`` is the seconds that Karmada waits."""
+    """Check the answer to a call for `UNDEFINED`. ``limit`` is the seconds that Karmada waits."""
     objection = _objection(reply)
     if objection:
         yield problem(_CALL, objection, _CALL_ADVICE.get(reply.status, _OTHER_SERVER))
@@ -198,7 +198,7 @@ def judge_call(reply: Reply, limit: int | None) -> Iterator[CheckResult]:
 
 
 def is_defined(reply: Reply) -> bool:
-    """Whether the answer to a call comes from a definition, be it an error."""
+    """Return whether the answer to a call, possibly an error, comes from a definition."""
     # The objects of these calls have nothing but a name, so a definition may well answer with an error.
     return bool(_code(_json(reply)) != HTTPStatus.NOT_FOUND)
 
@@ -216,7 +216,7 @@ def judge_definitions(known: dict[GVK, bool]) -> Iterator[CheckResult]:
 
 
 def _objection(reply: Reply) -> str:
-    """Return why Karmada rejects an answer (``resourceinterpretercontext.go``), or why it is of another server."""
+    """Return why Karmada rejects an answer (``resourceinterpretercontext.go``), or why it comes from another server."""
     answer = _json(reply)
     # The client of Kubernetes takes 200 to 206 for success (`rest.transformResponse`), and no other 2xx.
     if not HTTPStatus.OK <= reply.status <= HTTPStatus.PARTIAL_CONTENT:
@@ -224,7 +224,7 @@ def _objection(reply: Reply) -> str:
     if not isinstance(answer, dict):
         return "the answer to a call is not a JSON object"
     if (answer.get("apiVersion", API_VERSION), answer.get("kind", KIND)) != (API_VERSION, KIND):
-        # A value that is nested deeply has no text.
+        # A deeply nested value has no text.
         names = [each for each in map(answer.get, ("kind", "apiVersion")) if isinstance(each, str)]
         return f"the answer to a call is a {' of '.join(names) or 'value without a kind'}, not a {KIND}"
     if edit.get(answer, ("response", "uid")) != _UID:
@@ -259,7 +259,7 @@ _NO_REMEDY: Final = "nothing that the server has tried ends it: let the manager 
 
 
 def judge_fights(reply: Reply) -> Iterator[CheckResult]:
-    """List the fights in an answer of `METRICS`, with the remedy for each; nothing for any other answer."""
+    """List the fights in an answer of `METRICS`, with the remedy for each. Any other answer yields nothing."""
     if reply.status != HTTPStatus.OK:
         return
     lines = reply.body.decode(errors="replace").splitlines()

@@ -17,21 +17,22 @@ _KINDS, _KARTAS, _CLUSTERS = "kinds", "kartas", "clusters"
 
 @dataclass(frozen=True, slots=True)
 class ServedVersions:
-    """The versions in which a kind is served, and whether the one in question has a status subresource."""
+    """The versions in which a kind is served, and whether the version in question has a status subresource."""
 
     versions: tuple[str, ...] = ()
     status: bool = True
 
 
 def served(gvk: GVK, resources: Mapping[str, Sequence[Object]]) -> ServedVersions:
-    """How a kind is served, by the resources of each version of its group.
+    """Return how a kind is served, from the resources of each version of its group.
 
     >>> deployments = [{"name": "deployments", "kind": "Deployment"}]
     >>> served(GVK("apps", "v1", "Deployment"), {"v1": deployments})
     ServedVersions(versions=('v1',), status=False)
     """
     plurals = {
-        # Names with a slash are subresources, such as deployments/scale, whose kind may be that of another resource.
+        # Names with a slash are subresources, such as deployments/scale. Their kind may be the kind of another
+        # resource.
         version: [each["name"] for each in found if each["kind"] == gvk.kind and "/" not in each["name"]]
         for version, found in resources.items()
     }
@@ -64,24 +65,24 @@ def judge_kinds(kinds: Mapping[GVK, Sequence[Operation]], found: Mapping[GVK, Se
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A Karta as it is stored; ``conditions`` gives status and message by type."""
+    """A Karta as it is stored. ``conditions`` gives status and message by type."""
 
     name: str
     gvk: GVK | None
     conditions: Mapping[str, tuple[str, str]]
 
     def has(self, condition: str, status: str) -> bool:
-        """Whether a condition has a status."""
+        """Return whether a condition has a status."""
         return self.conditions.get(condition, ("", ""))[0] == status
 
     def message(self, *conditions: str) -> str:
-        """The message of the first of these conditions that is false, in one line."""
+        """Return the message of the first of these conditions that is false, in one line."""
         texts = (self.conditions[each][1] for each in conditions if self.has(each, "False"))
         return " ".join(next(texts, "").split())
 
 
 def read_stored(obj: Object) -> Stored:
-    """The conditions of a stored Karta, whose status any writer may have written."""
+    """Return a stored Karta with its conditions. Anyone may have written its status."""
     entries = objects_in(edit.get(obj, ("status", "conditions")))
     found = {str(each.get("type")): (str(each.get("status")), str(each.get("message", ""))) for each in entries}
     return Stored(name_of(obj), gvk_of(obj), found)
@@ -122,7 +123,7 @@ def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Ite
 
 
 def judge_clusters(clusters: Sequence[Object], clients: Sequence[Client]) -> Iterator[CheckResult]:
-    """Warn about Pull-mode clusters, whose agents cannot be checked."""
+    """Warn about Pull-mode clusters, because their agents cannot be checked."""
     pulling = [each["metadata"]["name"] for each in clusters if edit.get(each, ("spec", "syncMode")) == "Pull"]
     if not pulling:
         yield ok(_CLUSTERS, f"{count(len(clusters), 'member cluster')}, and none in Pull mode")

@@ -9,7 +9,7 @@ _NAMED = 4
 
 
 class Level(StrEnum):
-    """Severity: a problem keeps Karmada from its answers; a warning may, or soon will."""
+    """Severity. A problem keeps Karmada from its answers. A warning may do so, or will soon."""
 
     OK = "ok"
     WARNING = "warning"
@@ -18,7 +18,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One line of a diagnosis; ``advice`` is empty where nothing has to be done."""
+    """One line of a diagnosis. ``advice`` is empty if nothing has to be done."""
 
     level: Level
     check: str

@@ -1,4 +1,4 @@
-"""All checks, in the order in which to fix their problems."""
+"""All checks, in the order in which their problems should be fixed."""
 
 from collections import defaultdict
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
@@ -77,10 +77,10 @@ Answer = TypeVar("Answer")
 
 
 async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResult]:
-    """All results about the configuration of that name and the server behind it.
+    """Return all results about the configuration with that name and the server behind it.
 
-    With a ``url`` the server is dialled at its host and port instead of those that are registered; its certificate is
-    checked for the registered name all the same.
+    With a ``url`` the server is dialled at the host and port in it instead of the registered ones. Its certificate is
+    still checked for the registered name.
     """
     try:
         version = (await api.get("/version")).get("gitVersion", "unknown")
@@ -107,36 +107,37 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
 
 
 class _ControlPlane:
-    """Reads karmada-apiserver; ``results`` collects what could not be read."""
+    """Reads karmada-apiserver. ``results`` collects errors of reading."""
 
     def __init__(self, api: ApiServer) -> None:
         self.api = api
         self.results: list[CheckResult] = []
 
     async def objects(self, path: str, *, optional: bool = False) -> Sequence[Object]:
-        """The objects of a collection; an optional one need not exist."""
+        """Return the objects of a collection. An ``optional`` collection need not exist."""
         return await self._readable(self.api.list(path), optional=optional) or ()
 
     async def admission(self, name: str) -> list[Object]:
-        """The admission configurations of a name."""
+        """Return the admission configurations with a name."""
         found = [await self._readable(self.api.find(f"{path}/{name}"), optional=False) for path in PATHS]
         return [configuration for configuration in found if configuration is not None]
 
     async def service(self, client: Client) -> Object | None:
-        """Return the Service of a webhook, None if it does not exist; raises ClusterError."""
+        """Return the Service of a webhook, None if it does not exist. Raises ClusterError."""
         if client.service is None:
             return None
         return await self.api.find(f"/api/v1/namespaces/{client.service.namespace}/services/{client.service.name}")
 
     async def served(self, kinds: Iterable[GVK]) -> dict[GVK, ServedVersions]:
-        """How each kind is served; raises ClusterError."""
+        """Return how each kind is served. Raises ClusterError."""
         kinds = tuple(kinds)
         groups = sorted({gvk.group for gvk in kinds})
         resources = {group: await _existing(self._resources(group)) or {} for group in groups}
         return {gvk: served(gvk, resources[gvk.group]) for gvk in kinds}
 
     async def _resources(self, group: str) -> Mapping[str, Sequence[Object]]:
-        # /api has an APIVersions, whose versions are names; /apis/GROUP an APIGroup, whose versions are objects.
+        # /api has an APIVersions, with versions that are names. /apis/GROUP has an APIGroup, with versions that are
+        # objects.
         versions = (await self.api.get(f"/apis/{group}" if group else "/api"))["versions"]
         names = [each["version"] for each in versions] if group else versions
         return {name: await self.api.resources(f"{group}/{name}" if group else name) for name in names}
@@ -150,7 +151,7 @@ class _ControlPlane:
 
 
 async def _existing(answer: Awaitable[Answer]) -> Answer | None:
-    """An answer, None for 404; raises any other ClusterError."""
+    """Return an answer, None for 404. Raises ClusterError for any other error."""
     try:
         return await answer
     except ClusterError as error:
@@ -195,7 +196,7 @@ async def _kinds(plane: _ControlPlane, ours: Sequence[RegisteredWebhook]) -> lis
 
 
 async def _servers(plane: _ControlPlane, ours: Sequence[RegisteredWebhook], url: str) -> list[CheckResult]:
-    """The results about each address that webhooks of ours name, once."""
+    """Return the results about each address that our webhooks name, once per address."""
     by_client: dict[Client, list[RegisteredWebhook]] = defaultdict(list)
     for webhook in ours:
         by_client[webhook.client].append(webhook)
@@ -224,7 +225,7 @@ async def _server(
 
 
 async def _server_at(url: str) -> list[CheckResult]:
-    """A server without a registration."""
+    """Return the results about a server without a registration."""
     if not url:
         return []
     url = str(Endpoint.of_url(url).at)  # which adds a path

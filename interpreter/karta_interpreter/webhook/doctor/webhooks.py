@@ -1,9 +1,10 @@
 """ResourceInterpreterWebhookConfigurations as Karmada reads them, and which interpreter it asks.
 
-Rules: ``pkg/util/interpreter/matcher.go``; precedence: ``pkg/resourceinterpreter/interpreter.go``. Customizations come
-before webhooks, and of the webhooks the first one in the order of their names is asked. With Karmada's feature gate
+Rules: ``pkg/util/interpreter/matcher.go``. Precedence: ``pkg/resourceinterpreter/interpreter.go``. Customizations come
+before webhooks. Of the webhooks, Karmada asks the first one in the order of their names. With Karmada's feature gate
 ``MultiplePodTemplatesScheduling`` on, a kind that has InterpretComponent gets components from the scheduler and no
-replicas; if it has ReviseReplica too, from any interpreter, that is called with 0, and the workload is scaled to zero.
+replicas. If the kind also has ReviseReplica, from any interpreter, ReviseReplica is called with 0 and the workload is
+scaled to zero.
 """
 
 from collections import defaultdict
@@ -27,7 +28,7 @@ HTTPS = 443
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Operations of kinds; each list may be ``*`` alone."""
+    """Operations of kinds. Each list may be just ``*``."""
 
     groups: tuple[str, ...]
     versions: tuple[str, ...]
@@ -35,14 +36,14 @@ class Rule:
     operations: tuple[str, ...]
 
     def matches(self, gvk: GVK, operation: Operation) -> bool:
-        """Whether Karmada sends this to the webhook."""
+        """Return whether Karmada sends this to the webhook."""
         asked = (*gvk, operation)
         listed = (self.groups, self.versions, self.kinds, self.operations)
         return all(each in names or ANY in names for each, names in zip(asked, listed, strict=True))
 
     @property
     def wide(self) -> bool:
-        """Whether it has kinds that it does not name."""
+        """Return whether the rule has kinds that it does not name."""
         return any(ANY in listed for listed in (self.groups, self.versions, self.kinds))
 
 
@@ -57,7 +58,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredWebhook:
-    """One webhook of a configuration; ``timeout`` is in seconds and None when it is not set."""
+    """One webhook of a configuration. ``timeout`` is in seconds, None if it is not set."""
 
     configuration: str
     name: str
@@ -67,16 +68,16 @@ class RegisteredWebhook:
 
     @property
     def full_name(self) -> str:
-        """The name by which Karmada sorts webhooks, and which it has in errors."""
+        """Return the name by which Karmada sorts webhooks and that appears in its errors."""
         return f"{self.configuration}/{self.name}"
 
     def takes(self, gvk: GVK, operation: Operation) -> bool:
-        """Whether one of its rules matches."""
+        """Return whether one of the webhook's rules matches."""
         return any(rule.matches(gvk, operation) for rule in self.rules)
 
 
 def read_webhooks(configuration: Object) -> tuple[RegisteredWebhook, ...]:
-    """The webhooks of a configuration from an API server; absent fields are empty here."""
+    """Return the webhooks of a configuration from an API server. Absent fields are empty here."""
     return tuple(
         RegisteredWebhook(
             configuration["metadata"]["name"],
@@ -90,12 +91,12 @@ def read_webhooks(configuration: Object) -> tuple[RegisteredWebhook, ...]:
 
 
 def in_order(webhooks: Iterable[RegisteredWebhook]) -> list[RegisteredWebhook]:
-    """The webhooks in Karmada's order; the first one that matches is asked, and no other."""
+    """Return the webhooks in Karmada's order. Only the first one that matches is asked."""
     return sorted(webhooks, key=lambda webhook: webhook.full_name)
 
 
 def kinds_of(webhooks: Iterable[RegisteredWebhook]) -> dict[GVK, tuple[Operation, ...]]:
-    """The kinds that the webhooks name, each with the operations that they take."""
+    """Return the kinds that the webhooks name, each with the operations that they take."""
     webhooks = tuple(webhooks)
     rules = (rule for webhook in webhooks for rule in webhook.rules if not rule.wide)
     kinds = sorted({GVK(*names) for rule in rules for names in product(rule.groups, rule.versions, rule.kinds)})
@@ -122,13 +123,13 @@ def _rule(value: Object) -> Rule:
 
 _REGISTERED, _TIMEOUT, _RULES = "registration", "timeout", "rules"
 _LONGEST = 10
-"""Seconds. Karmada's controllers have five workers; each of them blocks while it waits for an answer."""
+"""Seconds. Karmada's controllers have five workers. Each worker blocks while it waits for an answer."""
 
 
 def judge_registration(
     name: str, ours: Sequence[RegisteredWebhook], others: Sequence[RegisteredWebhook]
 ) -> Iterator[CheckResult]:
-    """Check that there is a configuration of that name, and count what it registers."""
+    """Check that there is a configuration with that name, and count the kinds and operations that it registers."""
     if ours:
         kinds = kinds_of(ours)
         calls = sum(map(len, kinds.values()))
@@ -170,7 +171,7 @@ def judge_rules(ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
 
 
 def judge_admission(configurations: Sequence[Object], ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
-    """Check that installed admission webhooks trust the CA of our registration; no result where none is installed."""
+    """Check that installed admission webhooks trust the CA of our registration. Yields nothing if none is installed."""
     trusted = {webhook.client.ca_bundle for webhook in ours}
     entries = [entry for each in configurations for entry in each.get("webhooks") or () if entry["name"] in WEBHOOKS]
     if not entries or not trusted:
@@ -200,12 +201,12 @@ class Customization:
     operations: frozenset[Operation]
 
     def takes(self, gvk: GVK, operation: Operation) -> bool:
-        """Whether it answers an operation of a kind."""
+        """Return whether the customization answers an operation of a kind."""
         return gvk == self.gvk and operation in self.operations
 
 
 def read_customization(obj: Object) -> Customization:
-    """Read the customization of an object from an API server; operations without a script are left out."""
+    """Read the customization of an object from an API server. Operations without a script are left out."""
     scripts = edit.get(obj, ("spec", "customizations"))
     operations = (Operation(name) for name, slot in SLOTS.items() if edit.get(scripts, (slot.field, "luaScript")))
     try:
@@ -218,7 +219,7 @@ def read_customization(obj: Object) -> Customization:
 def judge_precedence(
     ours: Sequence[RegisteredWebhook], others: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
 ) -> Iterator[CheckResult]:
-    """Check that Karmada asks our webhook for what it registers, and that it hides no other one."""
+    """Check that Karmada asks our webhook for all that it registers, and that our webhook hides no other webhook."""
     lost: dict[tuple[str, GVK], list[Operation]] = defaultdict(list)
     hidden: dict[tuple[str, GVK], list[Operation]] = defaultdict(list)
     for gvk, operations in kinds_of(ours).items():
@@ -282,7 +283,7 @@ _ADVICE = {
 def _answered_by(
     gvk: GVK, operation: Operation, others: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
 ) -> str:
-    """The other interpreter that answers an operation, empty for none."""
+    """Return the other interpreter that answers an operation, empty if there is none."""
     found = [
         *(f"the ResourceInterpreterCustomization {each.name}" for each in customizations if each.takes(gvk, operation)),
         *(f"the webhook {webhook.full_name}" for webhook in others if webhook.takes(gvk, operation)),

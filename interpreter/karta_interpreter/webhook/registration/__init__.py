@@ -1,6 +1,6 @@
 """Keeps Karmada's ResourceInterpreterWebhookConfiguration in step with the definitions in use.
 
-The object is computed from plain values (`operations`, `configuration`); `registrar` keeps the one on a Karmada control
+`operations` and `configuration` compute the object from plain values. `registrar` keeps the object on a Karmada control
 plane in step with it.
 """
 

@@ -1,6 +1,6 @@
 """Keeps the ``caBundle`` of a control plane's admission webhooks in step with the server's CA.
 
-Their manifests leave ``caBundle`` out: only the server knows its CA, and when it gets another.
+Their manifests leave ``caBundle`` out: only the server knows its CA and when the CA changes.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from karta_interpreter.webhook.registration.conflicts import Messages
 
 API_VERSION: Final = "admissionregistration.k8s.io/v1"
 PATHS: Final = tuple(f"/apis/{API_VERSION}/{kind}webhookconfigurations" for kind in ("validating", "mutating"))
-"""Where an API server has the configurations."""
+"""The paths of the configurations on an API server."""
 WEBHOOKS: Final = frozenset(("validate.karta-interpreter.io", "mutate.karta-interpreter.io"))
-"""The names of the webhooks that ask this server about Kartas; no others are touched."""
+"""The names of the webhooks that ask this server about Kartas. Other webhooks are left unchanged."""
 
 _logger = logging.getLogger(__name__)
 _SECONDS: Final = 15.0
@@ -32,8 +32,8 @@ _REFUSALS: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.UNPR
 class AdmissionCA:
     """Writes the authority into the configurations of a name whenever it is not there.
 
-    It creates no configuration, and skips one that it may not read. The registrar logs an API server that cannot be
-    asked. ``authority`` is PEM, empty while it is not known and where none is needed.
+    It creates no configuration, and skips a configuration that it may not read. The registrar logs an API server that
+    cannot be asked. ``authority`` is PEM. It is empty while the CA is unknown and if no CA is needed.
     """
 
     def __init__(
@@ -56,13 +56,14 @@ class AdmissionCA:
         self._woken.set()
 
     def has_announced(self, authority: bytes) -> bool:
-        """Whether every webhook that there was at the last look trusts an authority (PEM)."""
-        # Not looked at yet counts as not trusted; no webhooks, or none that may be read, have nothing to learn.
+        """Return whether every webhook that existed at the last look trusts an authority (PEM)."""
+        # Before the first look the CA counts as not trusted. Without webhooks, or without the right to read them, it
+        # counts as trusted.
         bundles = [bundle for path in PATHS for bundle in self._bundles.get(path, ("",))]
         return all(authority in base64.b64decode(bundle) for bundle in bundles)
 
     async def run(self) -> None:
-        """Keep the CA in the webhooks until cancelled; nothing that the API server does ends it."""
+        """Keep the CA in the webhooks until cancelled. Nothing that the API server does ends it."""
         while True:
             for path in PATHS:
                 try:
@@ -102,7 +103,7 @@ class AdmissionCA:
 
 
 def _bundles(configuration: Object) -> dict[str, str]:
-    """The ``caBundle`` of each of our webhooks, base64, empty where there is none."""
+    """Return the ``caBundle`` of each of our webhooks in base64, empty if it has none."""
     return {
         webhook["name"]: edit.get(webhook, ("clientConfig", "caBundle")) or ""
         for webhook in configuration.get("webhooks") or ()

@@ -1,4 +1,4 @@
-"""The ResourceInterpreterWebhookConfiguration of a snapshot, and the endpoint in it: where Karmada calls a server."""
+"""The ResourceInterpreterWebhookConfiguration of a snapshot, and the endpoint in it that Karmada calls."""
 
 import base64
 import re
@@ -24,7 +24,7 @@ from karta_interpreter.webhook.registration.operations import (
 )
 
 PATH = "/interpret"
-"""Where the server answers."""
+"""The path at which the server answers."""
 
 _LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _SERVICE = re.compile(rf"(?P<namespace>{_LABEL})/(?P<name>{_LABEL})(:(?P<port>[0-9]{{1,5}}))?")
@@ -41,12 +41,12 @@ class Service:
 
     @property
     def host(self) -> str:
-        """Its DNS name in the cluster, which the certificate has to carry."""
+        """Return its DNS name in the cluster, which must be in the certificate."""
         return f"{self.name}.{self.namespace}.svc"
 
 
 def parts_of_url(url: str) -> tuple[str, int, str]:
-    """Host, port and path of a URL; raises ServeError for one that Karmada does not call.
+    """Return host, port and path of a URL. Raises ServeError for a URL that Karmada does not call.
 
     >>> parts_of_url("https://[::1]/interpret")
     ('::1', 443, '/interpret')
@@ -58,7 +58,7 @@ def parts_of_url(url: str) -> tuple[str, int, str]:
         raise ServeError(f'"{url}" is not a URL: {error}') from error
     if parts.scheme != "https" or not parts.hostname:
         raise ServeError(f'Karmada cannot call "{url}": it takes https://HOST[:PORT][/PATH] only')
-    # `urlsplit` leaves blanks out, such as the line end of an environment variable; Karmada rejects them.
+    # `urlsplit` drops blanks, such as the line end of an environment variable. Karmada rejects them.
     if " " in url or not url.isprintable():
         raise ServeError(f'Karmada cannot call "{url}": it allows no blank or control character')
     if "@" in parts.netloc or "?" in url or "#" in url:
@@ -68,14 +68,15 @@ def parts_of_url(url: str) -> tuple[str, int, str]:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A URL or a Service; ``ca_bundle`` is the PEM of what Karmada has to trust, empty for its system's roots."""
+    """A URL or a Service. ``ca_bundle`` is the PEM that Karmada has to trust, empty for its system's roots."""
 
     at: str | Service
     ca_bundle: bytes = b""
 
     @classmethod
     def of_url(cls, url: str, ca_bundle: bytes = b"") -> Self:
-        """The endpoint at a URL; one without a path gets `PATH`. Raises ServeError for what Karmada refuses.
+        """Return the endpoint at a URL, with `PATH` if the URL has no path. Raises ServeError if Karmada refuses the
+        URL.
 
         >>> Endpoint.of_url("https://interpreter.example.com:8443").at
         'https://interpreter.example.com:8443/interpret'
@@ -85,7 +86,7 @@ class Endpoint:
 
     @classmethod
     def of_service(cls, text: str, ca_bundle: bytes = b"") -> Self:
-        """The endpoint of a Service, given as ``namespace/name[:port]``; raises ServeError when it is not.
+        """Return the endpoint of a Service, given as ``namespace/name[:port]``. Raises ServeError for any other form.
 
         >>> Endpoint.of_service("karmada-system/karta-interpreter:8443").at
         Service(namespace='karmada-system', name='karta-interpreter', port=8443, path='/interpret')
@@ -98,7 +99,7 @@ class Endpoint:
 
     @property
     def server_name(self) -> str:
-        """The name or address that the server's certificate has to carry.
+        """Return the name or address that must be in the server's certificate.
 
         >>> Endpoint.of_service("karmada-system/karta-interpreter").server_name
         'karta-interpreter.karmada-system.svc'
@@ -106,14 +107,14 @@ class Endpoint:
         return self.at.host if isinstance(self.at, Service) else urlsplit(self.at).hostname or ""
 
     def client_config(self) -> Object:
-        """The ``clientConfig`` of a webhook."""
+        """Return the ``clientConfig`` of a webhook."""
         trust = {"caBundle": base64.b64encode(self.ca_bundle).decode()} if self.ca_bundle else {}
         at = {"url": self.at} if isinstance(self.at, str) else {"service": asdict(self.at)}
         return {**at, **trust}
 
 
 def certificates(pem: bytes) -> bytes:
-    """The certificates in a PEM file and nothing else, above all no key; raises ServeError when there are none."""
+    """Return only the certificates in a PEM file, never a key. Raises ServeError if there are none."""
     if not pem.strip():
         return b""
     # Of the extra [server], which a configuration without a CA can be exported without.
@@ -131,7 +132,7 @@ def certificates(pem: bytes) -> bytes:
 API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterWebhookConfiguration"
 NAME = "karta-interpreter"
-"""The name of the object where no other is given."""
+"""The default name of the object."""
 
 
 def webhook_configuration(
@@ -144,11 +145,11 @@ def webhook_configuration(
     timeout_seconds: int = 3,
     present: Object | None = None,
 ) -> Object:
-    """One webhook per definition, each for exactly one kind and the operations of `operations_for`.
+    """Return one webhook per definition, each for exactly one kind and the operations of `operations_for`.
 
-    ``served`` is what the API server's CRDs define, None when it is unknown. ``timeout_seconds`` is from 1 to 30.
-    A kind whose definition is broken and has no last good version keeps the operations it has in ``present``, the
-    object as it is now: calls that fail are better than a workload that Karmada no longer knows how to divide.
+    ``served`` is the content of the API server's CRDs, None if it is unknown. ``timeout_seconds`` is from 1 to 30. A
+    kind with a broken definition and no last good version keeps its operations in ``present``, the current object.
+    Failing calls are better than a workload that Karmada no longer knows how to divide.
     """
     broken = {each.gvk for each in snapshot.quarantined} - snapshot.entries.keys()
     kept = {
@@ -186,7 +187,7 @@ def _rule(gvk: GVK, operations: Iterable[str]) -> Object:
 
 
 def left_out(snapshot: Snapshot, served: Mapping[GVK, ServedKind] | None = None) -> tuple[Finding, ...]:
-    """A warning for each definition whose kind cannot be registered."""
+    """Return a warning for each definition of a kind that cannot be registered."""
     known = {gvk: find_served(served, gvk) for gvk in snapshot.kinds()} if served else {}
     return tuple(
         _not_served(snapshot.entries[gvk].definition, served_versions(served or {}, gvk))
@@ -203,7 +204,7 @@ def _not_served(definition: Definition, versions: list[str]) -> Finding:
 
 
 def registered_operations(configuration: Object) -> dict[GVK, tuple[str, ...]]:
-    """The operations of each kind in a configuration that `webhook_configuration` wrote."""
+    """Return the operations of each kind in a configuration that `webhook_configuration` wrote."""
     return {
         GVK(group, version, kind): tuple(rule["operations"])
         for webhook in configuration.get("webhooks") or ()
@@ -219,10 +220,10 @@ _QUALIFIED = re.compile(r"(?!.{254})[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9
 
 
 def webhook_names(kinds: Iterable[GVK]) -> dict[GVK, str]:
-    """A qualified DNS name for each kind, all different, and the same whichever other kinds there are.
+    """Return a unique qualified DNS name for each kind, which does not depend on the other kinds.
 
-    Karmada asks for such names. A kind whose name is not a DNS name, or differs from another one's in upper and lower
-    case only, gets a digest.
+    Karmada requires such names. A kind gets a digest if its name is not a DNS name, or differs from another name only
+    in upper and lower case.
 
     >>> webhook_names([GVK("ray.io", "v1", "RayCluster")])[GVK("ray.io", "v1", "RayCluster")]
     'raycluster.v1.ray.io.karta-interpreter.io'

@@ -1,4 +1,4 @@
-"""Conflicts with other field managers of our object: who they are, how often to write against them, what is logged."""
+"""Conflicts with other field managers of our object: who they are, how often to overwrite them, and log messages."""
 
 import logging
 
@@ -27,7 +27,7 @@ class Messages:
 
 
 def rival(present: Object | None, desired: Object) -> str:
-    """Who made the object what it is now, and how it differs from what we want.
+    """Return who changed the object to its present state, and how it differs from the desired one.
 
     >>> rival(None, {})
     'it was deleted'
@@ -37,7 +37,7 @@ def rival(present: Object | None, desired: Object) -> str:
     entries = edit.get(present, ("metadata", "managedFields")) or ()
     # Another installation of this program writes under the same field manager.
     writers = (entry for entry in entries if "f:webhooks" in (entry.get("fieldsV1") or {}))
-    # A client that sends no User-Agent has none.
+    # The manager of a client that sends no User-Agent is empty.
     managers = {entry.get("manager") or "a client without a name" for entry in writers} - {MANAGER}
     who = f"it was changed by {', '.join(sorted(managers)) or 'another karta-interpreter'}"
     theirs, ours = _addresses(present), _addresses(desired)
@@ -62,7 +62,7 @@ class RateLimit:
         self._since = 0.0
 
     def take(self, now: float) -> float:
-        """Use one time up and return 0; or, when none is left, return the seconds until there is.
+        """Use one time up and return 0. If no time is left, return the seconds until there is one.
 
         >>> limit = RateLimit(burst=1, seconds=60)
         >>> limit.take(now=0), limit.take(now=15), limit.take(now=60)

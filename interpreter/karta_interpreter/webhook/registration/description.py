@@ -18,7 +18,7 @@ from karta_interpreter.webhook.registration.operations import find_served, opera
 
 
 def summarize(entry: ServedDefinition) -> Object:
-    """What lists show of an entry of a snapshot; ``components`` are those with pods. Cheap: there may be thousands."""
+    """Return the summary of an entry for lists, cheaply. There may be thousands. ``components`` have pods."""
     definition = entry.definition
     return {
         **definition.gvk.type_meta,
@@ -33,11 +33,12 @@ def summarize(entry: ServedDefinition) -> Object:
 
 
 def describe(entry: ServedDefinition) -> Object:
-    """The description of an entry of a snapshot; fields that a definition does not have are empty.
+    """Return the description of an entry of a snapshot. Fields that a definition does not have are empty.
 
-    ``operations`` are those that are registered with Karmada, ``scripts`` those that scripts answer; ``dependencies``
-    the kinds that the definition names next to those in pods, ``references`` those that it reads. ``statuses`` has an
-    item for each way to have a status, ``healthy`` the statuses that count, or the expression that decides.
+    ``operations`` are the operations registered with Karmada. ``scripts`` are the operations that scripts answer.
+    ``dependencies`` are the kinds that the definition names in addition to the kinds in pods. ``references`` are the
+    kinds that it reads. ``statuses`` has an item for each way to have a status. ``healthy`` has the statuses that count
+    as healthy, or the expression that decides.
     """
     definition, annotations = entry.definition, entry.definition.annotations
     served = find_served(None, definition.gvk)
@@ -71,7 +72,8 @@ def describe(entry: ServedDefinition) -> Object:
 
 
 def gate_text(description: Object) -> str:
-    """The change of the registered operations by the feature gate MultiplePodTemplatesScheduling; empty for none."""
+    """Return how the feature gate MultiplePodTemplatesScheduling changes the registered operations, empty if not at
+    all."""
     off, on = description["operations"], description["operationsWithMultiplePodTemplatesScheduling"]
     more, less = [each for each in on if each not in off], [each for each in off if each not in on]
     if not more:
@@ -120,7 +122,7 @@ def _healthy(definition: Definition) -> Iterator[str]:
 
 
 def _ways(matchers: Sequence[Matcher]) -> Iterator[str]:
-    """A line for each matcher; those that only read the phase share one."""
+    """Return a line for each matcher. Matchers that only read the phase share a line."""
     by_phase = [matcher for matcher in matchers if matcher.phase and matcher == Matcher(matcher.phase)]
     phases = " or ".join(matcher.phase for matcher in by_phase)
     for matcher in matchers:

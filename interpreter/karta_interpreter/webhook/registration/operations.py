@@ -1,7 +1,7 @@
 """Which operations to register for a kind.
 
-Karmada asks the first webhook that matches and takes its answer, or its error, as final. So only operations are
-registered that add something to what Karmada does without us, for a kind as the API server serves it.
+Karmada asks the first webhook that matches and takes its answer, or its error, as final. So an operation is registered
+only if it adds something to Karmada's own handling of the kind as the API server serves it.
 
 An operation that is not registered still has an answer: Karmada then asks the scripts that it carries and its own code
 (`karta_interpreter.engine.operations.native_interpreters`). Their answers have to make sense together with ours.
@@ -23,9 +23,9 @@ CRD = "CustomResourceDefinition"
 
 @dataclass(frozen=True, slots=True)
 class ServedKind:
-    """What is known of a kind.
+    """The known facts about a kind.
 
-    ``observes_generation``: its status has ``observedGeneration``; None when the schema leaves it open.
+    ``observes_generation``: its status has ``observedGeneration``. None if the schema leaves it open.
     """
 
     served: bool = True
@@ -40,18 +40,18 @@ BUILT_IN: Mapping[GVK, ServedKind] = MappingProxyType(
     dict.fromkeys(_APPS, ServedKind(observes_generation=True))
     | dict.fromkeys(_OTHERS, ServedKind(observes_generation=False))
 )
-"""The workloads of Kubernetes itself, for which there is no CRD."""
+"""The workloads built into Kubernetes, which have no CRD."""
 
 
 def served_kinds(crds: Iterable[Object]) -> dict[GVK, ServedKind]:
-    """Read what CustomResourceDefinitions (``apiextensions.k8s.io/v1``) define for each version of their kinds."""
+    """Read the definitions of each version of a kind in CustomResourceDefinitions (``apiextensions.k8s.io/v1``)."""
     return {gvk: served for crd in crds for gvk, served in _versions(crd)}
 
 
 def find_served(kinds: Mapping[GVK, ServedKind] | None, gvk: GVK) -> ServedKind | None:
-    """What is known of a kind, None when nothing is.
+    """Return the known facts about a kind, None if there are none.
 
-    A version that a CRD does not have is not served; a kind without a CRD may get one, or be aggregated.
+    A version that is missing in a CRD is not served. A kind without a CRD may get one, or be aggregated.
     """
     known = BUILT_IN.get(gvk)
     if known is not None or kinds is None:
@@ -62,7 +62,7 @@ def find_served(kinds: Mapping[GVK, ServedKind] | None, gvk: GVK) -> ServedKind 
 
 
 def served_versions(kinds: Mapping[GVK, ServedKind], gvk: GVK) -> list[str]:
-    """The versions in which a kind is served, sorted."""
+    """Return the versions in which a kind is served, sorted."""
     return sorted(other.version for other in _other_versions(kinds, gvk) if kinds[other].served)
 
 
@@ -88,7 +88,7 @@ def _versions(crd: Object) -> Iterator[tuple[GVK, ServedKind]]:
 
 
 def _observes_generation(schema: JSON) -> bool | None:
-    """Whether the schema of a whole object has the field, None where objects may have more than the schema has."""
+    """Return whether the schema of a whole object has the field, None if objects may have fields outside the schema."""
     if edit.get(schema, ("properties", "status", "properties", "observedGeneration")) is not None:
         return True
     levels = (schema, edit.get(schema, ("properties", "status")))
@@ -99,16 +99,16 @@ def _observes_generation(schema: JSON) -> bool | None:
 INTERPRETS_COMPONENT = natively_answered(Operation.INTERPRET_COMPONENT)
 REVISES_REPLICA = natively_answered(Operation.REVISE_REPLICA)
 SELECTS_STATUS = natively_answered(Operation.INTERPRET_STATUS)
-"""Kinds for which Karmada itself answers these operations; it reports some fields of the status, not all."""
+"""Kinds for which Karmada itself answers these operations. It reports some fields of the status, not all."""
 
 
 def operations_for(
     definition: Definition, served: ServedKind | None = None, *, multiple_pod_templates: bool = False
 ) -> tuple[Operation, ...]:
-    """The operations to register for a definition, always in the same order; none for a kind that is not served.
+    """Return the operations to register for a definition, always in the same order. A kind that is not served has none.
 
-    ``served`` is what is known of the kind, None for nothing. ``multiple_pod_templates``: Karmada's feature
-    gate ``MultiplePodTemplatesScheduling`` is on.
+    ``served`` holds the known facts about the kind, or is None. ``multiple_pod_templates``: Karmada's feature gate
+    ``MultiplePodTemplatesScheduling`` is on.
     """
     served = served or ServedKind()
     if not served.served:
@@ -127,7 +127,7 @@ def operations_for(
 
 
 def are_safe(gvk: GVK, operations: Collection[str], *, multiple_pod_templates: bool) -> bool:
-    """Whether operations may be registered together for a kind: nothing that lets Karmada scale it to zero.
+    """Return whether operations may be registered together for a kind without letting Karmada scale it to zero.
 
     >>> are_safe(GVK("a.io", "v1", "A"), ["InterpretComponent", "ReviseReplica"], multiple_pod_templates=False)
     False
@@ -141,13 +141,13 @@ def are_safe(gvk: GVK, operations: Collection[str], *, multiple_pod_templates: b
 
 
 def _added_by_karta(definition: Definition, served: ServedKind) -> set[str]:
-    """The operations for which the Karta adds something, if Karmada asks them of a kind that is served so."""
+    """Return the operations for which the Karta adds something, if Karmada asks them of a kind that is served so."""
     annotations, components = definition.annotations, definition.components
     has_pods = any(component.pods for component in components)
     scalable = [component for component in components if _is_scalable(component)]
     steered = any(component.suspend or component.resume or component.max_replicas for component in components)
     is_default = annotations.elastic is None
-    # Where Karmada does not call ReviseReplica, every cluster gets the whole workload.
+    # If Karmada does not call ReviseReplica, every cluster gets the whole workload.
     is_whole = has_pods and annotations.is_indivisible
     added: Mapping[str, object] = by_operation(
         interpret_component=True,
@@ -155,7 +155,8 @@ def _added_by_karta(definition: Definition, served: ServedKind) -> set[str]:
         revise_replica=is_whole or any(is_default or annotations.is_elastic(component.name) for component in scalable),
         retain=scalable or steered,
         aggregate_status=True,
-        # Karmada reflects the whole status by itself; we add what shows whether it is of the present generation.
+        # Karmada reflects the whole status by itself. We add the field that shows whether it is of the present
+        # generation.
         interpret_status=served.observes_generation is not False or definition.gvk in SELECTS_STATUS,
         interpret_health=definition.status,
         # Karmada follows the dependencies of namespaced objects only.
@@ -166,11 +167,11 @@ def _added_by_karta(definition: Definition, served: ServedKind) -> set[str]:
 
 
 def _has_components(definition: Definition) -> bool:
-    """Whether Karmada schedules the kind by its components, when it does so at all.
+    """Return whether Karmada schedules the kind by its components, if it does so at all.
 
     A kind that is both asked for its components and revised gets 0 replicas: components are placed without counts
-    (``pkg/scheduler/core/common.go``), and ReviseReplica then writes that. It makes no difference which of the two
-    answers is ours, so where Karmada gives one of them, the other is out of the question.
+    (``pkg/scheduler/core/common.go``), and ReviseReplica then writes 0. It does not matter which of the two answers is
+    ours. If Karmada gives one of them, the other is excluded.
     """
     if definition.gvk in REVISES_REPLICA:
         return False
@@ -182,6 +183,6 @@ def _has_components(definition: Definition) -> bool:
 
 
 def _is_scalable(component: Component) -> bool:
-    """Whether a number of pods can be written somewhere: a literal such as ``1`` has no place."""
+    """Return whether a number of pods can be written to a field. A literal such as ``1`` has no field."""
     counts = (component.replicas, component.min_replicas)
     return component.pods is not None and any(takes_number(count) for count in counts if count)

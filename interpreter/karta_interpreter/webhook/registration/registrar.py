@@ -23,11 +23,11 @@ from karta_interpreter.webhook.registration.conflicts import Messages, RateLimit
 from karta_interpreter.webhook.registration.operations import ServedKind, served_kinds
 
 CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
-"""Where an API server of Karmada has the configurations."""
+"""The path of the configurations on an API server of Karmada."""
 
 
 async def unregister(api: ApiServer, name: str = NAME) -> bool:
-    """Delete a configuration; return whether there was one."""
+    """Delete a configuration. Return whether it existed."""
     try:
         await api.delete(f"{CONFIGURATIONS}/{name}")
     except ClusterError as error:
@@ -46,9 +46,9 @@ _logger = logging.getLogger(__name__)
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _PACE = Pace()
 _DEBOUNCE = 0.3
-"""Seconds in which wake-ups are collected: a folder of definitions is read in several steps."""
+"""Seconds in which wake-ups are collected, because a folder of definitions is read in several steps."""
 _LONG = 10.0
-"""Seconds after the start from which it is worth a warning that nothing can be registered yet."""
+"""Seconds after the start. If nothing can be registered by then, a warning is logged."""
 _WRONG_SERVER = "; the kubeconfig has to be that of karmada-apiserver, not of the cluster it runs in"
 
 
@@ -62,14 +62,14 @@ class Registration:
 
 
 class Registrar:
-    """Applies the configuration whenever it is not what it should be.
+    """Applies the configuration whenever it differs from the desired one.
 
-    Every replica does so, identically: there is no leader. What another writer changes is put back, but only so
-    often. Nothing is applied before the store has definitions and ``endpoint`` returns one; call `wake` when it returns
-    another. Before something is put back, ``refresh`` is awaited, because another replica may know of a new CA a moment
-    before this one does, and the difference has to last: the slow write of another replica may have been overtaken, and
-    is followed by another write. ``in_step``: the configuration was as it should be when it was last read. Admission
-    webhooks of the same name get the CA, too.
+    Every replica does so in the same way: there is no leader. Changes of another writer are put back, but at a limited
+    rate. Nothing is applied before the store has definitions and ``endpoint`` returns an endpoint. Call `wake` when it
+    returns another one. Before a change is put back, ``refresh`` is awaited, because another replica may know a new CA
+    a moment before this one. The difference also has to last, because a slow write of another replica may have been
+    overtaken and is followed by another write. ``in_step``: the configuration was as desired when it was last read.
+    Admission webhooks of the same name get the CA, too.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Registrar:
         self._messages = Messages()
 
     def wake(self) -> None:
-        """Look again soon whether the configuration is what it should be."""
+        """Look again soon whether the configuration is as desired."""
         self._woken.set()
         self._admission.wake()
 
@@ -112,7 +112,7 @@ class Registrar:
         return is_registered and self._admission.has_announced(authority)
 
     async def run(self) -> None:
-        """Keep the configuration in step until cancelled; nothing that the API server does ends it."""
+        """Keep the configuration in step until cancelled. Nothing that the API server does ends it."""
         self._started = asyncio.get_running_loop().time()
         unsubscribe = self._store.subscribe(lambda _: self.wake())
         try:
@@ -139,7 +139,7 @@ class Registrar:
             again = await self._turn()
 
     async def _turn(self) -> float | None:
-        """Do what is to be done now; return after how many seconds to look again even if nothing happens."""
+        """Do the work that is due now. Return the seconds until the next look if nothing happens before."""
         endpoint = self._known_endpoint()
         if not endpoint:
             return _DEBOUNCE
@@ -150,13 +150,13 @@ class Registrar:
         desired = await asyncio.to_thread(webhook_configuration, snapshot, endpoint, served, present=present, **options)
         for finding in left_out(snapshot, served):
             self._messages.log(finding.message, logging.WARNING, f"{finding.message} ({finding.hint})")
-        # Something on the way may complete what is applied; that is not a change by others.
+        # The API server or an admission webhook may complete the applied object. This is not a change by others.
         expected = self._became if desired == self._applied else _essence(desired)
         self.in_step = present is not None and _essence(present) == expected
         if self.in_step:
             self._differed = False
             return None
-        # After a failure the present object may well be what was there before our own write.
+        # After a failure the present object may still be the one from before our own write.
         if desired == self._applied and not self._failures:
             differed, self._differed = self._differed, True
             await self._refresh()
@@ -167,7 +167,7 @@ class Registrar:
         return await self._apply(desired)
 
     def _known_endpoint(self) -> Endpoint | None:
-        """Return the endpoint once it is known what to register, and what is registered."""
+        """Return the endpoint once the definitions to register and the present registration are known."""
         for collection in (self._present, self._crds):
             if not collection.listed and not collection.is_refused:
                 if collection.problem:
@@ -213,7 +213,7 @@ class Registrar:
         return None
 
     def _put_back(self, present: Object | None, desired: Object) -> float:
-        """Return 0 when what another writer has changed may be put back, else the seconds until then."""
+        """Return 0 if another writer's change may be put back, else the seconds until then."""
         name, change = self._registration.name, rival(present, desired)
         seconds = self._rate_limit.take(asyncio.get_running_loop().time())
         if not seconds:
@@ -229,6 +229,6 @@ class Registrar:
 
 
 def _essence(configuration: Object) -> JSON:
-    """The part of the object that matters; labels and annotations of others do not."""
+    """Return the fields of the object that matter, without the labels and annotations of others."""
     manager = edit.get(configuration, ("metadata", "labels", "app.kubernetes.io/managed-by"))
     return [manager, configuration.get("webhooks") or []]

@@ -1,4 +1,4 @@
-"""The endpoints: which path and method lead where, which bodies are read, and what an HTTP error looks like."""
+"""The endpoints: paths and methods, the bodies that are read, and the form of an HTTP error."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ _REVIEW_LIMIT = 3 * 2**20
 """Bytes of an ``AdmissionReview``: a Karta as it is and as it was, each below the 1.5 MiB that an API server stores."""
 
 REVIEW_SECONDS = 5.0
-"""The longest that a review may take, even where the API server waits longer; a process for it may have to start."""
+"""The time limit of a review, even if the API server waits longer. A process for the review may have to start."""
 
 _MARGIN = 0.5
 """Seconds of the client's timeout that are left for the answer to travel."""
@@ -51,7 +51,7 @@ Soon: TypeAlias = asyncio.Task[tuple[bytes, bool]]
 class Application:
     """Answers every request that is HTTP, errors with a Kubernetes ``Status``.
 
-    ``existing_kinds`` returns the kinds that the cluster's Kartas define, with their names, for reviews.
+    ``existing_kinds`` returns the kinds that the cluster's Kartas define, with their names. Reviews need them.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Application:
             return self.refuse(error.status, str(error), **later)
 
     def answer_soon(self, body: bytes, parameters: str) -> bytes | Soon | None:
-        """Return the answer to a body sent to ``/interpret``, None where `handle` has to answer."""
+        """Return the answer to a body sent to ``/interpret``, None if `handle` has to answer."""
         load = self._calls.load
         # `handle` adds `Connection: close` while draining, and waits for a turn that is not spent.
         if self.readiness.draining or load.is_spent:
@@ -102,7 +102,7 @@ class Application:
     def refuse(self, status: int, message: str, **headers: str) -> Response:
         """Return an HTTP error."""
         self._metrics.refused(status)
-        # At debug, for any client can cause it as often as it likes; the metric counts it.
+        # Logged at debug, because any client can cause it at any rate. The metric counts it.
         log.debug("request refused", status=status, reason=message)
         return Response(status=status, body=encode_status(status, message), headers={**_JSON, **headers})
 
@@ -137,15 +137,15 @@ class Application:
 
 
 async def read_body(request: BaseRequest, limit: int) -> bytes:
-    """Return the JSON body of a request; raises RequestError for another type and for more than ``limit`` bytes."""
+    """Return the JSON body of a request. Raises RequestError for another type or for more than ``limit`` bytes."""
     content_type = request.headers.get("Content-Type", "")
-    # The comparison is for Karmada, which sends exactly this; the rest of the condition for other clients.
+    # The comparison is for Karmada, which sends exactly this. The rest of the condition is for other clients.
     if content_type != "application/json" and content_type.split(";")[0].strip().lower() != "application/json":
         raise RequestError("the Content-Type must be application/json", status=415)
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise RequestError("the body must not be compressed: leave Content-Encoding out", status=415)
     too_large = RequestError(f"the body has more than {limit} bytes", status=413)
-    # Without a byte of the body read; one of unknown length (chunked) is limited while it is read.
+    # Reject it before a byte of the body is read. A body of unknown length (chunked) is limited while it is read.
     if (request.content_length or 0) > limit:
         raise too_large
     try:
@@ -159,7 +159,7 @@ async def read_body(request: BaseRequest, limit: int) -> bytes:
 
 
 async def _receive(request: BaseRequest, limit: int) -> bytes:
-    """Return a body, of one above the limit the beginning; raises RequestError where there is no room for it."""
+    """Return a body, or the beginning of a body above the limit. Raises RequestError if there is no room for it."""
     if request.version == HttpVersion11 and request.headers.get("Expect", "").lower() == "100-continue":
         await request.writer.write(_CONTINUE)
         # Not part of the response, which is only written when nothing has been sent yet.
@@ -174,16 +174,16 @@ async def _receive(request: BaseRequest, limit: int) -> bytes:
 
 
 def _seconds(parameters: str, most: float) -> float:
-    """Return the seconds for an answer: ``most``, or what the client's timeout leaves."""
+    """Return the seconds for an answer: ``most``, or the rest of the client's timeout."""
     timeout = timeout_of(parameters) if parameters else 0.0
     # Of a timeout below a second half is left: the whole margin would leave too little to compute.
     return min(max(timeout - _MARGIN, timeout / 2), most) if timeout > 0 else most
 
 
-# Karmada sends one value for each `timeoutSeconds`; the bound is for clients that send others.
+# Karmada sends one value for each `timeoutSeconds`. The bound is for clients that send other values.
 @lru_cache(maxsize=64)
 def timeout_of(parameters: str) -> float:
-    """Return the seconds of ``timeout=``, after which the client gives up; 0 for text that is not a Go duration.
+    """Return the seconds of ``timeout=``, after which the client gives up. Text that is not a Go duration gives 0.
 
     >>> timeout_of("timeout=1m0.5s"), timeout_of("timeout=soon")
     (60.5, 0.0)

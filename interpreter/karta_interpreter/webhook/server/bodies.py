@@ -9,24 +9,24 @@ from karta_interpreter.webhook.server.settings import MIB
 
 _MOST: Final = 128 * MIB
 _STILL: Final = 1.0
-"""Seconds after which a body that does not go on leaves its room to another one."""
+"""Seconds after which a body without progress gives its room to another body."""
 _TRIMMED: Final = 64 * MIB
-"""Bytes of bodies after which free memory is given back: an attack leaves as much as it sent."""
+"""Bytes of bodies after which free memory is given back, because an attack leaves as much memory as it sent."""
 _TRIM_SECONDS: Final = 30.0
-"""How often free memory is given back in any case, which takes 1 to 3 ms. TLS reads into blocks of 256 KiB, and what is
-kept of a call lies between them: a million calls leave 45 MiB."""
+"""How often free memory is given back in any case, which takes 1 to 3 ms. TLS reads into blocks of 256 KiB, and the
+data kept of each call lies between them: a million calls leave 45 MiB."""
 
 
 class Sender(Protocol):
-    """A connection on which a body comes."""
+    """A connection that receives a body."""
 
     @property
     def is_receiving(self) -> bool:
-        """Whether the body has not come as a whole."""
+        """Return whether the body is still incomplete."""
         ...
 
     def has_room(self, size: int) -> bool:
-        """Count bytes of the body; return whether there is room for them."""
+        """Count bytes of the body. Return whether there is room for them."""
         ...
 
     def disconnect(self) -> None:
@@ -35,10 +35,10 @@ class Sender(Protocol):
 
 
 class Bodies:
-    """Counts the bytes of bodies over all connections, of which there are at most ``most``.
+    """Counts the bytes of bodies over all connections and limits them to ``most``.
 
-    A body counts as far as it has come, until its request is answered or its client leaves. Where a further byte has no
-    room, the body that has stood still for longest, and for a second at least, is given up with its connection.
+    The received bytes of a body count until its request is answered or its client leaves. If there is no room for a
+    further byte, the body that has stood still for longest, and for a second at least, is given up with its connection.
     """
 
     def __init__(self, most: int) -> None:
@@ -48,7 +48,7 @@ class Bodies:
         self._held: dict[Sender, tuple[int, float]] = {}
 
     def take(self, sender: Sender, size: int) -> bool:
-        """Count bytes that a connection has sent; return whether there is room for them."""
+        """Count bytes that a connection has sent. Return whether there is room for them."""
         now = asyncio.get_running_loop().time()
         while self._total + size > self._most:
             still = next(

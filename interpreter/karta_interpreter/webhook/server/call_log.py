@@ -11,7 +11,7 @@ from karta_interpreter.webhook.server.pending_call import SUCCESS, Answer, Pendi
 from karta_interpreter.webhook.wire.request import OPERATIONS
 
 _SLOW: Final = 0.5
-"""Seconds from which Karmada writes a call to its own log (``customized.go``)."""
+"""Karmada writes calls that take at least this many seconds to its own log (``customized.go``)."""
 _LONGEST_REASON: Final = 500
 _PAUSE: Final = 60.0
 _MOST: Final = 10_000
@@ -50,7 +50,7 @@ class CallLog:
         write("call failed" if has_failed else "slow call" if is_slow else "call answered", **about)
 
     def _left_out(self, call: PendingCall, code: int) -> int | None:
-        """Return how many calls like this one have no line, None if this one is another of them."""
+        """Return how many calls like this one have no line, None if this call has no line."""
         operation = call.request.operation_name
         key = call.definition.name if call.definition else "", operation if operation in OPERATIONS else "", code
         now, (last, left_out) = self._clock(), self._lines.get(key, (-inf, 0))

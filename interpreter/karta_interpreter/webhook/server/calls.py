@@ -41,7 +41,7 @@ from karta_interpreter.webhook.wire import (
     encode_results,
 )
 
-# A process that stops at its deadline names the slow line; this is how long the call waits for it.
+# A process that stops at its deadline names the slow line. The call waits this long for the name.
 _LAST_WORDS = 0.2
 
 Awaited: TypeAlias = Callable[[float], Coroutine[Any, Any, bytes]]
@@ -87,7 +87,7 @@ class Calls:
             return await (answer(seconds) if answer else self._in_child(body, seconds))
 
     def answer_soon(self, body: bytes) -> bytes | Awaited | None:
-        """Return what `answer` would, or how to await it; None for a large body, of which no uid is known yet."""
+        """Return the answer, or how to await it. Return None for a large body, because its uid is not known yet."""
         call, lane = self._read(body)
         if call is None:
             return None
@@ -104,16 +104,16 @@ class Calls:
             return await self._isolated.review(body, seconds, existing_kinds)
 
     def close(self) -> None:
-        """End the processes; calls without an answer are dropped."""
+        """End the processes. Calls without an answer are dropped."""
         close_pools()
 
     def _begin_snapshot(self, snapshot: Snapshot) -> None:
-        # These remember definitions; a snapshot never changes, so its identity will do.
+        # These remember definitions. A snapshot never changes, so its identity is enough.
         self._snapshot, self._decoder = snapshot, self._reads_by(snapshot.find)
         self._slow_calls, self._packed = SlowCalls(), dict[GVK, tuple[Definition, bytes]]()
 
     def _read(self, body: bytes) -> tuple[PendingCall | None, Lane]:
-        """Read a request and decide its lane; there is no call where the body is too large to be read here."""
+        """Read a request and decide its lane. There is no call if the body is too large to be read here."""
         started, snapshot = self._clock(), self._store.snapshot
         if snapshot is not self._snapshot:
             self._begin_snapshot(snapshot)
@@ -122,7 +122,7 @@ class Calls:
         if decoded is not None:
             request, definition, by_script = decoded
             is_projected = not by_script
-        # Only now: the fast decoder skips what it does not need, so most large bodies are cheap to it.
+        # Only now: the fast decoder skips the parts that it does not need, so most large bodies are cheap for it.
         elif is_large_body(body):
             return None, lane_of(None, None, len(body), is_slow=False)
         else:
@@ -133,7 +133,7 @@ class Calls:
         return call, lane_of(request, definition, size, is_slow=self._slow_calls.matches(call.key, size))
 
     def _inline(self, call: PendingCall) -> bytes | None:
-        """Return the answer; None for one that is interrupted, and that a child process gives."""
+        """Return the answer, or None if the work is interrupted and a child process has to give the answer."""
         answer, begun = None, self._processor_time()
         try:
             body = encode_results(call.request, self._own_results(call, begun))
@@ -151,7 +151,8 @@ class Calls:
         return self._observed(call, answer) if answer else None
 
     def _own_results(self, call: PendingCall, begun: float) -> Results:
-        # Not since the call came: to find out what a new question reads takes as long, once, in any process.
+        # Not from the time of the call: finding out which fields a new question reads takes as long, once, in any
+        # process.
         self.interruption.at = begun + LONG
         try:
             definition, asked = call.definition_and_call()
@@ -188,13 +189,14 @@ class Calls:
         except TimeoutError:
             raise InterpretationError(call.too_slow(seconds), code=504) from None
         except InterpretationError as error:
-            # What was stopped at the deadline fails with an error of its own; the client gets the code of a timeout.
+            # Work that is stopped at the deadline fails with an error of its own. The client gets the code of a
+            # timeout.
             if time.monotonic() < until:
                 raise
             raise InterpretationError(f"{call.too_slow(seconds)}: {error}", code=504) from error
 
     async def _in_child(self, body: bytes, seconds: float, call: PendingCall | None = None) -> bytes:
-        """Return the answer of a child process; the time that has passed since a ``call`` came counts."""
+        """Return the answer of a child process. The time since a ``call`` came counts."""
         started, request = (call.started, call.request) if call else (self._clock(), None)
         until = time.monotonic() + seconds - (self._clock() - started)
 
@@ -208,14 +210,14 @@ class Calls:
         try:
             answer = await self._isolated.answer(body, until, prepare, request)
         except Exception as error:
-            # Without a uid there is no answer of Karmada's form: `RequestError` becomes an HTTP error.
+            # Without a uid there is no answer in Karmada's form: `RequestError` becomes an HTTP error.
             if call is None:
                 raise
             return self._observed(call, self._failure(call, error))
         return self._observed(call, self._success(call, answer)) if call else answer
 
     def _pack(self, definition: Definition) -> bytes:
-        # Of another snapshot than this call's there may be another definition of the kind.
+        # A snapshot other than this call's may have another definition of the kind.
         packed, needed = self._packed.get(definition.gvk, (None, b""))
         if packed is not definition:
             needed = pack_for_child(definition, self._options)

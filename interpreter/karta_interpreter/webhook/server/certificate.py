@@ -1,4 +1,4 @@
-"""Certificates for servers: what one is, whether Karmada will accept it, and a CA that signs more."""
+"""Certificates for servers: their parts, whether Karmada will accept them, and a CA that signs more."""
 
 import asyncio
 import ipaddress
@@ -38,20 +38,20 @@ class Certificate:
     not_after: float
     """In seconds since 1970."""
     authority: bytes = b""
-    """The CA that clients need, where it is known."""
+    """The CA that clients need, if it is known."""
     is_placeholder: bool = False
     """Marks a certificate that no client trusts: it is shown to probes until there is one that can be registered."""
 
 
 class CertificateSource(ABC):
-    """Where certificates come from."""
+    """A source of certificates."""
 
     @abstractmethod
     def read(self) -> Certificate:
-        """Return the certificate to serve at the start; raises ServeError without one."""
+        """Return the certificate to serve at the start. Raises ServeError if there is none."""
 
     async def fetch(self) -> Certificate:
-        """Return the certificate to serve from now on, read in a thread; raises ServeError when it is not known."""
+        """Return the certificate to serve from now on, read in a thread. Raises ServeError if it is not known."""
         return await asyncio.to_thread(self.read)
 
     async def close(self) -> None:  # noqa: B027 - most have nothing open
@@ -59,7 +59,7 @@ class CertificateSource(ABC):
 
 
 def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: datetime | None = None) -> Certificate:
-    """Return the pair; raises ServeError, which names its ``sources``, when Karmada would reject it."""
+    """Return the pair. Raises ServeError, which names its ``sources``, if Karmada would reject the pair."""
     try:
         leaf = read_certificates(chain, str(sources["chain"]))[0]
     except ValueError as error:
@@ -74,7 +74,7 @@ def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: 
 
 
 def _private_key(leaf: x509.Certificate, key: bytes, sources: Mapping[str, object]) -> PrivateKeyTypes:
-    """Return the key of a certificate; raises ServeError for any other one."""
+    """Return the key of a certificate. Raises ServeError for any other key."""
     try:
         public = leaf.public_key()
     except (ValueError, UnsupportedAlgorithm) as error:
@@ -132,7 +132,7 @@ class Authority:
 
     @classmethod
     def create(cls, now: datetime, life: timedelta) -> Self:
-        """A new CA, which no client trusts yet."""
+        """Return a new CA, which no client trusts yet."""
         # P-256: a handshake takes half the processor time of one with RSA of 2048 bits (172 to 369 µs).
         key, name = ec.generate_private_key(ec.SECP256R1()), _name("karta-interpreter authority")
         constraints = x509.BasicConstraints(ca=True, path_length=0)
@@ -142,7 +142,7 @@ class Authority:
 
     @classmethod
     def load(cls, certificate: bytes, key: bytes, *, sources: Mapping[str, object]) -> Self:
-        """The CA of a PEM certificate and its PEM key; raises ValueError or ServeError when they are not a pair."""
+        """Return the CA of a PEM certificate and its PEM key. Raises ValueError or ServeError if they do not match."""
         loaded = x509.load_pem_x509_certificate(certificate)
         private = _private_key(loaded, key, sources)
         if not isinstance(private, ec.EllipticCurvePrivateKey):
@@ -151,12 +151,12 @@ class Authority:
 
     @property
     def pem(self) -> bytes:
-        """The certificate, which clients need to trust."""
+        """Return the certificate, which clients need to trust."""
         return self.certificate.public_bytes(Encoding.PEM)
 
     @property
     def key_pem(self) -> bytes:
-        """The private key."""
+        """Return the private key."""
         return _key_pem(self.key)
 
     def issue(self, names: Iterable[str], now: datetime, life: timedelta) -> Certificate:
@@ -182,7 +182,7 @@ class Authority:
 
 
 def issued_at(certificate: x509.Certificate) -> datetime:
-    """When a CA signed a certificate, or itself; to the second."""
+    """Return the time at which a CA signed a certificate, or itself, to the second."""
     # `_builder` dates each certificate back by that.
     return certificate.not_valid_before_utc + CLOCK_SKEW
 

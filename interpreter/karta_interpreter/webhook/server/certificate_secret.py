@@ -1,11 +1,11 @@
 """Certificates that all replicas of a server share in a Secret, and renew there, with the CAs that sign them.
 
-`Rotation` has the rules: every client trusts the served certificate at any time. They, and the keys of the Secret in
-which all replicas keep a `Keyring`, are in docs/server.md. With certificates of 90 days, a CA has a successor 180 days
-before its end, which is trusted for 30 to 90 days before it signs.
+`Rotation` has the rules: every client trusts the served certificate at any time. docs/server.md describes the rules and
+the keys of the Secret in which all replicas keep a `Keyring`. With certificates of 90 days, a CA gets a successor 180
+days before its end. The successor is trusted for 30 to 90 days before it signs.
 
-There is no leader. Of several replicas that find a renewal due, the one wins whose ``create`` comes first, or whose
-``replace`` has the stored ``resourceVersion``; the others read its certificate.
+There is no leader. If several replicas find a renewal due, the winner is the replica that calls ``create`` first, or
+has the stored ``resourceVersion`` in its ``replace``. The others read its certificate.
 """
 
 import base64
@@ -42,7 +42,7 @@ KEYS = frozenset({_CHAIN, _KEY, _BUNDLE, *(f"{role}.{part}" for role in _ROLES f
 
 # All in lives of a certificate.
 _RENEWED_AFTER = 2 / 3
-# `is_trusted` knows the callers that are registered; any other client has so long to read a new CA.
+# `is_trusted` knows the callers that are registered. Any other client has this time to read a new CA.
 _PUBLISHED_FOR = 1 / 3
 # With less left, a CA that some client may not know yet is better than a certificate that expires.
 _URGENT = 1 / 10
@@ -60,26 +60,26 @@ class Keyring:
 
     @property
     def trusted(self) -> tuple[x509.Certificate, ...]:
-        """The CAs that may have signed what some replica serves, or will serve."""
+        """Return the CAs that may have signed a certificate that some replica serves or will serve."""
         return (*(authority.certificate for authority in self.authorities), *self.former)
 
     @property
     def bundle(self) -> bytes:
-        """The same, PEM: the ``caBundle`` for Karmada's webhook configuration."""
+        """Return the trusted CAs as PEM: the ``caBundle`` for Karmada's webhook configuration."""
         return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in self.trusted)
 
     @property
     def leaf(self) -> x509.Certificate | None:
-        """The certificate that is served."""
+        """Return the certificate that is served."""
         return x509.load_pem_x509_certificate(self.pair.chain) if self.pair else None
 
     @property
     def served(self) -> Certificate | None:
-        """The pair together with everything that its clients have to trust."""
+        """Return the pair together with all CAs that its clients have to trust."""
         return replace(self.pair, authority=self.bundle) if self.pair else None
 
     def data(self) -> dict[str, bytes]:
-        """The content of the Secret."""
+        """Return the content of the Secret."""
         content = {_BUNDLE: self.bundle}
         if self.pair:
             content |= {_CHAIN: self.pair.chain, _KEY: self.pair.key}
@@ -89,7 +89,7 @@ class Keyring:
 
 
 def read_keyring(data: Mapping[str, bytes], now: datetime) -> tuple[Keyring, tuple[str, ...]]:
-    """Return what can be used of the content of a Secret, and what is wrong with the rest."""
+    """Return the usable content of a Secret, and the problems of the rest."""
     problems: list[str] = []
     authorities = tuple(_authorities(data, problems))
     bundle: list[x509.Certificate] = []
@@ -111,7 +111,7 @@ def read_keyring(data: Mapping[str, bytes], now: datetime) -> tuple[Keyring, tup
 
 
 def signer_of(keyring: Keyring) -> x509.Certificate | None:
-    """Return the authority that signed what is served, if it is trusted."""
+    """Return the authority that signed the served certificate, if it is trusted."""
     if leaf := keyring.leaf:
         for each in keyring.trusted:
             with suppress(ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
@@ -123,7 +123,7 @@ def signer_of(keyring: Keyring) -> x509.Certificate | None:
 def _authorities(data: Mapping[str, bytes], problems: list[str]) -> Iterator[Authority]:
     for role in _ROLES:
         files = {"chain": f"{role}.crt", "key": f"{role}.key"}
-        # The first CA has to be there; a successor is there for some time only.
+        # The first CA has to be there. A successor is there only for some time.
         if role == _ROLES[0] or data.keys() & {*files.values()}:
             try:
                 yield Authority.load(*(data.get(file, b"") for file in files.values()), sources=files)
@@ -144,7 +144,7 @@ class Rotation:
     is_trusted: Callable[[bytes], bool] = lambda _: True
 
     def turn(self, keyring: Keyring, now: datetime) -> Keyring:
-        """Return the keyring as it should be now; an equal one when nothing is due."""
+        """Return the keyring as it should be now. It is equal to the present one if nothing is due."""
         keyring = self._with_authority(_without_ended(keyring, now), now)
         if not self._is_due(keyring, now):
             return keyring
@@ -152,7 +152,7 @@ class Rotation:
         return self._signed(keyring, signer, now) if signer else keyring
 
     def _with_authority(self, keyring: Keyring, now: datetime) -> Keyring:
-        """Publish a new CA when there is none that outlives the next certificates."""
+        """Publish a new CA if there is none that outlives the next certificates."""
         *others, newest = keyring.authorities or (None,)
         # With two CAs the newer one is the successor already.
         if newest and (others or _left(newest.certificate, now) >= _OUTLIVES * self.life):
@@ -169,7 +169,7 @@ class Rotation:
         return now - issued_at(leaf) >= life * _RENEWED_AFTER
 
     def _signer(self, keyring: Keyring, now: datetime) -> Authority | None:
-        """Return the CA that signs the next certificate; None to wait until clients trust it."""
+        """Return the CA that signs the next certificate, None to wait until clients trust it."""
         newest = keyring.authorities[-1]
         if now - issued_at(newest.certificate) >= self.life * _PUBLISHED_FOR and self.is_trusted(newest.pem):
             return newest
@@ -186,7 +186,7 @@ class Rotation:
         return keyring.pair is not None and {*map(_canonical, self.names)} <= {*keyring.pair.names}
 
     def _signed(self, keyring: Keyring, signer: Authority, now: datetime) -> Keyring:
-        """Return the keyring with a new certificate; CAs older than its signer lose their keys."""
+        """Return the keyring with a new certificate. CAs older than its signer lose their keys."""
         kept = keyring.authorities[keyring.authorities.index(signer) :]
         retired = tuple(each.certificate for each in keyring.authorities if each not in kept)
         return Keyring(kept, (*retired, *keyring.former), signer.issue(self._names(keyring), now, self.life))
@@ -194,8 +194,8 @@ class Rotation:
     def _names(self, keyring: Keyring) -> tuple[str, ...]:
         """Return the names to sign for.
 
-        Replicas may disagree during an upgrade: the names of another one are left out only with the next regular
-        renewal, else they would go on signing against each other.
+        Replicas may disagree during an upgrade. The names of another replica are left out only with the next regular
+        renewal, because replicas would otherwise go on signing against each other.
         """
         others = keyring.pair.names if keyring.pair and not self._has_names(keyring) else ()
         return tuple(dict.fromkeys([*map(_canonical, self.names), *others]))
@@ -214,7 +214,7 @@ def _left(certificate: x509.Certificate, now: datetime) -> timedelta:
 
 
 def _canonical(name: str) -> str:
-    """Return a name as certificates spell it: an address has no scope there.
+    """Return a name as certificates spell it, which for an address has no scope.
 
     >>> _canonical("FD00::01"), _canonical("fe80::1%eth0"), _canonical("Karta.example.com")
     ('fd00::1', 'fe80::1', 'Karta.example.com')
@@ -263,7 +263,7 @@ class SecretCertificates(CertificateSource):
         return self._current
 
     async def fetch(self) -> Certificate:
-        """Return the certificate to serve from now on; raises ServeError when it cannot be read, made or renewed."""
+        """Return the certificate to serve from now on. Raises ServeError if it cannot be read, made or renewed."""
         before = self._current
         for _ in range(_ATTEMPTS):
             try:
@@ -272,10 +272,10 @@ class SecretCertificates(CertificateSource):
                 self._take(data)
                 await self._renew(present, data)
             except ClusterError as error:
-                # Another replica was faster: its Secret is read in the next attempt.
+                # Another replica was faster. The next attempt reads its Secret.
                 if error.status == HTTPStatus.CONFLICT:
                     continue
-                # What was read, or signed by another replica, is served even where writing fails.
+                # A certificate that was read, or signed by another replica, is served even if writing fails.
                 if self._current == before:
                     raise ServeError(f"the certificate in Secret {self._secret}: {error}") from error
             return self._current
@@ -286,7 +286,7 @@ class SecretCertificates(CertificateSource):
         await self._api.__aexit__(None, None, None)
 
     def _take(self, data: Mapping[str, bytes]) -> None:
-        """Load the stored keyring; one that is broken only where none is known."""
+        """Load the stored keyring. A broken keyring is loaded only if no other is known."""
         if not KEYS & data.keys():
             return
         keyring, problems = read_keyring(data, self._clock())
@@ -299,7 +299,7 @@ class SecretCertificates(CertificateSource):
             self._current = keyring.served or self._current
 
     def _ours(self, present: Object) -> dict[str, bytes]:
-        """Return the content of the Secret; raises ServeError when another program owns it."""
+        """Return the content of the Secret. Raises ServeError if another program owns it."""
         manager = edit.get(present, ("metadata", "labels", _LABEL))
         if manager != MANAGER:
             raise ServeError(
@@ -316,7 +316,7 @@ class SecretCertificates(CertificateSource):
         return found
 
     async def _renew(self, present: Object | None, stored: Mapping[str, bytes]) -> None:
-        """Write what is due."""
+        """Write the renewal that is due."""
         keyring = self._rotation.turn(self._keyring, self._clock())
         # Keys of others in the Secret stay.
         wanted = {key: value for key, value in stored.items() if key not in KEYS} | keyring.data()
@@ -325,7 +325,8 @@ class SecretCertificates(CertificateSource):
             authorities = [f"{each.not_valid_after_utc:%Y-%m-%d %H:%M} UTC" for each in keyring.trusted]
             names = keyring.pair.names if keyring.pair else ()
             log.info("the Secret is written", secret=self._secret, names=names, authorities_until=authorities)
-        # Not before it is stored: of several replicas only the one whose write succeeds may serve what it has signed.
+        # Not before it is stored: of several replicas, only the one that writes successfully may serve the certificate
+        # that it signed.
         self._keyring = keyring
         self._current = keyring.served or self._current
 

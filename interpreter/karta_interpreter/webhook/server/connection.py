@@ -16,20 +16,20 @@ from karta_interpreter.webhook.server.health import Readiness
 from karta_interpreter.webhook.server.log import log
 from karta_interpreter.webhook.server.settings import Settings
 
-# Karmada's client keeps idle connections for 90 s and does not repeat a POST whose connection was closed under it,
-# so it has to be the one that closes. It also keeps connections that it has not used yet: another one came free first.
+# Karmada's client keeps idle connections for 90 s and does not repeat a POST if its connection was closed under it, so
+# the client has to close. It also keeps connections that it has not used yet, because another one came free first.
 _KEEP_ALIVE = 120.0
 # A client that is refused before it has sent its body may go on sending for this long, to see the answer.
 _LINGER = 2.0
 _MAX_LINE = 8190
-# Karmada's client sends six; aiohttp would take 128.
+# Karmada's client sends six headers. aiohttp would take 128.
 _MAX_HEADERS = 64
 # Connections that were opened together do not all end together.
 _SPREAD = 0.9, 1.1
 
 
 class Answers(Protocol):
-    """What answers the requests of connections, as `Application` does."""
+    """Answers the requests of connections, as `Application` does."""
 
     readiness: Readiness
 
@@ -38,7 +38,7 @@ class Answers(Protocol):
         ...
 
     def answer_soon(self, body: bytes, parameters: str) -> bytes | Soon | None:
-        """Answer a body sent to ``/interpret``; None leaves it to `handle`."""
+        """Answer a body sent to ``/interpret``, or return None to leave it to `handle`."""
         ...
 
     def refuse(self, status: int, message: str) -> Response:
@@ -49,9 +49,9 @@ class Answers(Protocol):
 class Connection(RequestHandler):
     """A connection with deadlines for all that its client does, except idling between requests.
 
-    One is for its headers, from their first byte. Another one is for its body and for taking the answer; it is checked
-    at intervals, so it may last twice as long. A client that misses one is disconnected. The next answer on an old
-    connection has ``Connection: close``, for a load balancer moves no calls of an open one.
+    One deadline is for its headers, from their first byte. Another one is for its body and for taking the answer. It is
+    checked at intervals, so it may last twice as long. A client that misses a deadline is disconnected. The next answer
+    on an old connection has ``Connection: close``, because a load balancer does not move the calls of an open one.
     """
 
     __slots__ = ("_application", "_bodies", "_expected", "_settings", "_timers", "is_old")
@@ -78,24 +78,25 @@ class Connection(RequestHandler):
 
     @property
     def is_busy(self) -> bool:
-        """Whether there is a request whose head has come and whose answer has not yet gone."""
-        # aiohttp's loop waits on `_waiter` between requests only; `_paused` is set while the client does not read.
+        """Return whether the head of a request has come and its answer has not yet gone."""
+        # aiohttp's loop waits on `_waiter` between requests only. `_paused` is set while the client does not read.
         waits = self._waiter is not None and not self._waiter.done()
         return not waits or self._paused
 
     @property
     def is_receiving(self) -> bool:
-        """Whether there is a request whose body has not come yet."""
+        """Return whether the body of a request is still incomplete."""
         return self._current_request is not None and not self._current_request.content.is_eof()
 
     def has_room(self, size: int) -> bool:
-        """Count bytes of a body that have come; return whether there is room for them."""
+        """Count received bytes of a body. Return whether there is room for them."""
         return self._bodies.take(self, size)
 
     @property
     def last_used(self) -> float:
-        """A number that is greater the later the last request came; 0 before the first."""
-        # A constant after the last request; 0 puts a connection that never had one before all others.
+        """Return a number that is greater the later the last request came, 0 before the first request."""
+        # A constant after the last request. A connection that never had a request gets 0 and so comes before all
+        # others.
         return self._next_keepalive_close_time if self._request_count else 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -113,7 +114,7 @@ class Connection(RequestHandler):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes; when they are the beginning of headers, expect the rest."""
+        """Take bytes. If they are the beginning of headers, expect the rest."""
         count = self._request_count
         super().data_received(data)
         # Bytes came, no request was complete, none is in work, and no deadline runs for it yet: a head has begun.
@@ -133,7 +134,7 @@ class Connection(RequestHandler):
 
     def _expect_end(self) -> None:
         limit = self._settings.exchange_timeout + self._settings.call_limit
-        # The same count at the next check is the same request; an idle connection has nothing to miss.
+        # The same count at the next check is the same request. An idle connection has no deadline to miss.
         count = self._request_count if self.is_busy else None
         self._set("exchange", limit, self._check_end, count)
 
@@ -155,12 +156,12 @@ class Connection(RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> StreamResponse:
-        """Return the answer to what is not HTTP, or to a request that the server failed on.
+        """Return the answer to a request that is not HTTP, or that the server failed on.
 
-        aiohttp's own would repeat what the client has sent.
+        aiohttp's own answer would repeat data that the client has sent.
         """
         del message
-        # aiohttp closes the connection on this error; any other answer would follow half of the first one.
+        # aiohttp closes the connection on this error. Any other answer would follow half of the first one.
         if isinstance(exc, ConnectionError) or request.writer.output_size:
             raise ConnectionResetError("the client is gone, or has half an answer already") from exc
         if status < 500:  # noqa: PLR2004 - the client's fault

@@ -23,7 +23,8 @@ _FIRST_LOOK_SECONDS = 10.0
 
 
 class CaFile:
-    """The certificates of ``--ca-file``, which another program writes; the last good ones stay until there are others.
+    """The certificates of ``--ca-file``, written by another program. The last good ones stay until new ones can be
+    read.
 
     Raises ServeError when the file cannot be used at the start.
     """
@@ -34,7 +35,7 @@ class CaFile:
         self.problem = ""
 
     def reload_if_changed(self) -> bool:
-        """Read the file again; return whether the certificates, or the `problem`, are others.
+        """Read the file again. Return whether the certificates or the `problem` have changed.
 
         A file that is away or broken changes no certificates: Kubernetes and people replace files in several steps.
         """
@@ -57,7 +58,7 @@ class CaFile:
 
 
 class ControlPlane:
-    """A connection to karmada-apiserver, and what `Settings` ask to do with it.
+    """A connection to karmada-apiserver, used as `Settings` say.
 
     Raises ServeError when the settings contradict each other, ClusterError when they name a kubeconfig that is missing.
     A control plane that is away is not an error: folders and catalogue are served meanwhile.
@@ -87,17 +88,17 @@ class ControlPlane:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the Kartas of the cluster are known, or have been waited for long enough."""
+        """Return whether the Kartas of the cluster are known, or have been waited for long enough."""
         return self.cluster is None or self.cluster.synced or time.monotonic() - self._begun > _FIRST_LOOK_SECONDS
 
     @property
     def server_name(self) -> str | None:
-        """The name that Karmada expects in the certificate."""
+        """Return the name that Karmada expects in the certificate."""
         return self._address.server_name if self._address else None
 
     @property
     def kinds(self) -> Mapping[GVK, str]:
-        """The kinds that the cluster's Kartas define, and their names: no other Karta may define them again."""
+        """Return the kinds of the cluster's Kartas, with their names: no other Karta may define these kinds again."""
         entries = self.cluster.layer.entries if self.cluster else ()
         # Reversed: of two Kartas for one kind the older one, which comes first, is in use.
         return {entry.definition.gvk: entry.definition.name for entry in reversed(entries)}
@@ -126,7 +127,7 @@ class ControlPlane:
         self.registrar = Registrar(self.api, store, endpoint, registration, refresh=refresh)
 
     def is_trusted(self, authority: bytes) -> bool:
-        """Whether Karmada trusts a CA (PEM). Without registration, any CA counts as trusted."""
+        """Return whether Karmada trusts a CA (PEM). Without registration, any CA counts as trusted."""
         return self.registrar is None or self.registrar.has_announced(authority)
 
     def wake(self) -> None:
@@ -143,7 +144,7 @@ class ControlPlane:
                 tasks.create_task(self._watch())
 
     async def reload_if_changed(self) -> None:
-        """Read the CA file again, where there is one, and register what it has."""
+        """Read the CA file again, if there is one, and register its certificates."""
         if not (file := self._ca_file) or not await asyncio.to_thread(file.reload_if_changed):
             return
         if file.problem:

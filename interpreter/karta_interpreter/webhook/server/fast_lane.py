@@ -1,8 +1,8 @@
 """The fast lane: calls that come exactly as Karmada writes them are answered as soon as their last byte is there.
 
-Three quarters of what aiohttp does for a request is of no use to these. The fast lane decides nothing by itself:
-a request that differs from Karmada's in one byte, and one whose answer is anything but a plain 200, goes to aiohttp as
-it came. The answer is ready immediately or is awaited from a child process.
+Three quarters of aiohttp's work for a request is of no use to these. The fast lane decides nothing by itself. If a
+request differs from Karmada's in one byte, or its answer is anything but a plain 200, aiohttp gets the request as it
+came. The answer is ready immediately or is awaited from a child process.
 """
 
 import re
@@ -17,8 +17,8 @@ from karta_interpreter.webhook.server.bodies import Bodies
 from karta_interpreter.webhook.server.connection import Answers, Connection
 from karta_interpreter.webhook.server.settings import Settings
 
-# What Go's net/http writes for Karmada: these headers, in this order and spelling, each once, and no others. Nothing
-# in it can be read in two ways. Bodies of a megabyte and more take so long that it does not matter who reads them.
+# Go's net/http writes this for Karmada: these headers, in this order and spelling, each once, and no others. Nothing in
+# it can be read in two ways. Bodies of a megabyte and more take so long that it does not matter who reads them.
 _HEAD = re.compile(
     rb"POST /interpret(?:\?(timeout=[0-9a-z.]{1,32}))? HTTP/1\.1\r\n"
     rb"Host: [0-9A-Za-z.:\[\]-]{1,255}\r\n"
@@ -39,9 +39,9 @@ _LAST = b"Connection: close\r\n"
 class FastLane(Connection):
     """A connection with a fast lane.
 
-    The lane takes a request whose head comes in one piece while aiohttp is idle, and holds it until its body is
-    complete. aiohttp gets complete requests only, so that its parser is between two of them afterwards. The
-    first bytes that are anything else close the lane: from then on only that parser knows where a request begins.
+    The lane takes a request if its head comes in one piece while aiohttp is idle, and holds it until its body is
+    complete. aiohttp gets complete requests only, so that its parser is between two of them afterwards. The first other
+    bytes close the lane: from then on, only aiohttp's parser knows where a request begins.
     """
 
     __slots__ = ("_awaited", "_end", "_held", "_is_closed", "_parameters", "_start")
@@ -80,17 +80,17 @@ class FastLane(Connection):
 
     @property
     def is_busy(self) -> bool:
-        """Whether there is a request, and be it one that is held or whose answer is awaited."""
+        """Return whether there is a request, even if it is held or its answer is awaited."""
         return super().is_busy or bool(self._held) or self._awaited is not None
 
     @property
     def is_receiving(self) -> bool:
-        """Whether there is a request whose body has not come yet, and be it one that is held."""
+        """Return whether the body of a request, even a held one, is still incomplete."""
         return (bool(self._held) and self._awaited is None) or super().is_receiving
 
     def _begin(self, data: bytes) -> None:
-        # A client that does not take what is written makes the connection busy, too: aiohttp waits for it.
-        # Before its first request, aiohttp may not have begun to wait for it.
+        # A client that does not take the written bytes makes the connection busy, too: aiohttp waits for it. Before its
+        # first request, aiohttp may not have begun to wait for it.
         head = _HEAD.match(data) if not self.is_busy or not self._request_count else None
         length = int(head[2]) if head else 0
         if not head or length > self._settings.body_limit:

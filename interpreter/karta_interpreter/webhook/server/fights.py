@@ -37,9 +37,9 @@ MOST_OBJECTS: Final = 40_000
 _PAUSE: Final = 60.0
 """Seconds between two looks at an object with a fight: the others need the time more."""
 _SHARE: Final = 0.01
-"""Of a processor, which is all that this may take; where calls need more, a part of them is looked at."""
+"""The share of a processor that this may take. If calls need more, only some of them are looked at."""
 _SAVED: Final = 100.0
-"""Seconds of which the share is saved."""
+"""The share can be saved up for this many seconds."""
 _SHORTEST: Final = 600.0
 """Seconds that a fight goes on after its last round, at least: Karmada tries an update again at least that often."""
 _LARGEST: Final = 2**18
@@ -50,11 +50,11 @@ _OTHERS, _UNKNOWN = "others", "unknown"
 
 @dataclass(frozen=True, slots=True)
 class Fight:
-    """A field that Karmada and a manager in a member write in turns; the manager that removes it is unknown.
+    """A field that Karmada and a manager in a member write in turns. A manager that removes the field is unknown.
 
-    ``ours`` and ``theirs`` are the values of Karmada and of the member, as people read them, ``others`` the other
+    ``ours`` and ``theirs`` are the values of Karmada and of the member in readable form. ``others`` are the other
     fields in which both sides differ, whatever the reason. Times are in seconds since 1970. A fight is over at its
-    ``end``, unless there is another round. ``remedy`` is what would end it, and its price.
+    ``end``, unless there is another round. ``remedy`` says how to end it, and at which price.
     """
 
     kind: str
@@ -76,8 +76,8 @@ class Fights(Collector):
     """The present fights, one for each object.
 
     Only objects with a field that somebody else has written or removed are remembered, by their uids. All of it takes a
-    hundredth of a processor: time in which other programs have it does not count. ``clock``, ``now`` and ``spent``
-    return seconds, the last one of the processor.
+    hundredth of a processor. Time in which other programs have the processor does not count. ``clock``, ``now`` and
+    ``spent`` return seconds. ``spent`` counts processor time.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Fights(Collector):
         """By the uids of the objects."""
 
     def see(self, call: PendingCall, answer: Answer) -> None:
-        """Take note of a call if it is one of Retain, and not a large one; of inline answers a remedy is looked for."""
+        """Take note of a call of Retain, unless it is large. Look for a remedy if the call was answered inline."""
         at, body = self._clock(), call.body
         is_retained = call.request.operation_name == Operation.RETAIN and call.definition and answer.code == SUCCESS
         if at < self._free_at or not is_retained or len(body) > _LARGEST:
@@ -104,10 +104,10 @@ class Fights(Collector):
         found = _UID.search(body, max(body.find(_OBSERVED), 0))
         fight = found and self.present.get(found[1])
         if found and not is_large_body(body) and not (fight and self._now() < fight.last + _PAUSE):
-            # What Karmada writes has none of these errors.
+            # Karmada's own requests cause none of these errors.
             with suppress(AttributeError, InterpreterError, LookupError, RecursionError, TypeError, ValueError):
                 self._look(found[1], call, answer)
-        # What is left of the share since the last call is saved for bursts.
+        # The unused share since the last call is saved for bursts.
         self._free_at = max(self._free_at, at - _SAVED) + (self._spent() - before) / _SHARE
 
     def _look(self, uid: bytes, call: PendingCall, answer: Answer) -> None:
@@ -200,6 +200,6 @@ class Fights(Collector):
 
 
 def _retained(desired: Object, answer: bytes) -> Object:
-    """Return what Karmada makes of the answer."""
+    """Return the object that Karmada makes of the answer."""
     patch = orjson.loads(answer)["response"].get("patch")
     return patched(desired, orjson.loads(base64.b64decode(patch))) if patch else desired

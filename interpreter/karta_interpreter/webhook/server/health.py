@@ -16,7 +16,7 @@ from karta_interpreter.webhook.wire import encode_status
 HUNG_SECONDS: Final = 60.0
 """After how long without a turn of the event loop the server is taken for dead.
 
-Overload makes a turn last seconds at most, so what is restarted then would not recover by itself.
+Overload makes a turn last seconds at most, so a server that is restarted then would not recover by itself.
 """
 _BEAT_SECONDS: Final = 1.0
 _PROBE_SECONDS: Final = 5.0
@@ -27,8 +27,8 @@ _LONGEST_HEAD: Final = 8192
 class Readiness:
     """Why requests should not be sent to this server now, and whether its event loop runs.
 
-    ``not_after`` returns the end of the certificate in seconds since 1970, None while there is none; ``settled``
-    whether all sources were read. The event loop records a beat each second; any thread reads it.
+    ``not_after`` returns the end of the certificate in seconds since 1970, None while there is none. ``settled``
+    returns whether all sources were read. The event loop records a beat each second. Any thread reads it.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Readiness:
         """Whether something does not listen yet that was asked for next to the webhook."""
 
     def objections(self) -> list[str]:
-        """Return why the server is not ready; nothing when it is."""
+        """Return why the server is not ready, or nothing if it is."""
         found = []
         if self.draining:
             found.append("the server is about to stop")
@@ -71,11 +71,11 @@ class Readiness:
             await asyncio.sleep(_BEAT_SECONDS)
 
     def beat(self) -> None:
-        """Record a beat, and what is in the way of traffic now."""
+        """Record a beat, and the present objections to traffic."""
         self._beat = self._clock(), self.objections()
 
     def at_last_beat(self, path: str) -> list[str]:
-        """Return why the answer at ``/healthz`` or ``/readyz`` is not ok; nothing when it is."""
+        """Return why the answer at ``/healthz`` or ``/readyz`` is not ok, or nothing if it is."""
         at, objections = self._beat
         silence = self._clock() - at
         if silence > HUNG_SECONDS:
@@ -101,7 +101,7 @@ class HealthListener:
         self._thread = threading.Thread(target=self._run, name="health", daemon=True)
 
     async def open(self) -> int:
-        """Listen, and return the port; raises OSError when the address is not available."""
+        """Listen and return the port. Raises OSError if the address is not available."""
         self._thread.start()
         try:
             return await asyncio.wrap_future(self._bound)
@@ -131,7 +131,7 @@ class HealthListener:
             transport.abort()
 
     async def _probe(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request; beyond `_MOST_PROBES` connections the oldest is closed."""
+        """Answer one request. Beyond `_MOST_PROBES` connections the oldest is closed."""
         if len(self._probes) >= _MOST_PROBES:
             self._probes.pop(next(iter(self._probes))).abort()
         self._probes[reader] = writer.transport

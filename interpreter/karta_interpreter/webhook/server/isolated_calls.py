@@ -1,9 +1,10 @@
 """Calls that child processes answer, reviews of Kartas, and scripts.
 
-While this process decodes a large body it answers no other call, a hostile body takes fifty times its size of memory, a
-hostile Karta takes long to judge, and a bounded expression may never end. So these bodies go as they came to a child
-process, which has little memory, no environment and a deadline, and the answer comes back as bytes. To start a process
-takes ten times as long as most calls, so those that have not grown are kept for a while. No thread waits for one.
+While this process decodes a large body it answers no other call. A hostile body takes fifty times its size of memory, a
+hostile Karta takes long to judge, and a bounded expression may never end. So these bodies go unchanged to a child
+process, which has little memory, no environment and a deadline. The answer comes back as bytes. Starting a process
+takes ten times as long as most calls, so processes that have not grown are kept for a while. No thread waits for a
+process.
 """
 
 import asyncio
@@ -48,21 +49,21 @@ PROCESSES: Final = 3
 """How many there are at once for bodies that only a child reads: two for calls and one for reviews, or vice versa."""
 
 DEFINITION_PROCESSES: Final = 4
-"""How many there are at once for definitions that need a child; of these a definition leaves one to the others."""
+"""The most processes for definitions that need a child. A definition leaves one of them to the other definitions."""
 
 _IDLE_SECONDS: Final = 30.0
 _GRACE_SECONDS: Final = 0.2
-"""A child that stops at its deadline names the expression that took so long; for this long that is waited for."""
+"""A child that stops at its deadline names the expression that took so long. The name is awaited for this long."""
 
 _STATUSES: Final = dict.fromkeys(set(StopCause) - {StopCause.DEFECT}, 503) | {StopCause.MEMORY: 413}
-"""The HTTP status before the uid of a request is known; the cause that is missing is a defect of this program."""
+"""The HTTP status before the uid of a request is known. The missing cause is a defect of this program."""
 _CODES: Final = _STATUSES | {StopCause.MEMORY: 422, StopCause.TIME: 504, StopCause.PROCESSOR_TIME: 504}
 """The code of an answer with the uid."""
 _CAUSED_BY_REQUEST: Final = {StopCause.MEMORY, StopCause.TIME, StopCause.PROCESSOR_TIME}
 
 
 class Prepared(NamedTuple):
-    """What answers a call: the definition, also as `pack_for_child` packs it, and who looks up what it refers to.
+    """The parts of an answer: the definition, also as `pack_for_child` packs it, and the reader of its references.
 
     ``too_slow`` is the error at the end of the call's time.
     """
@@ -74,7 +75,7 @@ class Prepared(NamedTuple):
 
 
 def pack_for_child(definition: Definition, options: Options) -> bytes:
-    """Return what a process needs to answer calls; by it the process finds a definition that it has compiled."""
+    """Return the data with which a process answers calls, and by which it finds a definition that it has compiled."""
     return orjson.dumps({"definition": pack(definition), "options": asdict(options)})
 
 
@@ -84,7 +85,7 @@ _Reply: TypeAlias = Callable[[bytes, bytes], Awaitable[_Message]]
 
 
 class IsolatedCalls:
-    """Answers in the processes of two pools; a process without a request for ``idle_seconds`` ends."""
+    """Answers in the processes of two pools. A process without a request for ``idle_seconds`` ends."""
 
     def __init__(self, *, idle_seconds: float = _IDLE_SECONDS) -> None:
         def start() -> Process:
@@ -103,9 +104,9 @@ class IsolatedCalls:
     ) -> bytes:
         """Return the body that answers a call, until a time of the monotonic clock.
 
-        ``prepare`` gets the ``request``, or where that is not known the one that a process has read, without its call.
-        Raises RequestError when no uid is found within the time and the memory, and InterpretationError when there is
-        no right answer.
+        ``prepare`` gets the ``request``. If it is not known, ``prepare`` gets the request that a process has read,
+        without its call. Raises RequestError if no uid is found within the time and the memory, and InterpretationError
+        if there is no right answer.
         """
         prepared = prepare(request) if request else None
         pool, owner = (self._definitions, str(prepared.definition.gvk)) if prepared else (self._bodies, "calls")
@@ -120,7 +121,7 @@ class IsolatedCalls:
         try:
             return await self._ask(pool, owner, child.CALL, body, until, reply)
         except InterpretationError as error:
-            # The child stops at the deadline, too, and names the expression; that is the reason of the timeout.
+            # The child stops at the deadline, too, and names the expression, which is the reason of the timeout.
             if prepared is None or time.monotonic() < until:
                 raise
             raise InterpretationError(f"{prepared.too_slow}: {error}", code=504) from error
@@ -132,10 +133,10 @@ class IsolatedCalls:
             raise InterpretationError(prepared.too_slow if is_late else reason, code=_CODES[error.cause]) from error
 
     async def review(self, body: bytes, seconds: float, taken: Mapping[GVK, str] | None) -> bytes:
-        """Return the answer to a review within so many seconds: where ``taken`` is None to a mutating one.
+        """Return the answer to a review within that many seconds. If ``taken`` is None, it is a mutating review.
 
-        A Karta that takes too much time or memory is denied. Raises RequestError for a body that is not a review, and
-        where no process is free.
+        A Karta that takes too much time or memory is denied. Raises RequestError if the body is not a review or no
+        process is free.
         """
         subject: admission.Subject | None = None
 
@@ -149,13 +150,13 @@ class IsolatedCalls:
             return await self._ask(self._bodies, "reviews", child.REVIEW, body, time.monotonic() + seconds, reply)
         except (InterpretationError, SandboxError) as error:
             is_caused = isinstance(error, InterpretationError) or error.cause in _CAUSED_BY_REQUEST
-            # A Karta that is to blame is denied; any other failure is the API server's to judge, by `failurePolicy`.
+            # A Karta that is to blame is denied. Any other failure is left to the API server's `failurePolicy`.
             if subject is None or not is_caused:
                 raise _unanswered(body, error) from error
             return admission.unjudged(subject, str(error))
 
     async def _ask(self, pool: AsyncPool, owner: str, letter: bytes, body: bytes, until: float, reply: _Reply) -> bytes:
-        """Send a body and the replies to what the process asks; return the answer."""
+        """Send a body and the replies to the questions of the process. Return the answer."""
         async with pool.process(owner, _left(until), with_start=True) as (process, _):
             # Errors leave the block as values: an exception would end a process that has done nothing wrong.
             answer = await self._exchange(process, letter, body, until, reply)
@@ -185,7 +186,7 @@ class IsolatedCalls:
 
 
 async def _look_up(reader: ReferenceReader | None, question: bytes) -> _Message:
-    """Return the reply to a process that looks up an object, or those of a kind."""
+    """Return the reply to a process that looks up an object, or the objects of a kind."""
     if reader is None:
         return child.FAILURE, b"objects cannot be looked up here"
     kind, *place = json.loads(question)
@@ -225,7 +226,7 @@ class ScriptCalls:
         self._pool = AsyncPool(WORKERS)
 
     async def answer(self, definition: Definition, call: Call, options: Options, until: float) -> Results:
-        """Answer a call until a time of the monotonic clock; raises InterpretationError and LargeResultError."""
+        """Answer a call until a time of the monotonic clock. Raises InterpretationError and LargeResultError."""
         answers = []
         for script, job in script_jobs(definition, call, options):
             with script_errors(definition, script):

@@ -1,9 +1,9 @@
 """The program of a child process for calls and reviews (`karta_interpreter.base.sandbox.child`).
 
-A request is the body of a call or of a review. The first message back is what the body is about, or why it cannot be
-read. The next message has what is needed for the answer, nothing where there will be none: of a call the definition and
-the options, of a review the kinds that are taken. Before it answers, this process may ask for objects to which the
-definition refers.
+A request is the body of a call or of a review. The first message back says what the body is about, or why it cannot be
+read. The next message has the data for the answer: the definition and the options for a call, and the kinds that are
+taken for a review. It is empty if there will be no answer. Before it answers, this process may ask for objects to which
+the definition refers.
 """
 
 import gc
@@ -46,11 +46,12 @@ MEMORY: Final = 2**30
 NICENESS: Final = 5
 """The server has others to answer, perhaps on the same processor."""
 LONGEST_ANSWER: Final = 16 * 2**20
-"""Bytes; answers become parts of objects, of which etcd stores 1.5 MiB, and sending one must not take long either."""
+"""Bytes. Answers become parts of objects, and etcd stores 1.5 MiB of an object. Sending one must not take long
+either."""
 TOO_DEEP: Final = "the object is nested too deeply"
 
 MOST_KEPT: Final = 80 * 2**20
-"""Bytes of memory that a process may have after a request to get another one; it starts with 40 MiB."""
+"""A process with more bytes of memory after a request does not get another one. It starts with 40 MiB."""
 
 
 _MOST_FREED: Final = 160 * 2**20
@@ -59,7 +60,7 @@ _SMALL: Final = 2**16
 
 
 def start() -> "Answer":
-    """Prepare for requests, which are trees without cycles; return the function that answers one."""
+    """Prepare for requests, which are trees without cycles. Return the function that answers one."""
     gc.disable()
 
     def answer(channel: "Channel", letter: bytes, payload: bytes) -> None:
@@ -124,7 +125,7 @@ class _ServerReader:
         self._channel = channel
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
-        """Return the object of that name, None if it does not exist."""
+        """Return the object with that name, None if it does not exist."""
         found: Object | None = self._found(gvk, namespace, name)[0]
         return found
 

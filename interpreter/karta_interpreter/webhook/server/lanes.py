@@ -25,15 +25,15 @@ class Lane(Enum):
     """Who does the work of an answer."""
 
     INLINE = auto()
-    """The event loop, at once; it answers nothing else meanwhile."""
+    """The event loop, immediately. It answers no other call meanwhile."""
     CHILD = auto()
-    """A child process, from the bytes of the request to those of the answer."""
+    """A child process, which gets the bytes of the request and returns the bytes of the answer."""
     SCRIPT = auto()
-    """A process that runs scripts; the event loop encodes what the script returns."""
+    """A process that runs scripts. The event loop encodes the result of the script."""
 
 
 def lane_of(request: Request | None, definition: Definition | None, size: int, *, is_slow: bool) -> Lane:
-    """Return the lane of a call with a body of ``size`` bytes; there is no ``request`` where it is too large to decode.
+    """Return the lane of a call with a body of ``size`` bytes. Without a ``request`` it is too large to decode.
 
     ``is_slow``: calls like it have taken long in this process (`SlowCalls`).
     """
@@ -49,12 +49,12 @@ def lane_of(request: Request | None, definition: Definition | None, size: int, *
     if is_slow:
         return Lane.CHILD
     if request.operation_name in definition.scripts.operations:
-        # A script could run without end, but its process can be stopped. What it may ask the Karta is plain; where that
-        # reads references, they have to be looked up first.
+        # A script could run without end, but its process can be stopped. Its questions to the Karta are plain. If the
+        # answers read references, the references have to be looked up first.
         return Lane.CHILD if definition.references else Lane.SCRIPT
     # Mostly this comparison will do: an element takes two bytes at least.
     if definition.steps * size // 2 > _MOST_STEPS:
-        # The work of plain expressions is bounded by what was decoded for the answer: perhaps parts of the body only.
+        # The work of plain expressions is bounded by the decoded data: perhaps only parts of the body.
         decoded = orjson.dumps([*(request.call or ())])
         if definition.most_steps(decoded) > _MOST_STEPS:
             return Lane.CHILD
@@ -62,7 +62,7 @@ def lane_of(request: Request | None, definition: Definition | None, size: int, *
 
 
 def is_large_body(body: bytes) -> bool:
-    """Return whether decoding and answering JSON in this process could delay other calls; never takes long itself.
+    """Return whether decoding and answering JSON in this process could delay other calls. Never takes long itself.
 
     >>> is_large_body(b'{"request": {}}'), is_large_body(b"[" + b"1," * 12_000 + b"1]")
     (False, True)

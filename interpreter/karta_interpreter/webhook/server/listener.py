@@ -28,9 +28,10 @@ from karta_interpreter.webhook.server.tls import Tls
 _POLL_SECONDS = 0.02
 """Seconds between two checks whether a connection still has a request."""
 _MANY_OBJECTS = 10_000
-"""To visit that many takes the collector 10 ms: those of 200 definitions."""
+"""The collector visits this many, the objects of 200 definitions, in 10 ms."""
 _MANY_VISITED = 150_000
-"""To visit that many takes 0.1 s. First calls leave 110,000, and so do those after each reload of the catalogue."""
+"""The collector visits this many in 0.1 s. First calls leave 110,000 objects, and so does each reload of the
+catalogue."""
 
 
 class Connections(Server):
@@ -51,13 +52,13 @@ class Connections(Server):
 
     @property
     def count(self) -> int:
-        """How many connections are open."""
+        """Return how many connections are open."""
         return len(self._transports)
 
     @property
     def busy(self) -> int:
-        """How many connections have a request."""
-        # One that is being closed has its answer; `close` waits until that is written.
+        """Return how many connections have a request."""
+        # A connection that is being closed has its answer. `close` waits until the answer is written.
         return sum(each.is_busy for each, transport in self._transports.items() if not transport.is_closing())
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
@@ -76,7 +77,8 @@ class Connections(Server):
             self._all_gone.set()
 
     def close_idle(self) -> bool:
-        """Close a twentieth of the connections, those idle for longest or that wait for a body; whether any was."""
+        """Close a twentieth of the connections: the longest idle, or some that wait for a body. Return if any was
+        closed."""
         idle = sorted((each for each in self._transports if not each.is_busy), key=lambda each: each.last_used)
         # Many at once: under a flood each eviction sorts all connections, so one by one would cost the square.
         chosen = (idle or [each for each in self._transports if each.is_receiving])[: self.count // 20 + 1]
@@ -87,15 +89,15 @@ class Connections(Server):
 
     @property
     def has_new(self) -> bool:
-        """Whether a connection has not had a request yet."""
+        """Return whether a connection has not had a request yet."""
         return not all(each.last_used for each in self._transports)
 
     async def close(self, seconds: float) -> None:
-        """Close all connections once they have written what they are writing; cut them off after that time."""
-        # What has come on them by now is read first: one turn takes notice of it, the next one reads it.
+        """Close all connections once they have written their pending bytes. After that time, cut them off."""
+        # Bytes that have arrived by now are read first: one turn takes notice of them, the next one reads them.
         for _ in range(2):
             await asyncio.sleep(0)
-        # aiohttp would keep the idle ones open for all of that time, and drop what comes on them without an answer.
+        # aiohttp would keep the idle ones open for all of that time, and drop their new requests without an answer.
         for connection, transport in list(self._transports.items()):
             if not connection.is_busy:
                 transport.close()
@@ -128,7 +130,7 @@ class Connections(Server):
 
 HANDSHAKE_SECONDS: Final = 10.0
 CLOSE_SECONDS: Final = 1.0
-"""How long connections may take to write what they are writing when the server closes them."""
+"""How long connections may take to write their pending bytes if the server closes them."""
 
 _BACKLOG: Final = 512
 _EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
@@ -136,7 +138,7 @@ _PAUSE_SECONDS: Final = 1.0
 """How long no connection is accepted after one failed for want of handles or memory: the socket stays readable."""
 _RELEASE_SECONDS: Final = 2.0
 """How long after a rejected connection memory is released: a flood causes it once in that time, not each time."""
-_FIRST_SECONDS: Final = 1.0  # in which a server that stops waits for handshakes and first requests
+_FIRST_SECONDS: Final = 1.0  # how long a server that stops waits for handshakes and first requests
 _OTHER_FILES: Final = 256
 """File handles for everything but connections: files that are read, pipes and sockets of child processes."""
 _HINTS: Final = {
@@ -150,10 +152,10 @@ class Listener:
     """Accepts ``connections`` on a port, with TLS unless ``tls`` is None, and at most ``most`` at a time.
 
     A quarter of them may be in the midst of the handshake, which proves nothing about a client. A connection beyond
-    that takes the place of the oldest handshake or, where all are done, of the connection that is idle for longest:
-    clients that are silent keep no other client out. ``rejected`` is called for every connection that is closed for
-    that. One turn of the event loop accepts a hundredth: calls do not wait for a flood, and a handshake has 25 turns
-    before it is the oldest.
+    that takes the place of the oldest handshake or, if all handshakes are done, of the connection that is idle for
+    longest. So silent clients do not keep other clients out. ``rejected`` is called for every connection that is closed
+    for that reason. One turn of the event loop accepts a hundredth: calls do not wait for a flood, and a handshake has
+    25 turns before it is the oldest.
     """
 
     def __init__(self, connections: Connections, tls: Tls | None, *, most: int, rejected: Callable[[], None]) -> None:
@@ -167,7 +169,7 @@ class Listener:
         self.port = 0
 
     async def open(self, host: str, port: int) -> None:
-        """Listen; raises ServeError when the address is not available."""
+        """Listen. Raises ServeError if the address is not available."""
         try:
             self._sockets = await _bind(host, port)
         except OSError as error:
@@ -175,13 +177,13 @@ class Listener:
         except UnicodeError as error:  # Python encodes a host name as IDNA before it asks for its address
             raise ServeError(f'cannot listen on {host} port {port}: "{host}" is not a host name') from error
         self.port = self._sockets[0].getsockname()[1]
-        # Where the limit of the system is lower, connections are rejected before files and processes lack handles.
+        # If the limit of the system is lower, connections are rejected before files and processes lack handles.
         self._most = max(min(self._most, allow_files(self._most + _OTHER_FILES) - _OTHER_FILES), 1)
         for each in self._sockets:
             self._resume(each)
 
     async def drain(self, seconds: float) -> None:
-        """Accept what has connected, and no more; return when no call is left, or after that time."""
+        """Accept the connections that have arrived, and no more. Return when no call is left, or after that time."""
         for each in self._sockets:
             drop_syn(each)
         loop, all_open = asyncio.get_running_loop(), self._connections
@@ -197,7 +199,7 @@ class Listener:
             log.warning("calls are cut off", in_flight=all_open.busy)
 
     async def close(self) -> None:
-        """Close all connections, after what is being written on them."""
+        """Close all connections after they have written their pending bytes."""
         self._stop()
         while self._handshakes:
             self._end_handshake()
@@ -219,12 +221,12 @@ class Listener:
             asyncio.get_running_loop().add_reader(listener, self._accept, listener, self._most // 100 + 1)
 
     def _accept(self, listener: socket.socket, most: int) -> None:
-        """Accept so many of the connections that wait; a turn of the event loop may be long under load."""
+        """Accept that many of the waiting connections. A turn of the event loop may be long under load."""
         for _ in range(most):
             try:
                 connection, _ = listener.accept()
             except OSError as error:
-                # Other errors: none is waiting, or its client has given up.
+                # Other errors: no connection is waiting, or its client has given up.
                 if error.errno in _EXHAUSTED:
                     log.error("no connection can be accepted", reason=error.strerror)
                     loop = asyncio.get_running_loop()
@@ -263,12 +265,12 @@ class Listener:
     def _end_handshake(self) -> None:
         """End the oldest handshake."""
         connection = self._handshakes.pop(next(iter(self._handshakes)))
-        # The transport owns the socket and closes it as soon as it sees the end; it may have done so.
+        # The transport owns the socket and closes it as soon as it sees the end, perhaps already.
         with suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)
 
     async def _establish(self, connection: socket.socket) -> None:
-        # What a client does wrong in the handshake, such as giving up, is an OSError; `ssl.SSLError` is one.
+        # A client's mistake in the handshake, such as giving up, is an OSError. `ssl.SSLError` is one.
         with suppress(OSError):
             timeouts = {"ssl_handshake_timeout": HANDSHAKE_SECONDS, "ssl_shutdown_timeout": CLOSE_SECONDS}
             tls: dict[str, Any] = {"ssl": self._tls.context, **timeouts} if self._tls else {}
@@ -307,7 +309,7 @@ def drop_syn(listener: socket.socket) -> None:
             "=" + 5 * "HBBI",
             *(0x30, 0, 0, 13),  # load the flags of the TCP header
             *(0x54, 0, 0, 0x12),  # SYN and ACK of them
-            *(0x15, 0, 1, 0x02),  # where SYN is alone
+            *(0x15, 0, 1, 0x02),  # SYN without other flags
             *(0x06, 0, 0, 0),  # drop the packet
             *(0x06, 0, 0, 0xFFFFFFFF),  # else take it
         )
@@ -318,7 +320,7 @@ def drop_syn(listener: socket.socket) -> None:
 
 
 def allow_files(wanted: int) -> int:
-    """Allow this process more file handles where it may have them; return how many it may have."""
+    """Allow this process more file handles if possible. Return how many it may have."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < wanted and soft != resource.RLIM_INFINITY:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
@@ -331,19 +333,19 @@ class _Settled:
     """The objects that collections leave out. Garbage among them is found when all are visited, in 0.1 s or longer."""
 
     number: int = 0
-    """How many there were when all were visited; 0 before that is known."""
+    """How many there were when all were visited, 0 before that is known."""
     later: int = 0
     """How many have come since then."""
 
     def accepts(self, new: int) -> bool:
-        """Whether so many new objects are to be settled: those that are soon replaced would be garbage there."""
+        """Return whether to settle that many new objects. Objects that are soon replaced would be garbage there."""
         # Counting takes 0.1 ms for each thousand.
         self.number = self.number or gc.get_freeze_count()
-        # A process without settled objects settles none.
+        # A process without settled objects does not settle any.
         return self.number > 0 and new > max(_MANY_OBJECTS, min(self.number, _MANY_VISITED))
 
     def add(self, new: int) -> None:
-        """Settle so many new objects; visit all where many came later, and half as many as there were."""
+        """Settle that many new objects. Visit all if many came later, and more than half as many as there were."""
         self.later += new
         if self.later <= max(self.number // 2, _MANY_VISITED):
             gc.freeze()
@@ -360,11 +362,11 @@ _settled: Final = _Settled()
 def release_memory() -> None:
     """Collect garbage, and give the memory of connections and definitions that are gone back to the operating system.
 
-    The readers of a definition are cyclic garbage, and the collector looks seldom (`settle_garbage` in `process`):
-    a reload a second would grow the server by a third of a gigabyte in an hour. glibc keeps what is free between blocks
+    The readers of a definition are cyclic garbage, and the collector looks seldom (`settle_garbage` in `process`): a
+    reload a second would grow the server by a third of a gigabyte in an hour. glibc keeps free memory between blocks
     that are in use: five rounds of 12,000 connections leave 340 MiB instead of 75.
 
-    Many new objects, such as those of the definitions of a cluster, are settled, so that later collections are short.
+    Many new objects, such as the definitions of a cluster, are settled, so that later collections are short.
     """
     gc.collect()
     new = len(gc.get_objects())

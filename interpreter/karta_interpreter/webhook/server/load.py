@@ -22,8 +22,8 @@ class Load:
     """Counts the calls in work, and the time that the present turn of the event loop has spent on answers.
 
     After `TURN_SECONDS` of answers in one turn a call waits for another turn, so that new connections and timers get
-    theirs. A call is in work while it waits for that or for a process; at most ``most`` are: each keeps
-    its body in memory, and one that waits behind too many others misses its deadline.
+    their turn. A call is in work while it waits for a turn or for a process. At most ``most`` calls are in work: each
+    keeps its body in memory, and a call that waits behind too many others misses its deadline.
     """
 
     def __init__(self, most: int = 64) -> None:
@@ -33,16 +33,16 @@ class Load:
 
     @property
     def is_spent(self) -> bool:
-        """Whether the present turn of the event loop has answered calls for long enough."""
+        """Return whether the present turn of the event loop has answered calls for long enough."""
         return self._spent > TURN_SECONDS
 
     @property
     def is_full(self) -> bool:
-        """Whether as many calls are in work as may be."""
+        """Return whether the number of calls in work has reached its limit."""
         return self._in_work >= self._most
 
     async def turn(self, seconds: float) -> float:
-        """Wait for a turn of the event loop that is not spent; return what is left of ``seconds`` then.
+        """Wait for a turn of the event loop that is not spent. Return the seconds left of ``seconds`` then.
 
         Raises RequestError when nothing is left.
         """
@@ -57,7 +57,7 @@ class Load:
 
     @contextmanager
     def work(self) -> Iterator[None]:
-        """Count a call as being in work until the end of the block; raises RequestError when too many are."""
+        """Count a call as being in work until the end of the block. Raises RequestError if there are too many."""
         self.begin()
         try:
             yield
@@ -65,7 +65,7 @@ class Load:
             self.end()
 
     def begin(self) -> None:
-        """Count a call as being in work; raises RequestError when too many are."""
+        """Count a call as being in work. Raises RequestError if there are too many."""
         if self.is_full:
             raise _overloaded()
         self._in_work += 1
@@ -77,7 +77,7 @@ class Load:
     def spend(self, seconds: float) -> None:
         """Add the time of an answer to the present turn of the event loop."""
         if not self._spent:
-            # What is scheduled now runs in the next turn.
+            # Tasks scheduled now run in the next turn.
             asyncio.get_running_loop().call_soon(self._begin_turn)
         self._spent += seconds
 
@@ -90,15 +90,15 @@ def _overloaded() -> RequestError:
 
 
 _TICK: Final = 0.02
-"""Seconds of the process' processor time between two looks; an idle process has none."""
+"""Seconds of the process' processor time between two looks. An idle process uses none."""
 
 
 LONG: Final = 0.1
-"""Seconds of processor time in which the event loop answers no other call; then work is interrupted."""
+"""Seconds of processor time in which the event loop answers no other call. Longer work is interrupted."""
 
 
 class InterruptedWork(BaseException):
-    """Raised anywhere in work that has not ended in its time; no ``except Exception`` swallows a BaseException."""
+    """Raised anywhere in work that exceeds its time. It is a BaseException, so no ``except Exception`` swallows it."""
 
 
 class Interruption:
@@ -121,11 +121,12 @@ class Interruption:
 
     def __init__(self) -> None:
         self.at = inf
-        """The processor time of the thread at which work is interrupted; infinite where none is under way."""
+        """The processor time of the thread at which work is interrupted, infinite if there is no work."""
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Look at the time in a block; in another thread than the main one, which gets no signals, never interrupt."""
+        """Look at the time in a block. Only the main thread gets signals, so work in other threads is never
+        interrupted."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
