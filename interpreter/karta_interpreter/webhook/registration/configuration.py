@@ -75,8 +75,7 @@ class Endpoint:
 
     @classmethod
     def of_url(cls, url: str, ca_bundle: bytes = b"") -> Self:
-        """Return the endpoint at a URL, with `PATH` if the URL has no path. Raises ServeError if Karmada refuses the
-        URL.
+        """Return the endpoint at a URL, with `PATH` if the URL has no path. Raises ServeError if Karmada refuses it.
 
         >>> Endpoint.of_url("https://interpreter.example.com:8443").at
         'https://interpreter.example.com:8443/interpret'

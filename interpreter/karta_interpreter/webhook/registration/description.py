@@ -18,7 +18,7 @@ from karta_interpreter.webhook.registration.operations import find_served, opera
 
 
 def summarize(entry: ServedDefinition) -> Object:
-    """Return the summary of an entry for lists, cheaply. There may be thousands. ``components`` have pods."""
+    """Return the summary of an entry for lists. Cheap: there may be thousands. All ``components`` have pods."""
     definition = entry.definition
     return {
         **definition.gvk.type_meta,
@@ -72,8 +72,7 @@ def describe(entry: ServedDefinition) -> Object:
 
 
 def gate_text(description: Object) -> str:
-    """Return how the feature gate MultiplePodTemplatesScheduling changes the registered operations, empty if not at
-    all."""
+    """Return how the feature gate MultiplePodTemplatesScheduling changes the registered operations, or nothing."""
     off, on = description["operations"], description["operationsWithMultiplePodTemplatesScheduling"]
     more, less = [each for each in on if each not in off], [each for each in off if each not in on]
     if not more:

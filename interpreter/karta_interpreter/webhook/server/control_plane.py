@@ -23,8 +23,7 @@ _FIRST_LOOK_SECONDS = 10.0
 
 
 class CaFile:
-    """The certificates of ``--ca-file``, written by another program. The last good ones stay until new ones can be
-    read.
+    """The certificates of ``--ca-file``, which another program writes. The last good ones stay until there are others.
 
     Raises ServeError when the file cannot be used at the start.
     """

@@ -46,8 +46,7 @@ MEMORY: Final = 2**30
 NICENESS: Final = 5
 """The server has others to answer, perhaps on the same processor."""
 LONGEST_ANSWER: Final = 16 * 2**20
-"""Bytes. Answers become parts of objects, and etcd stores 1.5 MiB of an object. Sending one must not take long
-either."""
+"""Bytes. Answers become parts of objects, and etcd stores 1.5 MiB. Sending one must not take long either."""
 TOO_DEEP: Final = "the object is nested too deeply"
 
 MOST_KEPT: Final = 80 * 2**20

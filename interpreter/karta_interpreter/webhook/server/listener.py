@@ -30,8 +30,7 @@ _POLL_SECONDS = 0.02
 _MANY_OBJECTS = 10_000
 """The collector visits this many, the objects of 200 definitions, in 10 ms."""
 _MANY_VISITED = 150_000
-"""The collector visits this many in 0.1 s. First calls leave 110,000 objects, and so does each reload of the
-catalogue."""
+"""The collector visits this many in 0.1 s. First calls leave 110,000, as do those after each reload of the catalogue."""
 
 
 class Connections(Server):
@@ -77,8 +76,7 @@ class Connections(Server):
             self._all_gone.set()
 
     def close_idle(self) -> bool:
-        """Close a twentieth of the connections: the longest idle, or some that wait for a body. Return if any was
-        closed."""
+        """Close a twentieth of the connections: idle ones, or some that wait for a body. Return whether any was."""
         idle = sorted((each for each in self._transports if not each.is_busy), key=lambda each: each.last_used)
         # Many at once: under a flood each eviction sorts all connections, so one by one would cost the square.
         chosen = (idle or [each for each in self._transports if each.is_receiving])[: self.count // 20 + 1]

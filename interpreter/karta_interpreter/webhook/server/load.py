@@ -125,8 +125,7 @@ class Interruption:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Look at the time in a block. Only the main thread gets signals, so work in other threads is never
-        interrupted."""
+        """Look at the time in a block. Only the main thread gets signals, so no other is interrupted."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

@@ -32,8 +32,8 @@ class _Log(logging.LoggerAdapter[logging.Logger]):
     """Logs a constant message with fields, which are the keyword arguments."""
 
     def process(self, msg: object, kwargs: MutableMapping[str, Any]) -> tuple[object, MutableMapping[str, Any]]:
-        """Move the fields to where `_line` finds them."""
-        # `logging` takes no keywords of its callers; `extra` becomes attributes of the record.
+        """Move the fields to the place at which `_line` finds them."""
+        # `logging` takes no keywords of its callers. `extra` becomes attributes of the record.
         return msg, {"exc_info": kwargs.pop("exc_info", None), "extra": {"fields": kwargs}}
 
 
@@ -42,18 +42,18 @@ log = _Log(logging.getLogger(NAME))
 
 
 def has_terminal() -> bool:
-    """Whether stderr is a terminal."""
+    """Return whether stderr is a terminal."""
     return os.isatty(_STDERR)
 
 
 def configure_log(level: str, form: str | None = None) -> None:
-    """Write records of that level or above as lines, also those of libraries and of Python itself.
+    """Write records of that level or above as lines, including records of libraries and of Python itself.
 
-    ``form`` is ``json`` or ``text``; by default text on a terminal, else JSON.
+    ``form`` is ``json`` or ``text``. The default is text on a terminal, else JSON.
     """
     is_text = form == "text" or (form is None and has_terminal())
     least = getattr(logging, level.upper())
-    # Libraries log at info what only their authors want to know.
+    # Libraries log details at info that only their authors want to know.
     logging.basicConfig(
         handlers=[_Lines(_text_line if is_text else _line)], level=max(logging.WARNING, least), force=True
     )
@@ -85,7 +85,7 @@ def flush_log() -> None:
 
 
 class _Lines(QueueHandler):
-    """Hands lines to the thread that writes them; drops and counts lines that the queue has no room for.
+    """Hands lines to the thread that writes them. Drops and counts lines that the queue has no room for.
 
     stderr blocks its writer while a pipe is full or a log driver hangs. A server must go on then.
     """
@@ -99,7 +99,7 @@ class _Lines(QueueHandler):
         _LogWriter(self).start()
 
     def prepare(self, record: logging.LogRecord) -> str:
-        # Formatted by the caller: the writer comes later, and what the fields refer to may change until then.
+        # Formatted by the caller: the writer comes later, and the objects in the fields may change until then.
         return self.form(record)
 
     def enqueue(self, record: object) -> None:
@@ -114,7 +114,7 @@ class _Lines(QueueHandler):
 
 
 class _LogWriter(QueueListener):
-    """The thread that writes what waits. It ends with the process: `stop` would wait for a reader of the pipe."""
+    """The thread that writes waiting lines. It ends with the process: `stop` would wait for a reader of the pipe."""
 
     def __init__(self, lines: _Lines) -> None:
         super().__init__(lines.queue)
@@ -157,7 +157,7 @@ def _line(record: logging.LogRecord) -> str:
         # A plain traceback: it names functions and lines, but no values.
         event["exception"] = logging.Formatter().formatException(record.exc_info)
     event["message"] = _message(record)
-    # orjson escapes those below U+0020 only.
+    # orjson only escapes characters below U+0020.
     line = _CONTROLS.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), _json(event))
     return f"{line.decode()}\n"
 

@@ -1,4 +1,4 @@
-"""What the server counts and measures, in a registry of its own."""
+"""The counts and measurements of the server, in a registry of its own."""
 
 import time
 from bisect import bisect_left
@@ -31,14 +31,14 @@ from karta_interpreter.webhook.server.pending_call import Answer, PendingCall
 # One more series for each, with a time that Prometheus does not read.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated there
 
-# What `generate_latest` writes here; the library's `CONTENT_TYPE_LATEST` is a later version of the format.
+# The format that `generate_latest` writes here. The library's `CONTENT_TYPE_LATEST` is a later version of it.
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
 _PREFIX = "karta_interpreter"
 _PAGE_SECONDS = 1.0
 
 SLOW_SECONDS: Final = 0.1
-"""A call that takes longer counts as slow: hostile definitions may delay the calls of others by as much."""
+"""A call that takes longer counts as slow: hostile definitions may delay the calls of others by this much."""
 
 _OPERATIONS: Final = frozenset(operation.value for operation in Operation)
 _UNKNOWN: Final = "unknown"
@@ -54,8 +54,8 @@ slow; after 2.5 s it has failed where Karmada waits 3 s."""
 class Metrics:
     """The metrics of one server.
 
-    Every label has few values: operations are Karmada's, kinds are those with a definition, and anything else that a
-    client sends counts as ``unknown``. ``clock`` returns seconds.
+    Every label has few values. Operations are Karmada's, kinds are the kinds with a definition, and anything else that
+    a client sends counts as ``unknown``. ``clock`` returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -103,7 +103,7 @@ class Metrics:
         self._http_errors.labels(str(status)).inc()
 
     def show_staleness(self, seconds: Callable[[], float]) -> None:
-        """Show what a function returns as the age of what is known of the cluster's Kartas."""
+        """Show the result of a function as the age of the data about the cluster's Kartas."""
         about = "With --cluster: time since the Kartas were known to be those of the API server."
         self._gauge("cluster_stale_seconds", about).set_function(seconds)
 
@@ -119,7 +119,7 @@ class Metrics:
         self._gauge("registration_in_step", about).set_function(in_step)
 
     def served(self, snapshot: Snapshot) -> None:
-        """Show how many definitions there are, and where scripts answer."""
+        """Show how many definitions there are, and which are answered by scripts."""
         self._definitions.labels("served").set(len(snapshot.entries))
         self._definitions.labels("quarantined").set(len(snapshot.quarantined))
         self._scripts.clear()
@@ -159,7 +159,7 @@ class AnswerCounts(NamedTuple):
 class CallMetrics(Collector):
     """Counts of answers in plain numbers, for one thread: prometheus_client takes four times as long to record them.
 
-    Outcomes are counted by operation and kind, times are distributed by operation only and summed up by kind: buckets
+    Outcomes are counted by operation and kind. Times are distributed by operation only and summed up by kind: buckets
     for every operation of every kind would be ten times as many series.
     """
 
@@ -169,13 +169,13 @@ class CallMetrics(Collector):
         self._within = defaultdict[str, list[int]](lambda: [0] * (len(BOUNDS) + 1))
 
     def see(self, call: PendingCall, answer: Answer) -> None:
-        """Count a call: what a client invents would make a new series each time, and is unknown."""
+        """Count a call. Names that a client invents count as unknown, because each would make a new series."""
         name = call.request.operation_name
         gvk = call.request.gvk if call.definition else None
         self.add(name if name in _OPERATIONS else "", gvk, answer.code, answer.seconds)
 
     def add(self, operation: str, gvk: GVK | None, code: int, seconds: float) -> None:
-        """Count an answer; ``gvk`` is None for a kind without a definition, ``operation`` empty for an unknown one."""
+        """Count an answer. ``gvk`` is None for a kind without a definition, ``operation`` empty for an unknown one."""
         series = self._by_call.get((operation, gvk, code)) or self._new(operation, gvk, code)
         series.calls += 1
         series.seconds += seconds
@@ -183,7 +183,7 @@ class CallMetrics(Collector):
         series.within[bisect_left(BOUNDS, seconds)] += 1
 
     def totals(self, first: int = 0, most: int | None = None) -> AnswerCounts:
-        """Return the counts of this moment; those of series from the ``first`` on and at ``most`` so many."""
+        """Return the present counts, with at ``most`` that many series, beginning with the ``first``."""
         chosen = islice(self._series.items(), first, None if most is None else first + most)
         series = {labels: (each.calls, each.seconds, each.slow) for labels, each in chosen}
         return AnswerCounts(series, {operation: tuple(counts) for operation, counts in self._within.items()})
@@ -224,7 +224,7 @@ class CallMetrics(Collector):
 
 @dataclass(slots=True)
 class _Series:
-    """The answers of an operation and a kind with one outcome; ``within`` are the buckets of the operation."""
+    """The answers of an operation and a kind with one outcome. ``within`` are the buckets of the operation."""
 
     within: list[int]
     calls: int = 0

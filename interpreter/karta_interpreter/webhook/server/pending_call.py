@@ -1,4 +1,4 @@
-"""A call: its request, the snapshot that answers it, what is known of calls like it, and its answer."""
+"""A call: its request, the snapshot that answers it, the facts known about similar calls, and its answer."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
@@ -29,14 +29,14 @@ class SlowCalls:
         self._shortest: dict[Key, int] = {}
 
     def add(self, key: Key, size: int) -> bool:
-        """Add a call that took long with a body of that size; return whether calls like it match from now on.
+        """Add a call that took long with a body of that size. Return whether calls like it match from now on.
 
         The first one does not count: it may have compiled the expressions.
         """
         if key not in self._seen:
             self._seen.add(key)
             return False
-        # Not shorter ones, so that one huge object does not delay the calls about all others of its kind.
+        # Not shorter calls, so that one huge object does not delay the calls about all others of its kind.
         self._shortest[key] = min(size // 2, self._shortest.get(key, size))
         return True
 
@@ -50,7 +50,7 @@ _MOST_NAMED: Final = 20
 
 
 class PendingCall(NamedTuple):
-    """A request, and what there was to answer it with when it came."""
+    """A request, and the definitions that could answer it when it came."""
 
     started: float
     """The time of the clock when it came."""
@@ -59,15 +59,15 @@ class PendingCall(NamedTuple):
     snapshot: Snapshot
     definition: Definition | None
     is_projected: bool = False
-    """Whether only what the definition's own answer reads of the object was decoded."""
+    """Whether only those parts of the object were decoded that the definition's own answer reads."""
 
     @property
     def key(self) -> Key:
-        """What calls have in common that take about as long for objects of one size."""
+        """Return a key that is equal for calls that take about as long for objects of one size."""
         return self.definition.name if self.definition else "", self.request.operation_name
 
     def definition_or_raise(self) -> Definition:
-        """Return the definition to answer with; raises InterpretationError without one, and when there is no call."""
+        """Return the definition to answer with. Raises InterpretationError without one or without a call."""
         request = self.request
         if problem := request.problem:
             # Another error: the frames that it passes refer to the request.
@@ -79,7 +79,7 @@ class PendingCall(NamedTuple):
         return self.definition
 
     def definition_and_call(self) -> tuple[Definition, Call]:
-        """Return the two things that make an answer; raises InterpretationError when one is missing."""
+        """Return the definition and the call, which make an answer. Raises InterpretationError if one is missing."""
         definition = self.definition_or_raise()
         if self.request.call is None:
             raise InterpretationError("the request has no call", code=400)
@@ -92,7 +92,7 @@ class PendingCall(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a call got; the ``reason`` of a failure is empty for a success."""
+    """The answer to a call. The ``reason`` of a failure is empty for a success."""
 
     body: bytes
     code: int

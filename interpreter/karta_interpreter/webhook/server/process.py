@@ -23,7 +23,7 @@ _SWITCH_SECONDS = 0.0002
 def run(
     settings: Settings, *, started: Callable[[Started], None] = lambda _: None, extensions: Iterable[Extension] = ()
 ) -> None:
-    """Serve until SIGTERM or SIGINT, with the ``extensions``; ``started`` is called once the server listens.
+    """Serve until SIGTERM or SIGINT, with the ``extensions``. ``started`` is called once the server listens.
 
     The first signal ends the server in order (see `Settings`), a second one at once. SIGHUP reloads, unless it is sent
     because the server's terminal was closed: then it ends the server, too. Raises ServeError when the server cannot
@@ -42,7 +42,7 @@ def run(
 
 
 def event_loop() -> asyncio.Runner:
-    """Return what runs the event loop of a process."""
+    """Return a runner for the event loop of a process."""
     return asyncio.Runner(loop_factory=import_module(_LOOPS).new_event_loop)
 
 
@@ -81,7 +81,7 @@ async def _on_signals(handlers: Mapping[signal.Signals, Callable[..., None]]) ->
     """Call a handler in the event loop in a block, once for each signal.
 
     The `add_signal_handler` of uvloop calls a handler twice if its signal comes while the loop takes notice of another
-    one, such as those of `Interruption`: a second SIGTERM would end the server at once.
+    signal, such as one of `Interruption`. A second SIGTERM would end the server at once.
     """
     # No function of Python: `Interruption` could end it before the event loop has the signal.
     soon = asyncio.get_running_loop().call_soon_threadsafe

@@ -1,4 +1,4 @@
-"""Records calls in a folder, in a thread of its own; no call waits for it."""
+"""Records calls in a folder, in a thread of its own. No call waits for it."""
 
 import os
 import secrets
@@ -19,7 +19,7 @@ from karta_interpreter.webhook.wire.recording import LONGEST, file_name, file_nu
 from karta_interpreter.webhook.wire.redaction import Redaction
 
 MOST_WAITING: Final = 32 * 2**20
-"""Bytes of calls that wait to be written; what comes then is dropped."""
+"""The most bytes of calls that wait to be written. Further calls are dropped."""
 LARGEST_REDACTED: Final = 2**20
 """Bytes of a request that is read to leave values out of it: meanwhile no other thread has the interpreter."""
 _FILE_BYTES: Final = 4 * 2**20
@@ -34,7 +34,7 @@ _Seen: TypeAlias = tuple[float, bytes, bytes]
 
 
 class Recorder:
-    """Writes calls to files below a folder, at most ``limit`` bytes of them; the oldest file goes first.
+    """Writes calls to files below a folder, at most ``limit`` bytes of them. The oldest file is deleted first.
 
     ``count`` gets the outcome of each call: written, dropped (the queue is full, or the request is too large), or
     failed (it cannot be written). Files are for their owner only, and an open one is locked.
@@ -71,7 +71,7 @@ class Recorder:
         self._queue.put((time.time(), call.body, answer.body))
 
     def close(self) -> None:
-        """Write what waits, for some seconds at most, and end the file."""
+        """Write the waiting calls, for some seconds at most, and end the file."""
         self._queue.put(None)
         self._thread.join(_END_SECONDS)
 
@@ -89,7 +89,7 @@ class Recorder:
             self._taken += len(seen[1]) + len(seen[2])
 
     def record(self, at: float, request: bytes, answer: bytes) -> None:
-        """Write a call that was answered at a time in seconds since 1970; only one thread may."""
+        """Write a call that was answered at a time in seconds since 1970. Only one thread may do this."""
         if self._failing and time.monotonic() < self._retry_at:
             self._count("failed")
             return
@@ -111,7 +111,7 @@ class Recorder:
         self._count("written" if written else "failed")
 
     def _attempt(self, work: Callable[[], None]) -> bool:
-        """Do some work with files; the first failure is logged, and the next attempt is made later."""
+        """Do some work with files. The first failure is logged, and the next attempt is made later."""
         try:
             work()
         except OSError as error:
@@ -152,12 +152,12 @@ class Recorder:
         while True:
             number += 1
             path = self._folder / file_name(time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()), number)
-            # Never a file of another server with the same folder, and no link that somebody has put there.
+            # Never a file of another server with the same folder, nor a link that somebody has put there.
             with suppress(FileExistsError):
                 return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
 
     def _make_room(self) -> None:
-        """Delete the oldest files until there is room for another one, but not those that a server writes."""
+        """Delete the oldest files until there is room for another one, except files that a server is writing."""
         sizes = {path: path.stat().st_size for path in files_in(self._folder)}
         for path in [*sizes]:
             if sum(sizes.values()) + self._file_bytes <= self._limit:

@@ -46,7 +46,7 @@ _MOST_DEFINITIONS = 1024 * MIB
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A server that listens; ``certificate`` is None for plain HTTP, ``health_port`` without such a port.
+    """A server that listens. ``certificate`` is None for plain HTTP, ``health_port`` is None without such a port.
 
     ``certificate.authority`` is there when the server has signed its certificate itself: the ``caBundle`` for
     Karmada's webhook configuration.
@@ -60,7 +60,7 @@ class Started:
 
     @property
     def url(self) -> str:
-        """Where the server can be reached from the same machine.
+        """Return the URL of the server for clients on the same machine.
 
         >>> Started("::", 8443, Snapshot(), None).url
         'http://[::1]:8443'
@@ -72,9 +72,9 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The parts of a running server; ``tls`` is None for plain HTTP, ``control_plane`` where there is none.
+    """The parts of a running server. ``tls`` is None for plain HTTP, ``control_plane`` is None if there is none.
 
-    ``differences`` are the last answers of a shadow that differ, None without one, or where no console shows them.
+    ``differences`` are the last answers of a shadow that differ. None without a shadow, or if no console shows them.
     """
 
     settings: Settings
@@ -87,7 +87,7 @@ class Shared:
 
 
 Extension: TypeAlias = Callable[[Shared], AbstractAsyncContextManager[Callable[[], Awaitable[object]]]]
-"""Serves something else in a block. What the block gets lets it listen, and raises ServeError if it cannot."""
+"""Serves something else in a block. The block gets a function that lets it listen, or raises ServeError."""
 
 
 class Server:
@@ -144,7 +144,7 @@ class Server:
         self._readiness.is_starting = bool(self._extensions)
 
     async def __aenter__(self) -> Self:
-        # A start that fails closes what it has opened; one that succeeds leaves that to `__aexit__`.
+        # If the start fails, it closes everything that it has opened. Otherwise `__aexit__` does so.
         async with AsyncExitStack() as opened:
             extended = await opened.enter_async_context(AsyncExitStack())
             extensions = [await extended.enter_async_context(each(self._shared)) for each in self._extensions]
@@ -165,7 +165,7 @@ class Server:
         await self._open.aclose()
 
     async def _start(self, opened: AsyncExitStack) -> None:
-        """Start everything; what ``opened`` closes, in reverse order, stays."""
+        """Start everything that stays. ``opened`` closes it in reverse order."""
         settings, tls, plane = self._settings, self._tls, self._control_plane
         if tls:
             opened.push_async_callback(tls.source.close)
@@ -179,7 +179,7 @@ class Server:
         opened.push_async_callback(self._listener.close)
         await self._listener.open(settings.host, settings.port)
         if settings.health_port is not None:
-            # A beat has no objections before the first one: an early probe would find the server ready.
+            # A beat has no objections before the first one, so an early probe would find the server ready.
             self._readiness.beat()
             health = HealthListener(self._readiness, settings.host, settings.health_port)
             try:
@@ -190,7 +190,7 @@ class Server:
         # Not before the ports are open: the API server with the Secret may be away, and probes have to be answered.
         if tls and tls.certificate.is_placeholder:
             await tls.reload_if_changed()
-        # Closed in reverse: the extensions end first, then the tasks, then the ports, and last what these use.
+        # Closed in reverse: first the extensions, then the tasks, then the ports, and last the parts that they use.
         opened.push_async_callback(self._end_tasks)
         self._background("beating", self._readiness.run())
         self._background("giving memory back", keep_memory_trimmed())
@@ -201,14 +201,14 @@ class Server:
 
     @property
     def started(self) -> Started:
-        """The address, the definitions and the certificate at this moment."""
+        """Return the address, the definitions and the certificate at this moment."""
         certificate = self._tls.certificate if self._tls else None
         return Started(self._settings.host, self._listener.port, self._store.snapshot, certificate, self._health_port)
 
     async def reload_when(self, asked: asyncio.Event) -> None:
         """Read folders, certificate and CA file again each time that the event is set, until cancelled.
 
-        The server notices changes by itself; this is for the user who wants to have them now.
+        The server notices changes by itself. This is for users who want to have them now.
         """
         while await asked.wait():
             asked.clear()
@@ -259,7 +259,7 @@ class Server:
 
 
 def store_of(settings: Settings, cluster: "Cluster | None") -> Store:
-    """Return the definitions of all sources that settings name; none has been read."""
+    """Return a store of all sources that settings name. None of them has been read."""
     return Store(
         (*filter(None, [settings.types_folder]), *settings.folders),
         catalogue=settings.catalogue,
@@ -292,7 +292,7 @@ def _watchers(settings: Settings, metrics: Metrics, differences: deque[JSON] | N
 def _control_plane(settings: Settings) -> "ControlPlane | None":
     if not (settings.cluster or settings.register or settings.service or settings.public_url):
         return None
-    # Imported only where there is one: what watches a cluster takes memory and time at each start.
+    # Imported only if needed: watching a cluster takes memory, and time at each start.
     from karta_interpreter.webhook.server.control_plane import ControlPlane  # noqa: PLC0415
 
     return ControlPlane(settings)

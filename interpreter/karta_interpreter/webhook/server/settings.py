@@ -10,26 +10,27 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of one server; `karta_interpreter.cli.serve` has a line about each.
+    """The settings of one server. `karta_interpreter.cli.serve` has a line about each.
 
-    Durations are in seconds, those of ``certificate_days`` and ``authority_days`` in days. A call may take
-    ``call_limit``, or what Karmada's ``?timeout=`` leaves, whichever is shorter. A body of ``body_limit`` bytes has
+    Durations are in seconds, except ``certificate_days`` and ``authority_days``, which are in days. A call may take
+    ``call_limit``, or the rest of Karmada's ``?timeout=``, whichever is shorter. A body of ``body_limit`` bytes has
     room for AggregateStatus: it has the statuses of hundreds of clusters, and Go may write one character as six.
-    ``bodies_limit`` is for the bodies of all connections, by default a part of the container's memory.
-    Kartas on the cluster are of ``karta_api_group``, those in files of any.
-    ``resource_quota_estimate`` and ``pod_requests`` change answers (`karta_interpreter.engine.operations.Options`).
+    ``bodies_limit`` is for the bodies of all connections, by default a part of the container's memory. Kartas on the
+    cluster are of ``karta_api_group``, Kartas in files of any group. ``resource_quota_estimate`` and ``pod_requests``
+    change answers (`karta_interpreter.engine.operations.Options`).
 
-    ``log_format`` is ``json`` or ``text``, by default text where stderr is a terminal. Only there ``serve`` prints what
-    it serves at the start, unless it is ``quiet``.
+    ``log_format`` is ``json`` or ``text``. The default is text if stderr is a terminal. Only there, ``serve`` prints
+    the definitions and addresses at the start, unless it is ``quiet``.
 
     ``types_api`` is host and port of the workload types API, which stores types on the cluster or in ``types_folder``.
-    Priorities are written as ``NAME=VALUE``; ``types_rate`` is the most requests of an address in a minute.
+    Priorities are written as ``NAME=VALUE``. ``types_rate`` is the most requests of an address in a minute.
 
-    Calls are recorded in the folder ``record``, at most ``record_limit`` bytes of them; with ``record_secrets`` as they
-    came. The definitions at ``shadow`` answer ``shadow_sample`` of the calls, too, and the answers are compared.
+    Calls are recorded in the folder ``record``, at most ``record_limit`` bytes of them. With ``record_secrets``, they
+    are recorded as they came. The definitions at ``shadow`` answer ``shadow_sample`` of the calls, too, and the answers
+    are compared.
 
-    On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it;
-    then it waits up to ``drain_timeout`` for running calls.
+    On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it.
+    Then it waits up to ``drain_timeout`` for running calls.
     """
 
     host: str = "127.0.0.1"
@@ -51,7 +52,7 @@ class Settings:
     plain_http: bool = False
     body_limit: int = 32 * MIB
     bodies_limit: int | None = None
-    call_limit: float = 2.5  # Karmada waits `webhook_timeout`; the rest is for the way there and back
+    call_limit: float = 2.5  # Karmada waits `webhook_timeout`, which includes the way there and back
     calls_in_work: int = 64
     connections: int = 2000
     header_timeout: float = 10.0

@@ -60,11 +60,11 @@ Count: TypeAlias = Callable[[str, str, str], None]
 """Counts a comparison by kind, operation and outcome: same, different, and without the two left out or failed."""
 
 Shown: TypeAlias = tuple[str, str, str]
-"""A field, the answer of the server there, and that of the shadow, as people may see them."""
+"""A field, the server's answer there, and the shadow's answer, in the form that people may see."""
 
 
 class Shadow:
-    """Takes a ``sample`` of calls, a number from 0 to 1, without delaying any; those that cannot wait are left out.
+    """Takes a ``sample`` of calls, a number from 0 to 1, without delaying any. Calls that cannot wait are left out.
 
     The last answers that differ are put in front of ``shown``, as documents for the console.
     """
@@ -97,7 +97,7 @@ class Shadow:
             return
 
     def close(self) -> None:
-        """End the process; calls that wait are left out."""
+        """End the process. Calls that wait are left out."""
         self._closed.set()
         if self._process:
             self._process.kill()
@@ -146,7 +146,7 @@ class Shadow:
 
 
 def start(path: str, options: str) -> "ChildAnswer":
-    """Return the function that compares a call with what the definitions of a folder or file answer.
+    """Return the function that compares a call with the answer of the definitions of a folder or file.
 
     Without a call it returns the reasons why definitions cannot be used.
     """
@@ -163,7 +163,10 @@ def start(path: str, options: str) -> "ChildAnswer":
 
 
 def compared(snapshot: Snapshot, recorded: bytes, options: Options) -> tuple[str, str, str, list[Shown]]:
-    """Return kind, operation, outcome and places for the line of a recording; what cannot be compared is left out."""
+    """Return kind, operation, outcome and places for the line of a recording.
+
+    Calls that cannot be compared are left out.
+    """
     found = orjson.loads(recorded)
     request = request_of(found["request"])
     definition = snapshot.find(request.gvk) if request.gvk else None
@@ -186,12 +189,12 @@ def _problems(snapshot: Snapshot) -> list[str]:
 
 
 def _is_broken(snapshot: Snapshot, gvk: GVK | None) -> bool:
-    """Return whether a definition of a kind may be one of those that cannot be used."""
+    """Return whether a broken definition may be the definition of a kind."""
     return not snapshot.entries or any(broken.gvk in (gvk, None) for broken in snapshot.quarantined)
 
 
 def _differences(call: Call, live: dict[str, Any], mine: dict[str, Any] | None) -> Iterator[Shown]:
-    """Yield the places in which two responses differ; ``mine`` is None for an error, and two errors are equal."""
+    """Yield the fields in which two responses differ. ``mine`` is None for an error, and two errors are equal."""
     if mine is None or not live.get("successful"):
         sides = ["an answer" if side and side.get("successful") else "an error" for side in (live, mine)]
         if sides[0] != sides[1]:

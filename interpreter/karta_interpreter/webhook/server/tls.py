@@ -1,4 +1,4 @@
-"""TLS for a server whose certificate changes while it runs: from files, from a Secret, or signed by the server."""
+"""TLS for a server with a certificate that changes at run time: from files, from a Secret, or signed by the server."""
 
 import asyncio
 import os
@@ -44,14 +44,14 @@ class Tls:
 
     @property
     def not_after(self) -> float | None:
-        """When the certificate expires, in seconds since 1970; None while a placeholder is served."""
+        """Return when the certificate expires, in seconds since 1970, None while a placeholder is served."""
         return None if self.certificate.is_placeholder else self.certificate.not_after
 
     def install(self, certificate: Certificate) -> None:
-        """Serve a certificate from now on; raises ServeError, and changes nothing, when OpenSSL does not take it.
+        """Serve a certificate from now on. Raises ServeError, and changes nothing, if OpenSSL does not take it.
 
-        For new connections, whose context is another one: a context that rejects a key has already taken the chain,
-        and it goes on showing the certificate that it had for a key of another type, such as EC before RSA.
+        Only new connections use it. They get a new context: a context that rejects a key has already taken the chain,
+        and goes on showing its previous certificate for a key of another type, such as EC before RSA.
         """
         self.context, self.certificate = _context(certificate), certificate
         if self.not_after is not None:
@@ -64,7 +64,7 @@ class Tls:
             await self.reload_if_changed()
 
     async def reload_if_changed(self) -> None:
-        """Ask the source, and serve what it has."""
+        """Ask the source, and serve its certificate."""
         # The task at intervals, a reload and the registrar may look at once, and a look may write the Secret.
         async with self._looking:
             try:
@@ -88,14 +88,14 @@ class Tls:
 
 
 def _context(certificate: Certificate) -> ssl.SSLContext:
-    """The context of a server that shows a certificate; raises ServeError when OpenSSL does not take it."""
+    """Return the context of a server that shows a certificate. Raises ServeError if OpenSSL does not take it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # In TLS 1.2 a client could ask for one costly handshake after the other on a connection that is admitted.
     context.options |= ssl.OP_NO_RENEGOTIATION
     # Go offers HTTP/2 as well, which aiohttp does not speak.
     context.set_alpn_protocols(["http/1.1"])
-    # An OSError other than `ssl.SSLError` is not about the certificate: the machine has no file handles left.
+    # An OSError other than `ssl.SSLError` is not about the certificate: the machine is out of file handles.
     with _private_file(certificate.chain) as chain, _private_file(certificate.key) as key:
         try:
             context.load_cert_chain(chain, key)
@@ -117,7 +117,7 @@ def _private_file(content: bytes) -> Iterator[str]:
 Clock = Callable[[], datetime]
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
-"""Names of every certificate that a server signs, for clients that come through a forwarded port."""
+"""Names in every certificate that a server signs, for clients that come through a forwarded port."""
 
 _LIFE, _AUTHORITY_LIFE = timedelta(days=90), timedelta(days=3650)
 _EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not bound to
@@ -128,7 +128,7 @@ _LIVES = 4
 def certificate_source(
     settings: Settings, registered: str | None = None, is_trusted: Callable[[bytes], bool] = lambda _: True
 ) -> CertificateSource:
-    """Return where certificates come from; raises ServeError when the settings contradict each other.
+    """Return the source of certificates. Raises ServeError if the settings contradict each other.
 
     ``registered`` is the name that Karmada expects, ``is_trusted`` whether Karmada trusts a CA.
     """
@@ -147,8 +147,8 @@ def certificate_source(
 class CertificateFiles(CertificateSource):
     """A chain and a key in PEM files, such as a mounted Secret, which another program renews.
 
-    They are read as a whole each time: that sees every kind of change, also the link that a mounted Secret turns
-    to a new folder, and costs less than asking what has changed.
+    They are read as a whole each time. This detects every kind of change, including the link that a mounted Secret
+    turns to a new folder, and costs less than asking for the changes.
     """
 
     def __init__(self, chain: Path, key: Path, clock: Clock = lambda: datetime.now(UTC)) -> None:
@@ -157,7 +157,7 @@ class CertificateFiles(CertificateSource):
         self._clock = clock
 
     def read(self) -> Certificate:
-        """Return the pair that the files hold now; raises ServeError when they hold none that can be served."""
+        """Return the pair that the files hold now. Raises ServeError if they hold no pair that can be served."""
         chain, key = _content(self._chain), _content(self._key)
         return check_pair(chain, key, sources={"chain": self._chain, "key": self._key}, now=self._clock())
 
@@ -165,8 +165,8 @@ class CertificateFiles(CertificateSource):
 class SelfSignedCertificates(CertificateSource):
     """A CA that lives as long as the process, and certificates for ``names`` signed by it.
 
-    Certificates are renewed when two thirds of their life have passed, and so is what a clock that was wrong has dated
-    in the future. Nothing is kept on disk. Raises ServeError for a name that no certificate can have.
+    Certificates are renewed when two thirds of their life have passed, or if a wrong clock has dated them in the
+    future. Nothing is kept on disk. Raises ServeError for a name that no certificate can have.
     """
 
     def __init__(self, names: Iterable[str] = (), clock: Clock = lambda: datetime.now(UTC)) -> None:
@@ -190,7 +190,7 @@ class SelfSignedCertificates(CertificateSource):
 def _secret(
     settings: Settings, secret: str, names: tuple[str, ...], is_trusted: Callable[[bytes], bool]
 ) -> CertificateSource:
-    # Imported only where it is used: the other sources need none of it.
+    # Imported only if needed: the other sources do not use it.
     from karta_interpreter.webhook.server.certificate_secret import Rotation, SecretCertificates  # noqa: PLC0415
 
     if settings.ca_file:

@@ -39,7 +39,7 @@ _START_SECONDS: Final = 60.0
 _SILENT_SECONDS: Final = 8.0
 """Without a beat, after which the process is taken for frozen."""
 _SILENT_AT_END: Final = 2.0
-_END_SECONDS: Final = 5.0  # for requests in work, changes whose clients have left, and connections: a second each
+_END_SECONDS: Final = 5.0  # a second each for requests in work, changes whose clients have left, and connections
 _EXIT_SECONDS: Final = 2.0
 _LONGEST_REASON: Final = 500
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
@@ -47,7 +47,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the process knows of the webhook: sent at the start, and whenever it has become another one."""
+    """The facts about the webhook that the process knows: sent at the start, and whenever they change."""
 
     certificate: Certificate | None = None
     """None for plain HTTP."""
@@ -75,13 +75,13 @@ class WebChannel:
         self._writer.write(message)
 
     async def send(self, message: bytes) -> None:
-        """Write a message; nothing if the other end is closed."""
+        """Write a message. Does nothing if the other end is closed."""
         with suppress(OSError):
             self.write(message)
             await self._writer.drain()
 
     async def receive(self) -> Any:  # noqa: ANN401 - any document
-        """Return the next document, None at the end; raises ValueError for one that is too long."""
+        """Return the next document, None at the end. Raises ValueError for a document that is too long."""
         line = b""
         with suppress(OSError):
             line = await self._reader.readline()
@@ -89,7 +89,7 @@ class WebChannel:
 
 
 def message(document: object) -> bytes:
-    """Return what the channel sends for a document; raises ServeError for one that the other end would not read."""
+    """Return the message for a document. Raises ServeError for a document that the other end would not read."""
     text = orjson.dumps(document, default=_plain)
     if len(text) > MOST_BYTES:
         raise ServeError(f"a message to the other process has {len(text)} bytes; the most is {MOST_BYTES}")
@@ -102,7 +102,7 @@ def _plain(value: object) -> str:
 
 
 class WebProcess:
-    """The process; if it ends or freezes, the webhook goes on, and starts it again after a pause that grows."""
+    """The process. If it ends or freezes, the webhook goes on, and starts it again after a pause that grows."""
 
     def __init__(self, shared: Shared, module: str) -> None:
         self._shared, self._module, self._settings = shared, module, shared.settings
@@ -111,7 +111,7 @@ class WebProcess:
         self.wanted, self.started, self.stopping = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def run(self) -> None:
-        """Keep it running until `stopping`; raises ServeError if it does not start the first time."""
+        """Keep it running until `stopping`. Raises ServeError if it does not start the first time."""
         pause = 0.0
         while not self.stopping.is_set():
             begun = time.monotonic()
@@ -130,7 +130,7 @@ class WebProcess:
                 await asyncio.wait_for(self.stopping.wait(), pause)
 
     async def _life(self) -> str:
-        """Start it, and inform and answer it until it ends; return how. Raises ServeError if it cannot start."""
+        """Start it, and inform and answer it until it ends. Return how. Raises ServeError if it cannot start."""
         ours, theirs = socket.socketpair()
         with theirs:
             process = start(self._module, self._settings, theirs)
@@ -169,7 +169,7 @@ class WebProcess:
         self.started.set()
 
     async def _inform(self, channel: WebChannel, process: "subprocess.Popen[bytes]") -> None:
-        """Tell the process what has become different, and kill it when it is silent for too long."""
+        """Tell the process about changes, and kill it if it is silent for too long."""
         shared, plane, told = self._shared, self._shared.control_plane, None
         while True:
             certificate = shared.tls.certificate if shared.tls else None
@@ -185,7 +185,7 @@ class WebProcess:
                 process.kill()
 
     async def _reply(self, channel: WebChannel, question: str, *arguments: Any) -> None:  # noqa: ANN401 - JSON
-        """Answer a question; one that fails, or whose answer is too long, gets an error."""
+        """Answer a question. The reply is an error if the question fails or its answer is too long."""
         self._silence = -inf  # no beat is read meanwhile
         try:
             answer = message({"answer": await self._answer(question, *arguments)})
@@ -199,7 +199,7 @@ class WebProcess:
     async def _answer(self, what: str, *about: Any) -> JSON:  # noqa: ANN401 - JSON
         """Answer a question: read a file of the types folder, labels of Kartas, counters, fights, a shadow's answers.
 
-        Only the first may take more than a part of a millisecond: a thread reads the file, and what has changed is
+        Only the first may take more than a part of a millisecond: a thread reads the file, and changes in it are
         published like every change of definitions.
         """
         shared = self._shared
@@ -231,7 +231,7 @@ def start(module: str, settings: Settings, end: socket.socket) -> "subprocess.Po
 
 
 def _status(process: "subprocess.Popen[bytes]") -> int:
-    """Wait for the end of a process, for which its closed channel is the sign."""
+    """Wait for the end of a process. Its closed channel is the sign of its end."""
     with suppress(subprocess.TimeoutExpired):
         return process.wait(_EXIT_SECONDS)
     process.kill()
@@ -242,7 +242,8 @@ def _status(process: "subprocess.Popen[bytes]") -> int:
 async def web_process(shared: Shared, module: str) -> AsyncIterator[Callable[[], Awaitable[dict[str, str]]]]:
     """Run the process, which is a module, in a block.
 
-    The function that the block gets lets the process listen, and returns where; it raises ServeError if it cannot.
+    The block gets a function that lets the process listen, and returns the addresses. It raises ServeError if the
+    process cannot listen.
     """
     process = WebProcess(shared, module)
     running = asyncio.create_task(process.run())

@@ -1,6 +1,6 @@
 """Reading a request that is spelled exactly as Karmada spells it: around its object nothing is left to be found out.
 
-So what it asks is known before its object is read, and of that only what the answer needs.
+So its question is known before its object is read, and only the parts of the object that the answer needs are read.
 """
 
 import re
@@ -34,9 +34,9 @@ _FIELDS: Final = {
     Operation.RETAIN: ("object", "observedObject", "replicas"),
     Operation.AGGREGATE_STATUS: ("object", "replicas", "aggregatedStatus"),
 }
-"""What Karmada writes from the object on; for all other operations it is the object and ``replicas``."""
+"""The fields that Karmada writes from the object on. All other operations have the object and ``replicas``."""
 _OBJECTS: Final = frozenset(("object", "observedObject"))
-# Skipping takes less than a nanosecond for each byte, and what is read of a hostile body of this size 30 ms.
+# Skipping takes less than a nanosecond for each byte, and reading a hostile body of this size takes 30 ms.
 _LONGEST: Final = 2**20
 _UNCLEAR: Final = (*UNREAD, InterpretationError)
 
@@ -48,7 +48,7 @@ _LONGEST_FOR_SCRIPT: Final = 2**17
 class FastDecoded(NamedTuple):
     """A request, and the definition that answers it.
 
-    It answers with its own expressions, all of which run in this process, or ``by_script``: then the object of the call
+    It answers with its own expressions, all of which run in this process, or ``by_script``. Then the object of the call
     is its text, as a fragment.
     """
 
@@ -80,7 +80,7 @@ class _Question(NamedTuple):
         return cls(*about, reader(projections), by_script=False)
 
     def call(self, values: tuple[JSON, ...]) -> Call:
-        """Return what is asked about the values of the fields; raises InterpretationError."""
+        """Return the call with the values of the fields. Raises InterpretationError."""
         if SLOTS[self.operation].more:
             request = dict(zip(self.fields, values, strict=True), operation=self.operation_name)
             return call_of(request, self.definition.gvk)
@@ -102,7 +102,7 @@ _IDENTITY: Final = msgspec.json.Decoder(_Identity)
 
 
 def _text_reader(text: bytes) -> tuple[JSON, ...]:
-    """Return the identity of an object and its text; raises one of `UNREAD`."""
+    """Return the identity of an object and its text. Raises one of `UNREAD`."""
     if len(text) > _LONGEST_FOR_SCRIPT:
         raise msgspec.ValidationError("the object is too large")
     if not text.isascii():
@@ -120,12 +120,12 @@ class FastDecoder:
         self._questions: dict[tuple[bytes, bytes], _Question | None] = {}
 
     def read(self, body: bytes) -> FastDecoded | None:
-        """Return what `decode` would, but that unread parts of objects are missing; None where that has to look."""
+        """Return the result of `decode`, but without unread parts of objects. Return None if `decode` has to look."""
         head = _HEAD.match(body)
         if head is None or not body.endswith(b"}\n") or len(body) > _LONGEST:
             return None
         uid, kind, name, namespace, operation = head.group(_UID, _KIND, _NAME, _NAMESPACE, _OPERATION)
-        # By the bytes of kind and operation, which Karmada writes alike each time; `_learn` keeps them few.
+        # By the bytes of kind and operation, which Karmada writes alike each time. `_learn` limits their number.
         question = self._questions.get((kind, operation)) or self._learn(head)
         if question is None:
             return None
@@ -149,7 +149,7 @@ class FastDecoder:
         return FastDecoded(request, definition, question.by_script)
 
     def _learn(self, head: re.Match[bytes]) -> _Question | None:
-        """Find out what a head asks, once; None when that is nothing to be read in parts."""
+        """Find out the question of a head, once. Return None if its request cannot be read in parts."""
         kind, operation = head.group(_KIND, _OPERATION)
         if (kind, operation) in self._questions:
             return None

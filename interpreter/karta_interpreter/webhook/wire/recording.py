@@ -1,7 +1,7 @@
 """The format of recordings: compressed files of lines, the first one about the file, then a call in each.
 
-A line has the time in seconds since 1970, the request and the answer as they went over the wire. A file is readable up
-to where it was cut off.
+A line has the time in seconds since 1970, and the request and the answer as they went over the wire. A file is readable
+up to the point at which it was cut off.
 """
 
 import re
@@ -29,7 +29,7 @@ _MOST_UNREADABLE: Final = 100
 
 
 class RecordedCall(NamedTuple):
-    """A request and its answer, as JSON values; ``options`` are those of the server that answered."""
+    """A request and its answer, as JSON values. ``options`` are the options of the server that answered."""
 
     request: dict[str, Any]
     answer: dict[str, Any]
@@ -37,7 +37,7 @@ class RecordedCall(NamedTuple):
 
 
 def file_name(time: str, number: int) -> str:
-    """Return the name of a file; its number is larger than those of the files before it in the folder.
+    """Return the name of a file. Its number is larger than the numbers of the files before it in the folder.
 
     >>> file_name("20260102T030405Z", 7)
     'calls-20260102T030405Z-00000007.jsonl.gz'
@@ -56,7 +56,7 @@ def file_number(path: Path) -> int:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the recordings in a folder, the oldest first, by number: clocks are set back; raises OSError."""
+    """Return the recordings in a folder, oldest first, by number because clocks are set back. Raises OSError."""
     files = [path for path in folder.iterdir() if file_number(path) >= 0]
     return sorted(files, key=lambda path: (file_number(path), path.name))
 
@@ -70,15 +70,15 @@ def head(options: Options) -> bytes:
 
 
 def line(time: float, request: bytes, answer: bytes) -> bytes:
-    """Return the line of a call. A request is JSON, whose line breaks are between values only."""
+    """Return the line of a call. A request is JSON, with line breaks between values only."""
     asked = request.strip().replace(b"\n", b" ").replace(b"\r", b" ")
     return b'{"time":%.3f,"request":%b,"answer":%b}\n' % (time, asked, answer)
 
 
 def read(path: Path) -> Iterator[RecordedCall | RecordingError]:
-    """Yield the calls of a file, and an error for each line that cannot be read, and where it ends too early.
+    """Yield the calls of a file, and an error for each line that cannot be read, and for a premature end.
 
-    Raises RecordingError for a file of something else; OSError.
+    Raises RecordingError for a file with other content, and OSError.
     """
     lines = _lines(path)
     options = _options(next(lines, b""))

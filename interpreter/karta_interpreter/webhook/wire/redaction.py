@@ -32,7 +32,7 @@ _ABOUT: Final = frozenset(
     {"name", "names", "ref", "refs", "reference", "selector", "path", "file", "dir", "type", "class", "provider"}
     | {"namespace", "mount", "policy", "audience", "version", "store", "format", "from", "source"}
 )
-"""The last word of a field that says where a value is, or what it is like."""
+"""The last word of a field that only names or describes a value, or says from where to take it."""
 _DATA: Final = ("data", "stringData")
 _APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _KEY: Final = r"pass(?:word|wd|phrase)?|pwd|token|secret|(?:api|access|account|private)[_.-]?key"
@@ -49,7 +49,7 @@ _LONG: Final = 8
 
 
 class _Content(Enum):
-    """What is below a field."""
+    """The kind of content below a field."""
 
     PLAIN = auto()
     SECRET = auto()
@@ -68,13 +68,13 @@ _KEPT, _LONGEST_KEPT = 4096, 256
 
 
 def _remembered(function: Callable[[str], _T], most: int = _KEPT) -> Callable[[str], _T]:
-    """Return a function that remembers what it returned for short texts."""
+    """Return a function that remembers its results for short texts."""
     known = lru_cache(most)(function)
     return lambda text: known(text) if len(text) <= _LONGEST_KEPT else function(text)
 
 
 class Redaction:
-    """Leaves values out of calls; marks are the same for calls of one instance."""
+    """Leaves values out of calls. Marks are the same for calls of one instance."""
 
     def __init__(self, key: bytes) -> None:
         # Most values come again and again.
@@ -83,7 +83,7 @@ class Redaction:
         )
 
     def redacted(self, request: bytes, answer: bytes) -> tuple[bytes, bytes]:
-        """Return request and answer without the values; both are JSON."""
+        """Return request and answer without the values. Both are JSON."""
         call, answered = orjson.loads(request), orjson.loads(answer)
         marks: dict[str, str] = {}
         mark = partial(self._mark, marks)
@@ -111,13 +111,13 @@ class Redaction:
 
 
 def _identity(call: JSON) -> str:
-    """Return the names by which a call is recognised, in one text."""
+    """Return the names that identify a call, in one text."""
     names = [get(call, ("request", *path)) for path in (("name",), ("namespace",), ("object", "apiVersion"))]
     return "\n".join(str(name) for name in (*names, get(call, ("request", "kind"))))
 
 
 def _in_step(step: dict[str, Any], replace: Callable[[JSON], None]) -> None:
-    """Replace values in a step of a patch, whose path has the names of fields."""
+    """Replace values in a step of a patch, using the names of fields in its path."""
     parts = [part.replace("~1", "/").replace("~0", "~") for part in step["path"].split("/")]
     document: Any = step.get("value")
     for part in reversed(parts):
@@ -149,7 +149,7 @@ def _replace_secrets(document: JSON, mark: Callable[[str], str]) -> None:
 
 
 def _content(field: str | int, value: JSON, content: _Content, is_object: bool) -> _Content:
-    """Return what a field of an object has, or an element of a list, by what is in the whole."""
+    """Return the content of a field of an object, or of an element of a list, by the content of the whole."""
     if content is _Content.ALL:
         return content
     if content is _Content.ENVIRONMENT:

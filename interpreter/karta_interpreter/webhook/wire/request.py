@@ -1,4 +1,4 @@
-"""What Karmada asks: the request half of a ``ResourceInterpreterContext``, from bytes to a `Call`."""
+"""Karmada's questions: the request half of a ``ResourceInterpreterContext``, from bytes to a `Call`."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
@@ -13,15 +13,15 @@ API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterContext"
 
 OPERATIONS = {operation.value: operation for operation in Operation}
-# Kubernetes allows 253 characters in the longest of its names; what is longer ends up in no log and no message.
+# Kubernetes allows 253 characters in the longest of its names. Longer text ends up in no log and no message.
 _MAX_LENGTH = 256
 
 
 class Request(NamedTuple):
     """One request whose uid could be read.
 
-    ``problem`` is the reason why it cannot be answered; without one there is a ``call``. The other fields hold
-    what could be read, for logs and metrics.
+    ``problem`` is the reason why it cannot be answered. Without a problem there is a ``call``. The other fields hold
+    the readable parts of the request, for logs and metrics.
     """
 
     uid: str
@@ -34,7 +34,7 @@ class Request(NamedTuple):
 
 
 def context_of(uid: str, operation: Operation, obj: Object, **fields: JSON) -> Object:
-    """What Karmada sends to ask an operation about an object; ``fields`` are further ones of the request.
+    """Return Karmada's request for an operation on an object. ``fields`` are further fields of the request.
 
     The metadata of the object has nothing but its name and namespace.
     """
@@ -44,7 +44,7 @@ def context_of(uid: str, operation: Operation, obj: Object, **fields: JSON) -> O
 
 
 def decode(body: bytes) -> Request:
-    """Read a request; raises RequestError when the body has no readable uid.
+    """Read a request. Raises RequestError if the body has no readable uid.
 
     Anything else that is wrong becomes the ``problem`` of the request. Unknown fields are ignored, and ``replicas``,
     which Karmada always sends, is read for ReviseReplica only.
@@ -66,7 +66,7 @@ def decode(body: bytes) -> Request:
 
 
 def request_of(context: JSON) -> Request:
-    """Read the JSON of a request as `decode` reads its text; raises RequestError."""
+    """Read the JSON of a request as `decode` reads its text. Raises RequestError."""
     if not isinstance(context, dict):
         raise RequestError(f"the body must be an object, but is {type_name(context)}")
     request = context.get("request")
@@ -94,7 +94,7 @@ def _uid(request: Object) -> str:
 
 def _check_version(context: Object) -> None:
     for field, understood in (("apiVersion", API_VERSION), ("kind", KIND)):
-        # Karmada's own framework checks neither; what is there has to be right, or a later version would be misread.
+        # Karmada's own framework checks neither. A given value has to be right, or a later version would be misread.
         if context.get(field, understood) != understood:
             raise _problem(f'{field} must be "{understood}", but {_found(context, field)}')
 
@@ -113,7 +113,7 @@ def _gvk(request: Object) -> GVK:
 
 
 def call_of(request: Object, gvk: GVK) -> Call:
-    """Read what is asked about an object of that kind; raises InterpretationError."""
+    """Read the question about an object of that kind. Raises InterpretationError."""
     name = request.get("operation")
     if not isinstance(name, str):
         raise _problem(f"request.operation must be a string, but {_found(request, 'operation')}")
@@ -159,7 +159,7 @@ _MORE: Final[Mapping[str, Callable[[Object, GVK], Any]]] = {
     "observed": lambda request, gvk: _object(request, "observedObject", gvk),
     "items": lambda request, _: _items(request),
 }
-"""The readers of what is asked in addition to the object, by the fields of a call."""
+"""The readers of the request fields other than the object, by the fields of a call."""
 
 
 def _text(request: Object, field: str) -> str:
@@ -168,7 +168,7 @@ def _text(request: Object, field: str) -> str:
 
 
 def _found(parent: Object, field: str) -> str:
-    """Return a short text of what is there instead of what should be."""
+    """Return a short text about the value that is there instead of the right one."""
     if field not in parent:
         return "is missing"
     value = parent[field]

@@ -1,11 +1,11 @@
 """The response half of a ``ResourceInterpreterContext``, from results to bytes.
 
 Karmada reads other fields for each operation and rejects a whole answer over one wrong type
-(``pkg/resourceinterpreter/customized/webhook/request/resourceinterpretercontext.go``). What it would
-reject is an `InterpretationError` here, so that users read the reason instead of a decoder's complaint.
+(``pkg/resourceinterpreter/customized/webhook/request/resourceinterpretercontext.go``). An answer that it would reject
+is an `InterpretationError` here, so that users read the reason instead of a decoder's complaint.
 
-All keys are sorted, as Go's ``encoding/json`` sorts those of a map: Karmada stores the bytes of ``rawStatus`` in a Work
-and compares them with what the API server returns. With another order each reflection of a status would update it.
+All keys are sorted, as Go's ``encoding/json`` sorts the keys of a map: Karmada stores the bytes of ``rawStatus`` in a
+Work and compares them with the API server's bytes. With another order each reflection of a status would update it.
 """
 
 import base64
@@ -22,19 +22,19 @@ from karta_interpreter.engine.operations import Call, Results, by_operation
 from karta_interpreter.webhook.wire.request import API_VERSION, KIND, Request
 
 _SUCCESS = {"code": 200}
-# Of a component in the CRD of ResourceBinding, whose webhook also refuses names that are not unique.
+# The limit for a component in the CRD of ResourceBinding. Its webhook also refuses names that are not unique.
 _MAX_NAME_LENGTH = 32
 _MAX_MESSAGE_LENGTH = 4096
-# Karmada stores what replicas ask for in a ResourceBinding, of which etcd takes 1.5 MiB.
+# Karmada stores the requirements of replicas in a ResourceBinding, and etcd takes 1.5 MiB.
 _MAX_SHARED_LENGTH = 2**20
 
-"""What follows the uid in an answer."""
+"""The part of an answer after the uid."""
 
 _Fields: TypeAlias = dict[str, JSON]
 
 
 def encode_results(request: Request, results: Results) -> bytes:
-    """Return the body that answers a request which has a call; equal inputs give equal bytes.
+    """Return the body that answers a request with a call. Equal inputs give equal bytes.
 
     Raises InterpretationError for results that Karmada would not take.
     """
@@ -148,7 +148,7 @@ def _patch(steps: list[dict[str, JSON]]) -> _Fields:
 
 
 def _shared(requirements: Object | None) -> list[JSON]:
-    """The parts that a definition can take from anywhere in an object, as often as it likes."""
+    """Return the parts that a definition can take from anywhere in an object, as often as it likes."""
     wanted = requirements or {}
     return [wanted[field] for field in ("nodeClaim", "priorityClassName") if field in wanted]
 
@@ -176,7 +176,7 @@ def _check_length(parts: list[JSON]) -> None:
 
 
 def _count(number: JSON, what: str) -> int:
-    # An int32 in Go; to Python, true is 1.
+    # An int32 in Go. In Python, true is 1.
     if type(number) is not int or not 0 <= number <= MOST_REPLICAS:
         raise InterpretationError(f"{what} must be an integer from 0 to {MOST_REPLICAS}, but is {number}")
     return number
@@ -187,7 +187,7 @@ _REASONS = {408: "Timeout", 413: "RequestEntityTooLarge", 500: "InternalError"}
 
 
 def encode_status(status: int, message: str) -> bytes:
-    """Return the body of an HTTP error; Karmada shows its message instead of a canned text.
+    """Return the body of an HTTP error. Karmada shows its message instead of a canned text.
 
     >>> encode_status(404, "no such path")
     b'{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"no such path","reason":"NotFound","code":404}'

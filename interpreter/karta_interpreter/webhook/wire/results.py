@@ -1,4 +1,4 @@
-"""The results in a response: the way back from what `response` writes."""
+"""The results in a response: the reverse of `response`."""
 
 import base64
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ _MALFORMED: Final = (AttributeError, InterpretationError, LookupError, TypeError
 
 
 def results_of(call: Call, response: _Response) -> Results:
-    """Return the results in the response to a call that was successful; raises RecordingError for one that has none."""
+    """Return the results in the response to a successful call. Raises RecordingError if there are none."""
     try:
         return _RESULTS[call.operation](call, response)
     except _MALFORMED as error:
