@@ -1,4 +1,4 @@
-"""Kubernetes admission of Kartas: which objects the API server may store, and the labels that are stamped on them.
+"""Kubernetes admission of Kartas: what may be stored on the API server, and the labels that are stamped on it.
 
 The ``AdmissionReview`` (``admission.k8s.io/v1``) is read, the object in it is judged, and the answer is written.
 `karta_interpreter.definitions.karta` decides whether a definition is right. HTTP is in
@@ -107,7 +107,7 @@ def allow(uid: str, *, warnings: tuple[str, ...] = (), patch: Sequence[Object] =
 
 
 def refuse(uid: str, message: str, *, warnings: tuple[str, ...] = ()) -> bytes:
-    """Return the answer that denies the request, with the reason that the user reads."""
+    """Return the answer that denies the request, with the reason for the user."""
     return _encode({"uid": uid, "allowed": False, "status": {**_INVALID, "message": message}}, warnings)
 
 
@@ -125,7 +125,7 @@ _MAX_MESSAGE = 32_768
 
 
 def refusal(kind: str, name: str, findings: Iterable[Finding]) -> str:
-    """Return why an object is not stored: one line that sums up, and one for each error.
+    """Return why an object is not stored: a summary line, and one line for each error.
 
     If the message would be too long for an answer, it names as many errors as fit.
     """
@@ -200,11 +200,11 @@ def unjudged(subject: Subject, reason: str) -> bytes:
 
 
 def validate(review: Review, existing_kinds: Mapping[GVK, str]) -> bytes:
-    """Answer a validating review: an object with errors is denied with all of them, warnings are passed on.
+    """Answer a validating review: deny an object that has errors, with all of them, and pass warnings on.
 
-    ``existing_kinds`` gives for each kind the name of the Karta or ResourceInterface on the API server that defines it.
-    A second one is denied as well. One of the same name is not a second one, so that a ResourceInterface can be
-    replaced by the Karta it becomes.
+    ``existing_kinds`` maps each kind to the name of the Karta or ResourceInterface on the API server that defines it. A
+    second definition of a kind is denied as well. A definition of the same name does not count as a second one, so that
+    a ResourceInterface can be replaced by the Karta it becomes.
 
     An object is allowed if it is being deleted or if its errors were stored before: its finalizers and labels have to
     remain editable.
@@ -228,7 +228,7 @@ def validate(review: Review, existing_kinds: Mapping[GVK, str]) -> bytes:
 def mutate(review: Review) -> bytes:
     """Answer a mutating review: a new object gets the labels ``run.ai/karta-group``, ``-version``, ``-kind``.
 
-    They are upstream's, so that definitions can be found by the kind that they define.
+    The labels are upstream's. With them, definitions can be found by the kind that they define.
     """
     obj = _stored(review)
     if obj is None or review.action is not Action.CREATE:

@@ -41,7 +41,7 @@ class Address:
     path: str
     """The path that calls are posted to."""
     reason: str = ""
-    """The way from the registration to this address."""
+    """How the registration leads to this address."""
     advice: str = ""
     """What to check if nothing answers."""
 
@@ -69,7 +69,7 @@ def address_of(client: Client, service: Object | None = None) -> Address | Check
 
     ``service`` is the Service that the webhook refers to, None if karmada-apiserver does not have it.
 
-    A Result is the reason why Karmada cannot resolve it.
+    A CheckResult says why Karmada cannot resolve it.
     """
     if client.service is None:
         return _of_url(client.url)
@@ -137,11 +137,11 @@ def verify(address: Address, ca_pem: str) -> ssl.SSLCertVerificationError | None
 
     Raises OSError for any other failure.
 
-    Without a PEM text the CAs of the system are trusted.
+    Without a PEM text, the system's CAs are trusted.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
-    # As in Go, a certificate is trusted for being in the bundle, whether or not it has an issuer.
+    # As in Go, a certificate in the bundle is trusted, whether or not it has an issuer.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     if ca_pem:
         context.load_verify_locations(cadata=ca_pem)
@@ -176,7 +176,7 @@ def ask(address: Address, target: str, body: bytes | None = None) -> Reply:
 
 
 class _Timed(ssl.SSLSocket):
-    """Reads until a moment: the timeout of a socket begins anew with each byte that a server sends."""
+    """Reads until a deadline. The timeout of a socket would begin anew with each byte that a server sends."""
 
     until = 0.0
 

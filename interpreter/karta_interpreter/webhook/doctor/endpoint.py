@@ -35,7 +35,7 @@ UNDEFINED = GVK("doctor.karta-interpreter.io", "v1", "Nobody")
 _SLOW = 0.5
 """Karmada writes calls that take at least this many seconds to its own log (``customized.go``)."""
 _UNSET = 30
-"""Seconds that Karmada waits when no timeout is set."""
+"""Seconds that Karmada waits if no timeout is set."""
 _ALL_SECONDS = 60.0  # within this time, calls for further kinds begin
 _SLOW_ADVICE = "give the server more CPU, and check for a slow proxy or network on the way"
 _UID = "doctor"
@@ -63,7 +63,7 @@ async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, 
     the seconds that Karmada waits, None if no timeout is set. The first step that fails is the last one, except if only
     the certificate is rejected.
     """
-    # Blocking sockets: on them each step can fail, and be named, alone.
+    # Blocking sockets: on them each step can fail, and be named, by itself.
     return [
         replace(each, found=each.found[:1000])  # a server may name its certificate, or what is wrong, at any length
         for each in await asyncio.to_thread(_examine, address, ca_bundle, limit, kinds)
@@ -199,7 +199,7 @@ def judge_call(reply: Reply, limit: int | None) -> Iterator[CheckResult]:
 
 def is_defined(reply: Reply) -> bool:
     """Return whether the answer to a call, possibly an error, comes from a definition."""
-    # The objects of these calls have nothing but a name, so a definition may well answer with an error.
+    # The objects of these calls only have a name, so a definition may well answer with an error.
     return bool(_code(_json(reply)) != HTTPStatus.NOT_FOUND)
 
 
@@ -218,7 +218,7 @@ def judge_definitions(known: dict[GVK, bool]) -> Iterator[CheckResult]:
 def _objection(reply: Reply) -> str:
     """Return why Karmada rejects an answer (``resourceinterpretercontext.go``), or why it comes from another server."""
     answer = _json(reply)
-    # The client of Kubernetes takes 200 to 206 for success (`rest.transformResponse`), and no other 2xx.
+    # The client of Kubernetes takes 200 to 206 as success (`rest.transformResponse`), and no other 2xx.
     if not HTTPStatus.OK <= reply.status <= HTTPStatus.PARTIAL_CONTENT:
         return f"a call is rejected: HTTP {reply.status} {_message(answer)}".rstrip()
     if not isinstance(answer, dict):

@@ -44,7 +44,7 @@ def served(gvk: GVK, resources: Mapping[str, Sequence[Object]]) -> ServedVersion
 
 
 def judge_kinds(kinds: Mapping[GVK, Sequence[Operation]], found: Mapping[GVK, ServedVersions]) -> Iterator[CheckResult]:
-    """Check that there can be objects of the registered kinds, and that their status can be written."""
+    """Check that objects of the registered kinds can exist, and that their status can be written."""
     missing = [gvk for gvk in kinds if not found[gvk].versions]
     present = [gvk for gvk in kinds if gvk.version in found[gvk].versions]
     for gvk in kinds:
@@ -115,7 +115,7 @@ def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Ite
         names = listed(karta.name for karta in kartas if karta.gvk == gvk)
         yield problem(_KARTAS, f"{gvk} has several definitions: {names}", "keep one; the others are not used")
     usable = [karta for karta in kartas if karta.gvk and not karta.has("Ready", "False")]
-    # A Karta that is not ready is a result of its own, and rightly not registered.
+    # A Karta that is not ready has a result of its own, and is rightly not registered.
     missing = [f"{karta.name} ({karta.gvk})" for karta in usable if karta.gvk not in registered]
     if missing:
         advice = "start the server with --register, or apply the output of export webhook-configuration"

@@ -32,7 +32,7 @@ problem = partial(CheckResult, Level.PROBLEM)
 
 
 def listed(names: Iterable[object]) -> str:
-    """Names in a sentence: the first four, and the number of the others.
+    """Return names for a sentence: the first four, and the number of the others.
 
     >>> listed(["a", "b"]), listed("abcdefg")
     ('a, b', 'a, b, c, d and 3 more')

@@ -49,7 +49,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """The URL or the Service of a webhook, and in base64 the PEM certificates to trust."""
+    """The URL or the Service of a webhook, and the PEM certificates to trust in base64."""
 
     url: str = ""
     service: Service | None = None

@@ -30,7 +30,7 @@ _REFUSALS: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.UNPR
 
 
 class AdmissionCA:
-    """Writes the authority into the configurations of a name whenever it is not there.
+    """Writes the authority into the configurations with a name if it is missing there.
 
     It creates no configuration, and skips a configuration that it may not read. The registrar logs an API server that
     cannot be asked. ``authority`` is PEM. It is empty while the CA is unknown and if no CA is needed.

@@ -116,7 +116,7 @@ def certificates(pem: bytes) -> bytes:
     """Return only the certificates in a PEM file, never a key. Raises ServeError if there are none."""
     if not pem.strip():
         return b""
-    # Of the extra [server], which a configuration without a CA can be exported without.
+    # Part of the extra [server]. A configuration without a CA can be exported without it.
     from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415
 
     from karta_interpreter.base.k8s.pem import read_certificates  # noqa: PLC0415
@@ -174,7 +174,7 @@ def webhook_configuration(
                 "rules": [_rule(gvk, operations[gvk])],
                 "timeoutSeconds": timeout_seconds,
             }
-            # Sorted: all replicas have to write the same object, or they would put each other's back.
+            # Sorted: all replicas have to write the same object, or they would revert each other's.
             for gvk in sorted(operations)
         ],
     }

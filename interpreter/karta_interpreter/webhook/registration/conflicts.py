@@ -10,7 +10,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Messages:
-    """Logs a message about a topic unless it was the last one."""
+    """Logs a message about a topic unless it repeats the previous one."""
 
     def __init__(self) -> None:
         self._last: dict[str, str] = {}

@@ -3,7 +3,7 @@
 Karmada asks the first webhook that matches and takes its answer, or its error, as final. So an operation is registered
 only if it adds something to Karmada's own handling of the kind as the API server serves it.
 
-An operation that is not registered still has an answer: Karmada then asks the scripts that it carries and its own code
+An operation that is not registered still has an answer: Karmada then uses its own code and the scripts that it carries
 (`karta_interpreter.engine.operations.native_interpreters`). Their answers have to make sense together with ours.
 """
 
@@ -132,7 +132,7 @@ def are_safe(gvk: GVK, operations: Collection[str], *, multiple_pod_templates: b
     >>> are_safe(GVK("a.io", "v1", "A"), ["InterpretComponent", "ReviseReplica"], multiple_pod_templates=False)
     False
     """
-    # Kept from a configuration of an older or newer version, which may know operations that this one does not.
+    # Kept from a configuration of an older or newer version, which may know other operations.
     if not set(operations) <= set(Operation):
         return False
     has_components = Operation.INTERPRET_COMPONENT in operations

@@ -38,7 +38,7 @@ async def unregister(api: ApiServer, name: str = NAME) -> bool:
 
 
 async def is_registered(api: ApiServer, name: str = NAME) -> bool:
-    """Return whether there is a configuration of that name."""
+    """Return whether there is a configuration with that name."""
     return await api.find(f"{CONFIGURATIONS}/{name}") is not None
 
 
@@ -178,7 +178,7 @@ class Registrar:
         if self._crds.problem and self._crds.is_refused:
             message = f"kinds are registered without a look at their CRDs: {self._crds.problem}"
             self._messages.log("crds", logging.WARNING, message)
-        # Generation 0 is a store that has read nothing: to register that would take all kinds away.
+        # Generation 0 is a store that has read nothing. Registering it would take all kinds away.
         endpoint = self._endpoint() if self._store.snapshot.generation else None
         if endpoint is None and asyncio.get_running_loop().time() - self._started > _LONG:
             message = "nothing is registered yet: definitions or certificate are not there"
@@ -206,7 +206,7 @@ class Registrar:
         self._failures = 0
         self.in_step = True
         self._applied, self._became = desired, _essence(answer)
-        # Before the watch has it: the next turn would find the object of before, and write again.
+        # Before the watch has it: the next turn would find the previous object, and write again.
         self._present.put(answer)
         kinds = count(len(desired["webhooks"]), "kind")
         self._messages.log("apply", logging.INFO, f"registered {kinds} as {self._registration.name}")

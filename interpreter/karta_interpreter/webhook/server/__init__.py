@@ -1,6 +1,6 @@
 """The webhook server: HTTPS in front of the operations, and everything a process needs to run for months.
 
-Here belong HTTP, TLS, limits, metrics, the log, and starting and stopping. Bodies are decoded in
+This package contains HTTP, TLS, limits, metrics, the log, and starting and stopping. Bodies are decoded in
 `karta_interpreter.webhook.wire` and answered in `karta_interpreter.engine.operations`. Only this package and
 `karta_interpreter.web` import aiohttp.
 """

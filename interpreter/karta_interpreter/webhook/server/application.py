@@ -49,7 +49,7 @@ Soon: TypeAlias = asyncio.Task[tuple[bytes, bool]]
 
 
 class Application:
-    """Answers every request that is HTTP, errors with a Kubernetes ``Status``.
+    """Answers every HTTP request. Errors have a Kubernetes ``Status``.
 
     ``existing_kinds`` returns the kinds that the cluster's Kartas define, with their names. Reviews need them.
     """
@@ -162,7 +162,7 @@ async def _receive(request: BaseRequest, limit: int) -> bytes:
     """Return a body, or the beginning of a body above the limit. Raises RequestError if there is no room for it."""
     if request.version == HttpVersion11 and request.headers.get("Expect", "").lower() == "100-continue":
         await request.writer.write(_CONTINUE)
-        # Not part of the response, which is only written when nothing has been sent yet.
+        # Not part of the response, which is only written if nothing has been sent yet.
         request.writer.output_size = 0
     parts, length = list[bytes](), 0
     while length <= limit and (part := await request.content.readany()):
@@ -176,7 +176,7 @@ async def _receive(request: BaseRequest, limit: int) -> bytes:
 def _seconds(parameters: str, most: float) -> float:
     """Return the seconds for an answer: ``most``, or the rest of the client's timeout."""
     timeout = timeout_of(parameters) if parameters else 0.0
-    # Of a timeout below a second half is left: the whole margin would leave too little to compute.
+    # Half of a timeout below a second is left: the whole margin would leave too little to compute.
     return min(max(timeout - _MARGIN, timeout / 2), most) if timeout > 0 else most
 
 

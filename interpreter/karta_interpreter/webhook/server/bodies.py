@@ -1,4 +1,4 @@
-"""The bodies of requests that have begun to come and are not answered: how many bytes of memory they may take."""
+"""The bodies of requests that are arriving or not answered yet: how many bytes of memory they may take."""
 
 import asyncio
 import ctypes
@@ -58,7 +58,7 @@ class Bodies:
                 return False
             self.drop(still)
             still.disconnect()
-        # Taken out and put in again: the first one is the one that came last before all others.
+        # Taken out and put in again: the first body is the one that has waited longest for a byte.
         held, _ = self._held.pop(sender, (0, now))
         self._held[sender] = (held + size, now)
         self._total += size
@@ -76,14 +76,14 @@ class Bodies:
 
 
 def trim_memory() -> None:
-    """Give free memory back to the operating system, which glibc keeps between blocks that are in use."""
+    """Give free memory, which glibc keeps between blocks that are in use, back to the operating system."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
 
 
 async def keep_memory_trimmed() -> None:
-    """Give free memory back again and again, until cancelled."""
+    """Give free memory back repeatedly, until cancelled."""
     while True:
         await asyncio.sleep(_TRIM_SECONDS)
         trim_memory()

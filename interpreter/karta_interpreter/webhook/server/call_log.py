@@ -20,7 +20,7 @@ _MOST: Final = 10_000
 class CallLog:
     """Logs calls that fail or are slow: for each definition, operation and code one line a minute, the rest at debug.
 
-    A line has the number of calls that were left out since the one before. ``clock`` returns seconds.
+    A line has the number of calls that were left out since the previous line. ``clock`` returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

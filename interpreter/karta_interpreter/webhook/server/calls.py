@@ -51,8 +51,8 @@ Awaited: TypeAlias = Callable[[float], Coroutine[Any, Any, bytes]]
 class Calls:
     """Answers calls from the snapshot of the moment, and reviews of Kartas.
 
-    `lane_of` decides who answers a call. While `interruption` runs, an answer of the event loop that takes long is
-    given up, and a child process gives it.
+    `lane_of` decides who answers a call. While `interruption` runs, the event loop gives up an answer that takes long,
+    and a child process gives it.
     """
 
     # Attributes of the class, so that tests can compare with calls that all take the slow path, and set the clocks.
@@ -74,7 +74,7 @@ class Calls:
     async def answer(self, body: bytes, seconds: float) -> bytes:
         """Return the body that answers a request within that time, or reports an error.
 
-        Raises RequestError for a request without a uid, and when the server has too many calls.
+        Raises RequestError for a request without a uid, and if the server has too many calls.
         """
         # Before the body is decoded: that is a large part of the time of a turn.
         if self.load.is_spent:
@@ -236,7 +236,7 @@ class Calls:
         elif isinstance(error, RecursionError):
             code, reason = 422, TOO_DEEP
         else:
-            # Its text may hold content of the object, so only the log gets it.
+            # Its text may hold content of the object, so it only goes to the log.
             log.error("call failed unexpectedly", uid=request.uid, operation=request.operation_name, exc_info=error)
             code, reason = 500, "internal error"
         body = encode_failure(request.uid, code, reason)

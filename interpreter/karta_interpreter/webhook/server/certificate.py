@@ -40,7 +40,7 @@ class Certificate:
     authority: bytes = b""
     """The CA that clients need, if it is known."""
     is_placeholder: bool = False
-    """Marks a certificate that no client trusts: it is shown to probes until there is one that can be registered."""
+    """Marks a certificate that no client trusts. Probes see it until there is one that can be registered."""
 
 
 class CertificateSource(ABC):
@@ -112,12 +112,12 @@ def _names(leaf: x509.Certificate, source: object) -> tuple[str, ...]:
 
 
 CLOCK_SKEW = timedelta(hours=1)
-"""How far the clock of a client may be behind."""
+"""How far a client's clock may be behind."""
 _USAGES = (
     *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
     *("key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
 )
-# As RFC 5280 asks of a CA (4.2.1.9) and recommends for key usages (4.2.1.3).
+# Required by RFC 5280 for a CA (4.2.1.9), and recommended for key usages (4.2.1.3).
 _CRITICAL = (x509.BasicConstraints, x509.KeyUsage)
 # Signing takes any ASCII text, and no client asks for most of it.
 _DNS_NAME = re.compile(r"(?!.{254})(?:\*\.)?[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*")
@@ -160,7 +160,7 @@ class Authority:
         return _key_pem(self.key)
 
     def issue(self, names: Iterable[str], now: datetime, life: timedelta) -> Certificate:
-        """Sign a certificate for names and addresses, which ends with its CA if that ends sooner."""
+        """Sign a certificate for names and addresses. It ends with its CA if the CA ends sooner."""
         key = ec.generate_private_key(ec.SECP256R1())
         end = min(now + life, self.certificate.not_valid_after_utc)
         leaf = _signed(

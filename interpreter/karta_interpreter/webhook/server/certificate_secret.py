@@ -44,15 +44,15 @@ KEYS = frozenset({_CHAIN, _KEY, _BUNDLE, *(f"{role}.{part}" for role in _ROLES f
 _RENEWED_AFTER = 2 / 3
 # `is_trusted` knows the callers that are registered. Any other client has this time to read a new CA.
 _PUBLISHED_FOR = 1 / 3
-# With less left, a CA that some client may not know yet is better than a certificate that expires.
+# With less time left, a CA that some client may not know yet is better than a certificate that expires.
 _URGENT = 1 / 10
-# Time for one more certificate of the old CA, which ends before the CA does, while its successor becomes known.
+# Time for one more certificate of the old CA, which ends before the CA, while its successor becomes known.
 _OUTLIVES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Keyring:
-    """Authorities with their keys, oldest first, ``former`` ones without, and the certificate that is served."""
+    """Authorities with their keys, oldest first, ``former`` ones without keys, and the certificate that is served."""
 
     authorities: tuple[Authority, ...] = ()
     former: tuple[x509.Certificate, ...] = ()
@@ -154,7 +154,7 @@ class Rotation:
     def _with_authority(self, keyring: Keyring, now: datetime) -> Keyring:
         """Publish a new CA if there is none that outlives the next certificates."""
         *others, newest = keyring.authorities or (None,)
-        # With two CAs the newer one is the successor already.
+        # If there are two CAs, the newer one is already the successor.
         if newest and (others or _left(newest.certificate, now) >= _OUTLIVES * self.life):
             return keyring
         return replace(keyring, authorities=(*keyring.authorities, Authority.create(now, self.authority_life)))
@@ -233,7 +233,7 @@ _NAME = re.compile(r"(?P<namespace>[a-z0-9][-a-z0-9]{0,62})/(?P<name>[a-z0-9][-a
 class SecretCertificates(CertificateSource):
     """The certificate in a Secret (``namespace/name``), created and renewed by the rules of `Rotation`.
 
-    ``placeholder`` is shown until there is one. Raises ServeError for a malformed name.
+    ``placeholder`` is shown until there is a certificate. Raises ServeError for a malformed name.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ _LINGER = 2.0
 _MAX_LINE = 8190
 # Karmada's client sends six headers. aiohttp would take 128.
 _MAX_HEADERS = 64
-# Connections that were opened together do not all end together.
+# Spreads the ends of connections that were opened together.
 _SPREAD = 0.9, 1.1
 
 
@@ -117,7 +117,7 @@ class Connection(RequestHandler):
         """Take bytes. If they are the beginning of headers, expect the rest."""
         count = self._request_count
         super().data_received(data)
-        # Bytes came, no request was complete, none is in work, and no deadline runs for it yet: a head has begun.
+        # Bytes came, no request was complete or is in work, and no deadline runs for it yet: a head has begun.
         if self._request_count == count != self._expected and not self.is_busy:
             self._expect_headers()
 
@@ -174,6 +174,6 @@ class Connection(RequestHandler):
         return response
 
     def disconnect(self) -> None:
-        """Close the connection at once."""
+        """Close the connection immediately."""
         if self.transport is not None:
             self.transport.abort()

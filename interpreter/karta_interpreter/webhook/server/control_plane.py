@@ -19,13 +19,13 @@ from karta_interpreter.webhook.server.settings import Settings
 from karta_interpreter.webhook.server.tls import Tls
 
 _FIRST_LOOK_SECONDS = 10.0
-"""How long a server that starts waits for the Kartas of the cluster before it answers without them."""
+"""How long a starting server waits for the Kartas of the cluster before it answers without them."""
 
 
 class CaFile:
     """The certificates of ``--ca-file``, which another program writes. The last good ones stay until there are others.
 
-    Raises ServeError when the file cannot be used at the start.
+    Raises ServeError if the file cannot be used at the start.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,7 +36,7 @@ class CaFile:
     def reload_if_changed(self) -> bool:
         """Read the file again. Return whether the certificates or the `problem` have changed.
 
-        A file that is away or broken changes no certificates: Kubernetes and people replace files in several steps.
+        A missing or broken file does not change the certificates: Kubernetes and people replace files in several steps.
         """
         before = self.pem, self.problem
         try:
@@ -59,8 +59,8 @@ class CaFile:
 class ControlPlane:
     """A connection to karmada-apiserver, used as `Settings` say.
 
-    Raises ServeError when the settings contradict each other, ClusterError when they name a kubeconfig that is missing.
-    A control plane that is away is not an error: folders and catalogue are served meanwhile.
+    Raises ServeError if the settings contradict each other, ClusterError if they name a kubeconfig that is missing. An
+    unavailable control plane is not an error: folders and catalogue are served meanwhile.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -99,11 +99,11 @@ class ControlPlane:
     def kinds(self) -> Mapping[GVK, str]:
         """Return the kinds of the cluster's Kartas, with their names: no other Karta may define these kinds again."""
         entries = self.cluster.layer.entries if self.cluster else ()
-        # Reversed: of two Kartas for one kind the older one, which comes first, is in use.
+        # Reversed: of two Kartas for one kind, the older one is in use, which comes first.
         return {entry.definition.gvk: entry.definition.name for entry in reversed(entries)}
 
     def register(self, store: Store, tls: Tls | None) -> None:
-        """Have `run` keep Karmada's configuration in step, if settings ask for that."""
+        """Let `run` keep Karmada's configuration in step, if the settings ask for it."""
         if not (address := self._address):
             return
         registration = Registration(
@@ -130,7 +130,7 @@ class ControlPlane:
         return self.registrar is None or self.registrar.has_announced(authority)
 
     def wake(self) -> None:
-        """Look soon whether the registration is as it should be."""
+        """Look soon whether the registration is as desired."""
         if self.registrar:
             self.registrar.wake()
 

@@ -1,4 +1,4 @@
-"""The fast lane: calls that come exactly as Karmada writes them are answered as soon as their last byte is there.
+"""The fast lane: calls that come exactly as Karmada writes them are answered as soon as their last byte arrives.
 
 Three quarters of aiohttp's work for a request is of no use to these. The fast lane decides nothing by itself. If a
 request differs from Karmada's in one byte, or its answer is anything but a plain 200, aiohttp gets the request as it
@@ -56,14 +56,14 @@ class FastLane(Connection):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes from the client."""
-        # aiohttp itself sends no bytes here, to have its parser go on.
+        # aiohttp itself sends no bytes here, to make its parser go on.
         if self._is_closed or not data:
             super().data_received(data)
             return
-        # aiohttp moves the end of an idle connection after its own answers only, and `last_used` reads it.
+        # aiohttp moves the end of an idle connection only after its own answers, and `last_used` reads it.
         self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
         if self._awaited:
-            # The next request waits for the answer, and no more is read.
+            # The next request waits for the answer, and nothing else is read.
             self._held += data
             if self.transport is not None:
                 self.transport.pause_reading()
@@ -73,7 +73,7 @@ class FastLane(Connection):
             self._begin(data)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """End the work for a client that leaves: no answer can reach it any more."""
+        """End the work for a client that leaves, because no answer can reach it any more."""
         if self._awaited:
             self._awaited.cancel()
         super().connection_lost(exc)
@@ -104,8 +104,8 @@ class FastLane(Connection):
             # For the deadline of headers in `Connection`: the head has come, and the deadline of the body counts.
             self._request_count += 1
         else:
-            # A second request in one piece with the first: Go does not pipeline, so aiohttp takes this client. It also
-            # takes a request that there is no room for, and rejects it.
+            # A second request in one piece with the first: Go does not pipeline, so aiohttp takes this client. aiohttp
+            # also takes a request without room for it, and rejects it.
             self._close_lane(data)
 
     def _go_on(self, data: bytes) -> None:
@@ -136,11 +136,11 @@ class FastLane(Connection):
             answer.add_done_callback(self._finish)
 
     def _finish(self, awaited: Soon) -> None:
-        """Write an answer that was awaited, unless its client or the event loop is gone."""
+        """Write an awaited answer, unless its client or the event loop is gone."""
         self._awaited = None
         if self.transport is None or awaited.cancelled():
             return
-        # There is a result: `Calls` makes an answer of every error.
+        # There is a result, because `Calls` makes an answer of every error.
         answer, is_last = awaited.result()
         self._write(answer, b"" if not (is_last or self.is_old) else _LAST)
         if is_last or self.is_old:

@@ -1,4 +1,4 @@
-"""Fights between Karmada and somebody in a member, as this server sees them: both sides of each are in Retain."""
+"""Fights between Karmada and somebody in a member, as this server sees them: Retain has both sides of each fight."""
 
 import base64
 import re
@@ -33,17 +33,17 @@ _OBSERVED: Final = b'"observedObject":'
 _UID: Final = re.compile(rb'"resourceVersion":"[0-9A-Za-z]{1,40}","uid":"([0-9A-Za-z-]{1,64})"')
 
 MOST_OBJECTS: Final = 40_000
-"""Objects whose rounds are remembered, of 400 bytes each at most."""
+"""The most objects with rounds that are remembered, of 400 bytes each at most."""
 _PAUSE: Final = 60.0
-"""Seconds between two looks at an object with a fight: the others need the time more."""
+"""Seconds between two looks at an object with a fight: the other objects need the time more."""
 _SHARE: Final = 0.01
 """The share of a processor that this may take. If calls need more, only some of them are looked at."""
 _SAVED: Final = 100.0
 """The share can be saved up for this many seconds."""
 _SHORTEST: Final = 600.0
-"""Seconds that a fight goes on after its last round, at least: Karmada tries an update again at least that often."""
+"""The least seconds that a fight goes on after its last round: Karmada tries an update again at least that often."""
 _LARGEST: Final = 2**18
-"""Bytes of a request that is looked at."""
+"""The most bytes of a request that is looked at."""
 _MOST_FIGHTS, _MOST_SERIES, _MOST_FIELDS, _LONGEST = 1000, 100, 20, 256
 _OTHERS, _UNKNOWN = "others", "unknown"
 
@@ -88,7 +88,7 @@ class Fights(Collector):
     ) -> None:
         self._clock, self._now, self._spent = clock, now, spent
         self.limited: Callable[[], AbstractContextManager[None]] = nullcontext
-        """Interrupts the block when it takes long (`InterruptedWork`)."""
+        """Interrupts the block if it takes long (`InterruptedWork`)."""
         self._rounds = OrderedDict[bytes, bytes]()
         self._free_at = -inf
         self.present: dict[bytes, Fight] = {}
@@ -165,7 +165,7 @@ class Fights(Collector):
     def _remedy(
         self, kind: str, difference: FieldDifference, definition: Definition | None, desired: Object, observed: Object
     ) -> str:
-        # One object is tried for all of a kind.
+        # One object is tried for all objects of a kind.
         alike = (each for each in self.present.values() if (each.kind, each.field) == (kind, difference.field))
         if other := next(alike, None):
             return other.remedy
@@ -176,7 +176,7 @@ class Fights(Collector):
             return ""
 
     def fights(self) -> list[JSON]:
-        """Return the present fights as documents, the latest first, a hundred at most."""
+        """Return the present fights as documents, the latest first, at most a hundred."""
         found = sorted(self._current().values(), key=lambda fight: fight.begin, reverse=True)
         return [asdict(fight) for fight in found[:_MOST_SERIES]]
 

@@ -14,7 +14,7 @@ from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.webhook.wire import encode_status
 
 HUNG_SECONDS: Final = 60.0
-"""After how long without a turn of the event loop the server is taken for dead.
+"""After this time without a turn of the event loop, the server counts as dead.
 
 Overload makes a turn last seconds at most, so a server that is restarted then would not recover by itself.
 """
@@ -45,7 +45,7 @@ class Readiness:
         self._beat: tuple[float, list[str]] = clock(), []
         self.draining = False
         self.is_starting = False
-        """Whether something does not listen yet that was asked for next to the webhook."""
+        """Whether a service that was requested next to the webhook does not listen yet."""
 
     def objections(self) -> list[str]:
         """Return why the server is not ready, or nothing if it is."""
@@ -86,8 +86,8 @@ class Readiness:
 class HealthListener:
     """Answers ``GET /healthz`` and ``/readyz`` over plain HTTP in a thread with an event loop of its own.
 
-    The thread shares nothing with the server but the last beat, so neither calls nor connections on the other port can
-    keep it from answering.
+    The thread shares only the last beat with the server, so neither calls nor connections on the other port can keep it
+    from answering.
     """
 
     def __init__(self, readiness: Readiness, host: str, port: int) -> None:
@@ -110,7 +110,7 @@ class HealthListener:
             raise
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join(_PROBE_SECONDS)

@@ -46,7 +46,7 @@ from karta_interpreter.webhook.server.lanes import is_large_body
 from karta_interpreter.webhook.wire import Request
 
 PROCESSES: Final = 3
-"""How many there are at once for bodies that only a child reads: two for calls and one for reviews, or vice versa."""
+"""The most processes for bodies that only a child reads: two for calls and one for reviews, or vice versa."""
 
 DEFINITION_PROCESSES: Final = 4
 """The most processes for definitions that need a child. A definition leaves one of them to the other definitions."""
@@ -75,7 +75,7 @@ class Prepared(NamedTuple):
 
 
 def pack_for_child(definition: Definition, options: Options) -> bytes:
-    """Return the data with which a process answers calls, and by which it finds a definition that it has compiled."""
+    """Return the data with which a process answers calls, and which identifies a definition that it has compiled."""
     return orjson.dumps({"definition": pack(definition), "options": asdict(options)})
 
 
@@ -194,7 +194,7 @@ async def _look_up(reader: ReferenceReader | None, question: bytes) -> _Message:
         found = [reader.get(GVK(*kind), *place)] if len(place) > 1 else reader.list(GVK(*kind), *place)
     except QueryReferenceError as error:
         return child.FAILURE, str(error).encode(errors="replace")
-    # They may be many: one after the other, in a thread, so that the event loop gets its turn.
+    # There may be many: one after the other, in a thread, so that the event loop gets its turn.
     texts = await asyncio.to_thread(lambda: [json.dumps(each) for each in found])
     return child.ANSWER, f"[{','.join(texts)}]".encode()
 

@@ -44,7 +44,7 @@ FAILURE: Final = b"F"
 
 MEMORY: Final = 2**30
 NICENESS: Final = 5
-"""The server has others to answer, perhaps on the same processor."""
+"""The server has other calls to answer, perhaps on the same processor."""
 LONGEST_ANSWER: Final = 16 * 2**20
 """Bytes. Answers become parts of objects, and etcd stores 1.5 MiB. Sending one must not take long either."""
 TOO_DEEP: Final = "the object is nested too deeply"
@@ -55,7 +55,7 @@ MOST_KEPT: Final = 80 * 2**20
 
 _MOST_FREED: Final = 160 * 2**20
 _SMALL: Final = 2**16
-"""Bytes of a body after which so little is left behind that the answer can wait for it to be freed."""
+"""Bytes of a body. Below that, so little is left behind that the answer can wait until it is freed."""
 
 
 def start() -> "Answer":
@@ -89,7 +89,7 @@ def _exchange(channel: "Channel", letter: bytes, body: bytes) -> None:
     if len(body) > _SMALL:
         channel.flush()
         if _memory() > _MOST_FREED:
-            # To free a large tree takes as long as to make it, and the kernel frees it at once.
+            # Freeing a large tree takes as long as making it, and the kernel frees it immediately.
             os._exit(0)
 
 

@@ -10,15 +10,15 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.webhook.wire import Request
 
 # A call costs up to 2.5 µs for each key and value in its body (InterpretReplica of many different resources), and a few
-# nanoseconds for each byte: 30 ms. An ordinary object of 100 KB takes 1 to 2 ms, but no cheap test separates it from
-# one that takes ten times that, and a kept process adds 5 ms. Retain reads much of two objects, and little of it is
-# dear.
+# nanoseconds for each byte: 30 ms. An ordinary object of 100 KB takes 1 to 2 ms. No cheap test separates it from an
+# object that takes ten times that, and a kept process adds 5 ms. Retain reads much of two objects, but little of it is
+# expensive.
 _MOST_BYTES: Final = 2 * 2**20
 _SECOND_OBJECT: Final = b'"observedObject":'
 
 
 _MOST_STEPS: Final = 100_000
-"""Steps of plain expressions on the event loop: one takes 20 to 450 ns in the dearest ones, together 45 ms at most."""
+"""Steps of plain expressions on the event loop: the slowest ones take 20 to 450 ns each, together 45 ms at most."""
 
 
 class Lane(Enum):
@@ -38,7 +38,7 @@ def lane_of(request: Request | None, definition: Definition | None, size: int, *
     ``is_slow``: calls like it have taken long in this process (`SlowCalls`).
     """
     if request is None:
-        # Decoding it takes long, and a hostile one takes fifty times its size of memory.
+        # Decoding it takes long, and a hostile body takes fifty times its size of memory.
         return Lane.CHILD
     if definition is None or request.problem is not None:
         # The answer is an error, and there is nothing to compute.
@@ -52,7 +52,7 @@ def lane_of(request: Request | None, definition: Definition | None, size: int, *
         # A script could run without end, but its process can be stopped. Its questions to the Karta are plain. If the
         # answers read references, the references have to be looked up first.
         return Lane.CHILD if definition.references else Lane.SCRIPT
-    # Mostly this comparison will do: an element takes two bytes at least.
+    # Mostly this comparison is enough: an element takes at least two bytes.
     if definition.steps * size // 2 > _MOST_STEPS:
         # The work of plain expressions is bounded by the decoded data: perhaps only parts of the body.
         decoded = orjson.dumps([*(request.call or ())])
@@ -67,7 +67,7 @@ def is_large_body(body: bytes) -> bool:
     >>> is_large_body(b'{"request": {}}'), is_large_body(b"[" + b"1," * 12_000 + b"1]")
     (False, True)
     """
-    # A value takes a byte at least.
+    # A value takes at least a byte.
     if len(body) <= MOST_VALUES:
         return False
     most = MOST_VALUES * (2 if _SECOND_OBJECT in body else 1)

@@ -1,4 +1,4 @@
-"""Resources that an object sets and its definition does not read, as the log tells of them."""
+"""Resources that an object sets but its definition does not read, as the log reports them."""
 
 import asyncio
 from typing import Final
@@ -14,7 +14,7 @@ from karta_interpreter.webhook.server.pending_call import SUCCESS, Answer, Pendi
 _COUNTING: Final = frozenset({Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT})
 _PAUSE: Final = 1.0
 _LARGEST: Final = 2**16
-"""Bytes of a request that is looked at: more would hold up the event loop for longer than a millisecond or two."""
+"""The most bytes of a request that is looked at. More would hold up the event loop for over a millisecond or two."""
 _MOST: Final = 1000
 
 
@@ -37,7 +37,7 @@ class LeftOutResources:
             self.look()
 
     def look(self) -> None:
-        """Look at the latest call, if there is one since the last look."""
+        """Look at the latest call, if there is a new one since the last look."""
         call, self._latest = self._latest, None
         if call is None or call.definition is None or len(call.body) > _LARGEST or len(self._logged) >= _MOST:
             return

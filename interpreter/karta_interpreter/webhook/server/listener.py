@@ -30,7 +30,7 @@ _POLL_SECONDS = 0.02
 _MANY_OBJECTS = 10_000
 """The collector visits this many, the objects of 200 definitions, in 10 ms."""
 _MANY_VISITED = 150_000
-"""The collector visits this many in 0.1 s. First calls leave 110,000, as do those after each reload of the catalogue."""
+"""The collector visits this many in 0.1 s. First calls leave 110,000, also after each reload of the catalogue."""
 
 
 class Connections(Server):
@@ -68,7 +68,7 @@ class Connections(Server):
         self._all_gone.clear()
 
     def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
-        """Forget a connection whose last byte has left."""
+        """Forget a connection after its last byte has left."""
         super().connection_lost(handler, exc)
         self._bodies.drop(cast("Connection", handler))
         self._transports.pop(cast("Connection", handler), None)
@@ -133,12 +133,12 @@ CLOSE_SECONDS: Final = 1.0
 _BACKLOG: Final = 512
 _EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _PAUSE_SECONDS: Final = 1.0
-"""How long no connection is accepted after one failed for want of handles or memory: the socket stays readable."""
+"""The pause after a connection failed because handles or memory ran out: the socket stays readable."""
 _RELEASE_SECONDS: Final = 2.0
-"""How long after a rejected connection memory is released: a flood causes it once in that time, not each time."""
+"""The delay from a rejected connection to the release of memory: a flood causes one release in that time, not many."""
 _FIRST_SECONDS: Final = 1.0  # how long a server that stops waits for handshakes and first requests
 _OTHER_FILES: Final = 256
-"""File handles for everything but connections: files that are read, pipes and sockets of child processes."""
+"""File handles except for connections: files that are read, pipes and sockets of child processes."""
 _HINTS: Final = {
     errno.EADDRINUSE: "another process listens there: stop it, or choose another port",
     errno.EACCES: "ports below 1024 are for root: choose a higher one",
@@ -296,10 +296,10 @@ async def _bind(host: str, port: int) -> list[socket.socket]:
 
 
 def drop_syn(listener: socket.socket) -> None:
-    """Let no further client begin to connect: it tries again after a second, and is refused when the port is closed.
+    """Let no further client begin to connect: it tries again after a second, and is refused once the port is closed.
 
-    Without it a client may connect between the last accept and the close, which resets its connection. A kernel
-    without packet filters leaves it at that.
+    Otherwise a client may connect between the last accept and the close, which resets its connection. On a kernel
+    without packet filters this has no effect.
     """
     # A program of the kernel's packet filter (``linux/filter.h``).
     program = ctypes.create_string_buffer(
@@ -358,7 +358,7 @@ _settled: Final = _Settled()
 
 
 def release_memory() -> None:
-    """Collect garbage, and give the memory of connections and definitions that are gone back to the operating system.
+    """Collect garbage, and give the memory of past connections and definitions back to the operating system.
 
     The readers of a definition are cyclic garbage, and the collector looks seldom (`settle_garbage` in `process`): a
     reload a second would grow the server by a third of a gigabyte in an hour. glibc keeps free memory between blocks

@@ -48,7 +48,7 @@ class Load:
         """
         clock = asyncio.get_running_loop().time
         until = clock() + seconds
-        # Each turn answers some of the calls that wait, until it is spent.
+        # Each turn answers some of the waiting calls, until it is spent.
         while self.is_spent:
             if clock() >= until:
                 raise _overloaded()

@@ -25,11 +25,11 @@ _MOST_WAITING: Final = 1000
 _FLUSH_SECONDS: Final = 1.0
 _WORD = re.compile(r"[^\s\"=]+")
 _CONTROLS = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")
-"""Control characters and line separators that JSON allows in a string and a terminal obeys, in UTF-8."""
+"""Control characters and line separators that JSON allows in a string and that a terminal obeys, in UTF-8."""
 
 
 class _Log(logging.LoggerAdapter[logging.Logger]):
-    """Logs a constant message with fields, which are the keyword arguments."""
+    """Logs a constant message. The keyword arguments are its fields."""
 
     def process(self, msg: object, kwargs: MutableMapping[str, Any]) -> tuple[object, MutableMapping[str, Any]]:
         """Move the fields to the place at which `_line` finds them."""
@@ -123,7 +123,7 @@ class _LogWriter(QueueListener):
 
     def handle(self, record: Any) -> None:  # noqa: ANN401 - a record for `logging`, a text here
         self._failed += not _write(record)
-        # Once the queue is empty: one line for all that was lost meanwhile.
+        # Once the queue is empty: one line for all lines that were lost meanwhile.
         lost = self._lines.dropped + self._failed - self._reported
         if lost and self._lines.queue.empty() and _write(self._lines.form(_loss(lost))):
             self._reported += lost
@@ -163,7 +163,7 @@ def _line(record: logging.LogRecord) -> str:
 
 
 def _text_line(record: logging.LogRecord) -> str:
-    """Format a record as one line for people, and its traceback, if there is one, below it."""
+    """Format a record as one line for people, with its traceback, if any, below it."""
     time = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S")
     fields = (f"{name}={_value(value)}" for name, value in getattr(record, "fields", {}).items())
     line = escaped(_text(" ".join([time, record.levelname.lower(), _message(record), *fields])))

@@ -28,7 +28,7 @@ from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.server.fights import Fights
 from karta_interpreter.webhook.server.pending_call import Answer, PendingCall
 
-# One more series for each, with a time that Prometheus does not read.
+# Created metrics would add a series for each, with a time that Prometheus does not read.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated there
 
 # The format that `generate_latest` writes here. The library's `CONTENT_TYPE_LATEST` is a later version of it.
@@ -43,12 +43,12 @@ SLOW_SECONDS: Final = 0.1
 _OPERATIONS: Final = frozenset(operation.value for operation in Operation)
 _UNKNOWN: Final = "unknown"
 _LONGEST: Final = 256
-"""Characters of the label of a kind, which a definition may write as it likes."""
+"""Characters of a kind's label. A definition may write any text there."""
 _OUTCOMES: Final = {200: "success", 400: "invalid", 404: "unknown_kind", 422: "failed", 504: "timeout"}
 _FAULT: Final = "error"
 BOUNDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.03, SLOW_SECONDS, 0.5, 2.5)
-"""Answers take 0.1 to 5 ms, those about small objects at most 30 ms. From 0.5 s on Karmada and the server log a call as
-slow; after 2.5 s it has failed where Karmada waits 3 s."""
+"""Answers take 0.1 to 5 ms, answers about small objects at most 30 ms. From 0.5 s on, Karmada and the server log a call
+as slow. After 2.5 s it has failed if Karmada waits 3 s."""
 
 
 class Metrics:
@@ -128,7 +128,7 @@ class Metrics:
                 self._scripts.labels(script.operation, _kind_label(gvk)).inc()
 
     def page(self) -> bytes:
-        """Return all metrics as they were at most a second ago: many clients that scrape cost no more than one."""
+        """Return all metrics, at most a second old: many clients that scrape cost no more than one."""
         now = self._clock()
         if now >= self._stale_at:
             self._page, self._stale_at = self.render(), now + _PAGE_SECONDS
@@ -148,8 +148,8 @@ class Metrics:
 class AnswerCounts(NamedTuple):
     """The counts of answers at one moment.
 
-    ``series`` has calls, seconds and slow calls by operation, kind and outcome, ``within`` the buckets of `BOUNDS` by
-    operation.
+    ``series`` has calls, seconds and slow calls by operation, kind and outcome. ``within`` has the buckets of `BOUNDS`
+    by operation.
     """
 
     series: dict[tuple[str, str, str], tuple[int, float, int]]

@@ -15,9 +15,9 @@ Key: TypeAlias = tuple[str, str]
 
 
 class SlowCalls:
-    """Which calls child processes answer, because calls like them have taken long in the server's own process.
+    """The calls that child processes answer, because similar calls have taken long in the server's own process.
 
-    This is known of one snapshot: a later one may have other definitions of the same names.
+    This holds for one snapshot: a later one may have other definitions with the same names.
 
     >>> calls, key = SlowCalls(), ("train", "Retain")
     >>> calls.add(key, 9000), calls.add(key, 9000), calls.matches(key, 4500), calls.matches(key, 4499)
@@ -31,7 +31,7 @@ class SlowCalls:
     def add(self, key: Key, size: int) -> bool:
         """Add a call that took long with a body of that size. Return whether calls like it match from now on.
 
-        The first one does not count: it may have compiled the expressions.
+        The first call does not count: it may have compiled the expressions.
         """
         if key not in self._seen:
             self._seen.add(key)

@@ -14,10 +14,10 @@ from karta_interpreter.webhook.server.log import configure_log, flush_log, has_t
 from karta_interpreter.webhook.server.server import Extension, Server, Started
 from karta_interpreter.webhook.server.settings import Settings
 
-# uvloop is not there on every platform that Python runs on.
+# uvloop is not available on every platform that Python runs on.
 _LOOPS = "uvloop" if find_spec("uvloop") else "asyncio"
 _SWITCH_SECONDS = 0.0002
-"""After how long a thread that loads definitions lets the event loop go on, which asks some ten times in a call."""
+"""A thread that loads definitions lets the event loop go on after this time. A call needs that some ten times."""
 
 
 def run(
@@ -26,7 +26,7 @@ def run(
     """Serve until SIGTERM or SIGINT, with the ``extensions``. ``started`` is called once the server listens.
 
     The first signal ends the server in order (see `Settings`), a second one at once. SIGHUP reloads, unless it is sent
-    because the server's terminal was closed: then it ends the server, too. Raises ServeError when the server cannot
+    because the server's terminal was closed. Then it ends the server, too. Raises ServeError if the server cannot
     start.
     """
     open_standard_files()
@@ -83,7 +83,7 @@ async def _on_signals(handlers: Mapping[signal.Signals, Callable[..., None]]) ->
     The `add_signal_handler` of uvloop calls a handler twice if its signal comes while the loop takes notice of another
     signal, such as one of `Interruption`. A second SIGTERM would end the server at once.
     """
-    # No function of Python: `Interruption` could end it before the event loop has the signal.
+    # Not a Python function: `Interruption` could end it before the event loop has the signal.
     soon = asyncio.get_running_loop().call_soon_threadsafe
     before = {number: signal.signal(number, partial(soon, handler)) for number, handler in handlers.items()}
     try:

@@ -21,7 +21,7 @@ from karta_interpreter.webhook.wire.redaction import Redaction
 MOST_WAITING: Final = 32 * 2**20
 """The most bytes of calls that wait to be written. Further calls are dropped."""
 LARGEST_REDACTED: Final = 2**20
-"""Bytes of a request that is read to leave values out of it: meanwhile no other thread has the interpreter."""
+"""The most bytes of a request that is read to leave values out. Other threads do not run meanwhile."""
 _FILE_BYTES: Final = 4 * 2**20
 _LEAST_FILES: Final = 4
 _FLUSH_SECONDS: Final = 1.0
@@ -141,7 +141,7 @@ class Recorder:
         self._packer, self._file_size = zlib.compressobj(_LEVEL, wbits=_GZIP), 0
         try:
             flock(handle, LOCK_EX)
-            # At once: a folder without room is noticed before there is much to lose.
+            # Immediately: a folder without room is noticed before there is much to lose.
             self._write(self._packer.compress(self._head) + self._packer.flush(zlib.Z_SYNC_FLUSH))
         except OSError:
             path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""A server: its parts put together, from the definitions to the listener."""
+"""A server, put together from its parts, from the definitions to the listener."""
 
 import asyncio
 from collections import Counter, deque
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
 
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
 _MOST_SHOWN = 20
-"""Answers of a shadow that are kept for the console."""
+"""How many answers of a shadow are kept for the console."""
 _MOST_LOGGED = 20
 _MOST_DEFINITIONS = 1024 * MIB
-"""Broken definitions of one source, and findings of each, that the log has: a folder may be mounted wrongly."""
+"""The most broken definitions of a source, and findings of each, in the log: a folder may be mounted wrongly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
     """A server that listens. ``certificate`` is None for plain HTTP, ``health_port`` is None without such a port.
 
-    ``certificate.authority`` is there when the server has signed its certificate itself: the ``caBundle`` for
-    Karmada's webhook configuration.
+    ``certificate.authority`` is set if the server has signed its certificate itself: the ``caBundle`` for Karmada's
+    webhook configuration.
     """
 
     host: str
@@ -91,9 +91,9 @@ Extension: TypeAlias = Callable[[Shared], AbstractAsyncContextManager[Callable[[
 
 
 class Server:
-    """A server that listens from entering its ``async with`` block to leaving it.
+    """A server that listens while its ``async with`` block runs.
 
-    ``extensions`` serve something else meanwhile. Raises ServeError when its settings do not allow that.
+    ``extensions`` serve something else meanwhile. Raises ServeError if its settings do not allow that.
     """
 
     def __init__(self, settings: Settings, extensions: Iterable[Extension] = ()) -> None:
@@ -109,7 +109,7 @@ class Server:
             source = certificate_source(settings, *trust)
             self._tls = Tls(source, self._metrics, plane.wake if plane else lambda: None)
         if plane:
-            # Only now: to register takes the certificate, which in turn asks the control plane who trusts its CA.
+            # Only now: registration needs the certificate, which in turn asks the control plane who trusts its CA.
             plane.register(self._store, self._tls)
             if registrar := plane.registrar:
                 self._metrics.show_registration(lambda: registrar.in_step)
@@ -187,7 +187,7 @@ class Server:
             except OSError as error:
                 raise cannot_listen(settings.host, settings.health_port, error) from error
             opened.callback(health.close)
-        # Not before the ports are open: the API server with the Secret may be away, and probes have to be answered.
+        # Not before the ports are open: the API server with the Secret may be unavailable, and probes need an answer.
         if tls and tls.certificate.is_placeholder:
             await tls.reload_if_changed()
         # Closed in reverse: first the extensions, then the tasks, then the ports, and last the parts that they use.
@@ -206,7 +206,7 @@ class Server:
         return Started(self._settings.host, self._listener.port, self._store.snapshot, certificate, self._health_port)
 
     async def reload_when(self, asked: asyncio.Event) -> None:
-        """Read folders, certificate and CA file again each time that the event is set, until cancelled.
+        """Read folders, certificate and CA file again each time the event is set, until cancelled.
 
         The server notices changes by itself. This is for users who want to have them now.
         """
@@ -224,7 +224,7 @@ class Server:
         self._readiness.draining = True
         self._readiness.beat()
         if self._registration:
-            # From here on the replicas that stay write the registration.
+            # From now on the remaining replicas write the registration.
             self._registration.cancel()
         await asyncio.sleep(self._settings.grace_period)
         await self._listener.drain(self._settings.drain_timeout)

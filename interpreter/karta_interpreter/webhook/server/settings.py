@@ -1,4 +1,4 @@
-"""Everything about a server that its user can choose."""
+"""The settings of a server that its user can choose."""
 
 from dataclasses import dataclass
 from pathlib import Path

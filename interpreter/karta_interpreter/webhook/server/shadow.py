@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 MOST_WAITING: Final = 64
 _LARGEST: Final = 2**20
-"""Bytes of a request that is compared: a large one would hold up many small ones."""
+"""The most bytes of a request that is compared. A larger one would hold up many small ones."""
 _SECONDS: Final = 60.0
-"""For an answer, and for the definitions, which the process reads before the first one."""
+"""For an answer, and for the definitions, which the process reads before its first answer."""
 _PAUSE_SECONDS: Final = 10.0
 _END_SECONDS: Final = 5.0
 
@@ -54,10 +54,10 @@ _MOST_REASONS: Final = 20
 _MOST_PLACES: Final = 4
 """Places of an answer that are named."""
 _LONGEST: Final = 256
-"""Characters of a place: keys of maps may be as long as an object."""
+"""The most characters of a place: keys of maps may be as long as an object."""
 
 Count: TypeAlias = Callable[[str, str, str], None]
-"""Counts a comparison by kind, operation and outcome: same, different, and without the two left out or failed."""
+"""Counts a comparison by kind, operation and outcome: same, different, or without the two left out or failed."""
 
 Shown: TypeAlias = tuple[str, str, str]
 """A field, the server's answer there, and the shadow's answer, in the form that people may see."""
@@ -86,7 +86,7 @@ class Shadow:
         self._thread.start()
 
     def see(self, call: PendingCall, answer: Answer) -> None:
-        """Take a call if it is one of the sample."""
+        """Take a call if it is part of the sample."""
         self._due += self._sample
         if self._due < 1 or len(call.body) > _LARGEST:
             return
@@ -148,10 +148,10 @@ class Shadow:
 def start(path: str, options: str) -> "ChildAnswer":
     """Return the function that compares a call with the answer of the definitions of a folder or file.
 
-    Without a call it returns the reasons why definitions cannot be used.
+    Without a call, the function returns the reasons why definitions cannot be used.
     """
     asked_with = Options.of(orjson.loads(options))
-    # At the first call: a process has to be ready soon.
+    # At the first call, because a process has to be ready soon.
     snapshot = cache(lambda: Store([Path(path)], catalogue=False).load())
 
     def answer(channel: "Channel", _: bytes, payload: bytes) -> None:

@@ -30,8 +30,8 @@ _FIRST_INTERVAL = 1.0
 class Tls:
     """An SSL context with the certificate of a source, which is asked again at intervals.
 
-    A certificate that cannot be read or served leaves the present one in place: each failure is counted, and a reason
-    is logged once. ``renewed`` is called when a new certificate is served.
+    If a certificate cannot be read or served, the present one stays: each failure is counted, and a reason is logged
+    once. ``renewed`` is called when a new certificate is served.
     """
 
     def __init__(self, source: CertificateSource, metrics: Metrics, renewed: Callable[[], None]) -> None:
@@ -65,7 +65,7 @@ class Tls:
 
     async def reload_if_changed(self) -> None:
         """Ask the source, and serve its certificate."""
-        # The task at intervals, a reload and the registrar may look at once, and a look may write the Secret.
+        # The task at intervals, a reload and the registrar may look at the same time, and a look may write the Secret.
         async with self._looking:
             try:
                 certificate = await self.source.fetch()
@@ -91,7 +91,7 @@ def _context(certificate: Certificate) -> ssl.SSLContext:
     """Return the context of a server that shows a certificate. Raises ServeError if OpenSSL does not take it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # In TLS 1.2 a client could ask for one costly handshake after the other on a connection that is admitted.
+    # In TLS 1.2 a client could ask for one costly handshake after another on an admitted connection.
     context.options |= ssl.OP_NO_RENEGOTIATION
     # Go offers HTTP/2 as well, which aiohttp does not speak.
     context.set_alpn_protocols(["http/1.1"])
@@ -122,7 +122,7 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 _LIFE, _AUTHORITY_LIFE = timedelta(days=90), timedelta(days=3650)
 _EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not bound to
 _LIVES = 4
-"""How many certificates in a row a CA has to outlive, so that its successor is known in time."""
+"""A CA has to outlive this many certificates in a row, so that its successor is known in time."""
 
 
 def certificate_source(
@@ -130,7 +130,7 @@ def certificate_source(
 ) -> CertificateSource:
     """Return the source of certificates. Raises ServeError if the settings contradict each other.
 
-    ``registered`` is the name that Karmada expects, ``is_trusted`` whether Karmada trusts a CA.
+    ``registered`` is the name that Karmada expects. ``is_trusted`` returns whether Karmada trusts a CA.
     """
     own = () if settings.host in _EVERYWHERE else (settings.host,)
     names = (*settings.certificate_names, *own, *([registered] if registered else []))

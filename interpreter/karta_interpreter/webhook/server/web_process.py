@@ -1,7 +1,7 @@
-"""The process of the types API and the console, next to the webhook: started, informed, answered, and started again.
+"""The process of the types API and the console, next to the webhook: started, informed, answered, and restarted.
 
-Both ends of its channel send JSON documents, one on each line. Nothing that the two do takes time or memory of the
-webhook's process but the questions that `WebProcess` answers.
+Both ends of its channel send JSON documents, one on each line. The two use no time or memory of the webhook's process
+except for the questions that `WebProcess` answers.
 """
 
 import asyncio
@@ -35,9 +35,9 @@ BEAT_SECONDS: Final = 1.0
 _SERIES: Final = 500  # counters in one answer, which takes some tenths of a millisecond of the event loop
 _INFORM_SECONDS: Final = 0.2
 _START_SECONDS: Final = 60.0
-"""The longest until the first beat: the process imports its modules, perhaps on a busy machine."""
+"""The most seconds until the first beat: the process imports its modules, perhaps on a busy machine."""
 _SILENT_SECONDS: Final = 8.0
-"""Without a beat, after which the process is taken for frozen."""
+"""After this time without a beat, the process counts as frozen."""
 _SILENT_AT_END: Final = 2.0
 _END_SECONDS: Final = 5.0  # a second each for requests in work, changes whose clients have left, and connections
 _EXIT_SECONDS: Final = 2.0
@@ -179,7 +179,7 @@ class WebProcess:
                 told = state
                 channel.write(message({"state": state}))
             await asyncio.sleep(_INFORM_SECONDS)
-            # Counted in looks: while the webhook itself stands still, it hears no beat either.
+            # Counted in looks: while the webhook itself stands still, it does not hear beats either.
             self._silence += _INFORM_SECONDS
             if self._silence > (_SILENT_AT_END if self.stopping.is_set() else _SILENT_SECONDS):
                 process.kill()
@@ -219,7 +219,7 @@ class WebProcess:
 
 
 def start(module: str, settings: Settings, end: socket.socket) -> "subprocess.Popen[bytes]":
-    """Start a module with the descriptor of the channel and the settings as its arguments."""
+    """Start a module. Its arguments are the descriptor of the channel and the settings."""
     return subprocess.Popen(  # noqa: S603 - our own program, and no shell
         # Without the current folder on the path (-P): its files are not part of this program.
         [sys.executable, "-P", "-m", module, str(end.fileno()), orjson.dumps(settings, default=_plain)],

@@ -1,4 +1,4 @@
-"""Reading a request that is spelled exactly as Karmada spells it: around its object nothing is left to be found out.
+"""Reads a request that is spelled exactly as Karmada spells it, so only its object has to be examined.
 
 So its question is known before its object is read, and only the parts of the object that the answer needs are read.
 """
@@ -19,7 +19,7 @@ from karta_interpreter.engine.operations.dispatch import projection_of
 from karta_interpreter.engine.operations.interpretation import has_scripts_alone
 from karta_interpreter.webhook.wire.request import OPERATIONS, Request, call_of
 
-# Go writes the fields in the order of Karmada's types, and the values here have nothing that it would escape.
+# Go writes the fields in the order of Karmada's types, and these values have no characters that it would escape.
 _HEAD: Final = re.compile(
     rb'\{"kind":"ResourceInterpreterContext","apiVersion":"config\.karmada\.io/v1alpha1",'
     rb'"request":\{"uid":"([0-9A-Za-z-]{1,64})",'
@@ -41,7 +41,7 @@ _LONGEST: Final = 2**20
 _UNCLEAR: Final = (*UNREAD, InterpretationError)
 
 
-# Skipping is all that this process does with the object of a script.
+# For the object of a script, this process only does the skipping.
 _LONGEST_FOR_SCRIPT: Final = 2**17
 
 
@@ -71,7 +71,7 @@ class _Question(NamedTuple):
 
     @classmethod
     def of(cls, definition: Definition, operation: Operation, projection: Projection | None) -> Self:
-        """Return the question about a projection of objects, without one about their text."""
+        """Return the question about a projection of objects. Without a projection, it is about their text."""
         gvk, fields = definition.gvk, _FIELDS.get(operation, ("object", "replicas"))
         about = definition, gvk.kind, gvk.api_version, operation, operation.value, fields
         if projection is None:

@@ -1,4 +1,4 @@
-"""The format of recordings: compressed files of lines, the first one about the file, then a call in each.
+"""The format of recordings: compressed files of lines. The first line is about the file, each other line is a call.
 
 A line has the time in seconds since 1970, and the request and the answer as they went over the wire. A file is readable
 up to the point at which it was cut off.
@@ -23,9 +23,9 @@ _NAME: Final = re.compile(r"calls-[0-9TZ-]+-([0-9]+)\.jsonl\.gz")
 _GZIP: Final = 31
 _PART: Final = 2**20
 LONGEST: Final = 2**22
-"""Bytes of a line. An object in etcd has 1.5 MiB, and Retain sends two."""
+"""The most bytes of a line. An object in etcd has 1.5 MiB, and Retain sends two."""
 _MOST_UNREADABLE: Final = 100
-"""Lines of one file that are not a call. After them the rest of the file is not read."""
+"""The most lines of a file that are not a call. After them the rest of the file is not read."""
 
 
 class RecordedCall(NamedTuple):

@@ -1,7 +1,7 @@
-"""Leaves values that may be secret out of a call: by their field, by their form, and wherever they come again.
+"""Leaves values that may be secret out of a call: by their field, by their form, and wherever they are repeated.
 
-A value becomes a mark, the same one wherever it stands in one run of a program, so that a definition that compares two
-of them answers as before. The mark is a digest with a key, which only that run knows: short values cannot be guessed.
+A value becomes a mark. The mark is the same everywhere in one run of a program, so that a definition that compares two
+values answers as before. The mark is a digest with a key, which only that run knows: short values cannot be guessed.
 """
 
 import base64
@@ -45,7 +45,7 @@ _INSIDE: Final = re.compile(
 _WITH_TEXT: Final = (str, dict, list)
 _SEPARATOR: Final = re.compile(r"[=:\s]")
 _LONG: Final = 8
-"""Characters of a value that is found in other texts, too: shorter ones are part of innocent texts by chance."""
+"""The least characters of a value that is replaced in other texts, too. Shorter ones occur there by chance."""
 
 
 class _Content(Enum):
@@ -64,7 +64,7 @@ class _Content(Enum):
 
 _T = TypeVar("_T")
 _KEPT, _LONGEST_KEPT = 4096, 256
-"""Texts of a function, and characters of each: a body may have one text of a megabyte."""
+"""Texts that are kept per function, and characters of each: a body may have one text of a megabyte."""
 
 
 def _remembered(function: Callable[[str], _T], most: int = _KEPT) -> Callable[[str], _T]:
@@ -166,7 +166,7 @@ def _content(field: str | int, value: JSON, content: _Content, is_object: bool) 
     return named if isinstance(value, list) and not str(field).lower().endswith("secrets") else _Content.PLAIN
 
 
-# Kept: an object has many fields, and few names of them.
+# Kept: an object has many fields, but few different names.
 @_remembered
 def _content_of_name(field: str) -> _Content:
     words = [word.lower() for word in _WORD.findall(field)]
@@ -186,7 +186,7 @@ def _has_secret(text: str) -> bool:
 
 
 def _replace_known(document: JSON, long: Iterable[tuple[str, str]]) -> None:
-    """Replace values in all texts that have them."""
+    """Replace values in all texts that contain them."""
     text = orjson.dumps(document)
     long = [pair for pair in long if orjson.dumps(pair[0])[1:-1] in text]
     pending: list[Any] = [document] if long else []

@@ -36,7 +36,7 @@ class Request(NamedTuple):
 def context_of(uid: str, operation: Operation, obj: Object, **fields: JSON) -> Object:
     """Return Karmada's request for an operation on an object. ``fields`` are further fields of the request.
 
-    The metadata of the object has nothing but its name and namespace.
+    The metadata of the object only has its name and namespace.
     """
     kind = GVK.of(obj)._asdict()
     request = {"uid": uid, "kind": kind, **obj["metadata"], "operation": str(operation), "object": obj, **fields}
@@ -46,8 +46,8 @@ def context_of(uid: str, operation: Operation, obj: Object, **fields: JSON) -> O
 def decode(body: bytes) -> Request:
     """Read a request. Raises RequestError if the body has no readable uid.
 
-    Anything else that is wrong becomes the ``problem`` of the request. Unknown fields are ignored, and ``replicas``,
-    which Karmada always sends, is read for ReviseReplica only.
+    Any other error becomes the ``problem`` of the request. Unknown fields are ignored, and ``replicas``, which Karmada
+    always sends, is read for ReviseReplica only.
 
     >>> request = decode(b'{"request": {"uid": "1", "kind": {"version": "v1", "kind": "Pod"}}}')
     >>> print(request.gvk, "-", request.problem)
@@ -60,7 +60,7 @@ def decode(body: bytes) -> Request:
             raise RequestError(f"the body is not JSON: {error}") from error
         if error.pos == 0:  # the memory of a child process
             raise MemoryError from error
-        # orjson has room for all JSON of that length, and not for many lists that do not end.
+        # orjson has room for all JSON of that length, but not for many lists that do not end.
         raise RequestError("the body is not JSON: its lists and objects do not end") from error
     return request_of(context)
 

@@ -36,7 +36,7 @@ _Fields: TypeAlias = dict[str, JSON]
 def encode_results(request: Request, results: Results) -> bytes:
     """Return the body that answers a request with a call. Equal inputs give equal bytes.
 
-    Raises InterpretationError for results that Karmada would not take.
+    Raises InterpretationError for results that Karmada would reject.
     """
     if request.call is None:
         raise ValueError("a request without a call has no results")
@@ -105,7 +105,7 @@ def _aggregated(call: Call, results: Results) -> _Fields:
 def _status(_: Call, results: Results) -> _Fields:
     status = results["status"]
     if not isinstance(status, dict):
-        # Karmada would take a list, but the Work that it is stored in would not.
+        # Karmada would take a list, but the Work that stores it would not.
         raise InterpretationError(f"the status must be an object, but is {type_name(status)}")
     return {"rawStatus": status}
 
@@ -183,7 +183,7 @@ def _count(number: JSON, what: str) -> int:
 
 
 _REASONS = {408: "Timeout", 413: "RequestEntityTooLarge", 500: "InternalError"}
-"""The reasons of Kubernetes that are not the phrases of HTTP."""
+"""Kubernetes reasons that differ from the HTTP phrases."""
 
 
 def encode_status(status: int, message: str) -> bytes:
