@@ -27,7 +27,7 @@ from karta_interpreter.languages.jq.compiled.values import (
 from karta_interpreter.languages.jq.syntax import Node
 
 _TEXTS: Final = (("metadata", "annotations"), ("metadata", "labels"))
-"""Objects in Kubernetes of which all values are text."""
+"""Objects in Kubernetes that contain only text values."""
 
 
 def denotes(value: JSON, number: int) -> bool:
@@ -40,7 +40,7 @@ def denotes(value: JSON, number: int) -> bool:
 
 
 class Location(NamedTuple):
-    """A path whose value, changed in a known way, is an output of an expression.
+    """A path with a value that, changed in a known way, is an output of an expression.
 
     The output is ``min(cap, max(floor, value * factor))``.
     """
@@ -66,7 +66,7 @@ class Location(NamedTuple):
         return self.default is None and self.is_unchanged
 
     def raw(self, document: JSON) -> JSON:
-        """The value at the path, None where there is none."""
+        """Return the value at the path, or None if there is none."""
         return get(document, self.path)
 
     def read(self, document: JSON) -> JSON:
@@ -89,10 +89,10 @@ class Location(NamedTuple):
         return value
 
     def write(self, document: JSON, number: int) -> JSON:
-        """A new document for which the output is ``number``; the same one where it already is.
+        """Return a new document with the output ``number``, or the same document if it already has that output.
 
-        A number that the path has as text, or has to have so, is written as text. Raises QueryWriteError when no
-        value at this path has that output.
+        A number is written as text if the path has it as text or requires text. Raises QueryWriteError if no value at
+        this path has that output.
 
         >>> Location(("replicas",), factor=4).write({"replicas": 2}, 12)
         {'replicas': 3}
@@ -108,9 +108,9 @@ class Location(NamedTuple):
         return self._set(document, value)
 
     def write_default(self, document: JSON) -> JSON:
-        """A new document with the default at the path, where its parent is there and has no value; else the same one.
+        """Return a document with the default at the path if the parent exists and has no value there.
 
-        The output stays the same.
+        Otherwise it returns the same document. The output stays the same.
 
         >>> Location(("spec", "replicas"), default=1).write_default({"spec": {}})
         {'spec': {'replicas': 1}}
@@ -133,7 +133,7 @@ class Location(NamedTuple):
 
     def raised(self, floor: Number) -> "Location":
         """The location of the larger one of the output and ``floor``."""
-        # The floor is applied last: what the cap before it has made smaller is raised again.
+        # The floor is applied last: it raises a value again that the cap made smaller.
         cap = None if self.cap is None else max(floor, self.cap)
         floor = floor if self.floor is None else max(floor, self.floor)
         return Location(self.path, self.default, self.factor, floor, cap, self.numeral)
@@ -145,7 +145,7 @@ class Location(NamedTuple):
             raise QueryWriteError(str(error)) from error
 
     def _problem(self, number: int) -> str:
-        """Why a number cannot be written; empty when it can."""
+        """Return why a number cannot be written, or an empty text if it can."""
         if not self.path:
             return "it is the whole object"
         if self.cap is not None and number > self.cap:
@@ -184,7 +184,7 @@ def inside(origin: Origin, names: tuple[str | int, ...], value: JSON) -> Origin:
 
 
 def step(origin: Origin, whole: JSON, key: JSON, value: JSON) -> Origin:
-    """The origin of ``value``, which is ``whole[key]``; none for a slice and for an element that cannot be."""
+    """Return the origin of ``value``, which is ``whole[key]``. Slices and impossible elements have no origin."""
     if isinstance(key, str):
         return inside(origin, (key,), value)
     if not is_number(key):
@@ -196,7 +196,7 @@ def step(origin: Origin, whole: JSON, key: JSON, value: JSON) -> Origin:
 
 
 def entries(whole: JSON, elements: Sequence[JSON]) -> Iterator[tuple[str | int, JSON]]:
-    """The names of elements, and the elements; there may be fewer than in the whole."""
+    """Yield the names of elements with the elements. There may be fewer than in the whole."""
     return zip(sorted(whole) if isinstance(whole, dict) else range(len(elements)), elements, strict=False)
 
 
@@ -221,7 +221,7 @@ def instead(missing: Origin, origin: Origin, left: JSON, right: JSON) -> Origin:
 
 
 def alone(missing: list[tuple[JSON, Origin]]) -> tuple[JSON, Origin]:
-    """The one value that is missing, where it is one; several do not share a place."""
+    """Return the missing value if there is exactly one. Several do not share a place."""
     return missing[0] if len(missing) == 1 else (None, None)
 
 
@@ -239,7 +239,7 @@ def lowered(origin: Origin, others: Sequence[JSON]) -> Location | None:
 
 
 def raised(origin: Origin, others: Sequence[JSON]) -> Location | None:
-    """The origin of the largest of a value and others, which limit it; null does not."""
+    """Return the origin of the largest of a value and others that limit it. Null does not limit it."""
     limits = [other for other in others if other is not None]
     if not isinstance(origin, Location) or not all(map(is_number, limits)):
         return None
@@ -273,10 +273,10 @@ _KNOWN: Final = {
 
 
 def compile_trace(node: Node) -> Trace:
-    """Compile a plain expression to a function that returns all outputs for an object, each with its origin in that.
+    """Compile a plain expression to a function that returns all outputs for an object, each with its origin there.
 
-    Only constructs that hand a value on are followed; what every other one computes has no origin. It raises
-    QueryLimitError for more than 999 outputs.
+    Only constructs that hand a value on are followed. The outputs of every other construct have no origin. The function
+    raises QueryLimitError for more than 999 outputs.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> compile_trace(parse(".a, 1"))({"a": 2})

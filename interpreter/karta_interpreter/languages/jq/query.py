@@ -51,12 +51,12 @@ class ExpressionProgram:
 
     @cached_property
     def trace(self) -> Trace | None:
-        """Return each output with its origin; None if the expression is not plain."""
+        """Return each output with its origin, or None if the expression is not plain."""
         return None if self._bounded else compile_trace(self._node)
 
     @cached_property
     def is_complete(self) -> One | None:
-        """Whether all values that the expression may be written over are there; None if that takes a trace."""
+        """Return whether all values that the expression may be written over exist, or None if that takes a trace."""
         node = None if self._bounded else sources(self._node)
         return compile_one(FunctionCall("all", (node, _IS_THERE))) if node else None
 
@@ -68,11 +68,11 @@ _PLAIN: Final = WeakValueDictionary[str, ExpressionProgram]()
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """An expression that was parsed and vetted; equal to every other one of the same text and values.
+    """A parsed and vetted expression. Queries with the same text and values are equal.
 
-    Plain expressions run in this process, all others in a process of their own under a time limit. An object that is
-    given to a query is never changed. ``values`` are those of the ``variables`` that it reads, where they are known.
-    Errors begin with ``place``, the field that has the expression.
+    Plain expressions run in this process, all others in a process of their own under a time limit. A query never
+    changes an object that it is given. ``values`` are the known values of the ``variables`` that it reads. Errors begin
+    with ``place``, the field that has the expression.
     """
 
     text: str
@@ -85,10 +85,12 @@ class Query:
 
     @classmethod
     def compile(cls, text: str, variables: frozenset[str] = frozenset(), owner: str = "") -> Self:
-        """The query of an expression that may read ``variables``, named without ``$``; `bound` gives them values.
+        """Return the query of an expression that may read ``variables``, named without ``$``.
 
-        The bounded expressions of one ``owner`` leave a process to all others.
-        Raises QuerySyntaxError for text that is not jq, QueryRefusedError for an expression that may not be used.
+        `bound` gives them values.
+
+        The bounded expressions of one ``owner`` leave a process to all others. Raises QuerySyntaxError for text that is
+        not jq, QueryRefusedError for an expression that may not be used.
 
         >>> Query.compile(".spec.replicas // 1").evaluate({"spec": {}})
         [1]
@@ -101,12 +103,12 @@ class Query:
         if vetting.verdict is Verdict.BOUNDED:
             program = ExpressionProgram(node, _bounded(node, sorted(read), owner))
         else:
-            # By the text alone: the values of variables are looked up when the program runs.
+            # The text is the only key: the values of variables are looked up when the program runs.
             program = _PLAIN.setdefault(text, ExpressionProgram(node))
         return cls(text, node, vetting, program, read)
 
     def bound(self, values: Mapping[str, JSON]) -> Self:
-        """The same with values for its variables; reading one that is not among them raises QueryReferenceError.
+        """Return the same query with values for its variables. Reading any other variable raises QueryReferenceError.
 
         >>> Query.compile(".n // $runtime.n", frozenset({"runtime"})).bound({"runtime": {"n": 2}}).evaluate({})
         [2]
@@ -132,12 +134,12 @@ class Query:
             raise self._failure(error) from error
 
     def first(self, value: JSON) -> JSON | None:
-        """The first output, None when there is none; fails where `evaluate` does."""
+        """Return the first output, or None if there is none. Fails if `evaluate` does."""
         outputs = self.evaluate(value)
         return outputs[0] if outputs else None
 
     def locate_each(self, value: JSON) -> list[Location | None]:
-        """For each output of `evaluate` the location it can be written through, None where there is none.
+        """Return the location that each output of `evaluate` can be written through, or None if there is none.
 
         >>> [location and location.path for location in Query.compile("(.spec.replicas // 1), 2").locate_each({})]
         [('spec', 'replicas'), None]
@@ -152,7 +154,7 @@ class Query:
         return [origin if isinstance(origin, Location) else None for _, origin in found]
 
     def is_complete(self, value: JSON) -> bool:
-        """Whether all places that `locate_each` can find have a value; False if a quick test cannot show it.
+        """Return whether all places that `locate_each` can find have a value. False if a quick test cannot show it.
 
         >>> query = Query.compile("(.replicas // 1) * (.hosts // 1)")
         >>> query.is_complete({"replicas": 2, "hosts": 4}), query.is_complete({"hosts": 4})
@@ -165,9 +167,9 @@ class Query:
             return False
 
     def paths(self, value: JSON) -> list[Path]:
-        """The places whose values are the outputs, as jq's ``path(...)``; they need not exist.
+        """Return the places of the outputs, as jq's ``path(...)``. They need not exist.
 
-        Raises QueryWriteError when an output is not just the value at a place.
+        Raises QueryWriteError if an output is not just the value at a place.
         """
         locations, found = self.locate_each(value), list[Path]()
         for number, location in enumerate(locations, start=1):
@@ -179,13 +181,13 @@ class Query:
         return found
 
     def known_paths(self, value: JSON) -> list[Path | None]:
-        """For each output of `evaluate` the place whose value it just is, None where it is computed."""
+        """Return the place of each output of `evaluate` that just is the value there, or None if it is computed."""
         return [location.path if location and location.is_plain else None for location in self.locate_each(value)]
 
     def assign(self, value: JSON, new: JSON) -> JSON:
-        """A new object with ``new`` at all places of the expression, as jq's ``(...) = new``.
+        """Return a new object with ``new`` at all places of the expression, as jq's ``(...) = new``.
 
-        Missing parents are created; without places the object stays as it is. Raises QueryWriteError.
+        Missing parents are created. Without places the object stays as it is. Raises QueryWriteError.
 
         >>> Query.compile(".spec.suspend").assign({"kind": "Job"}, True)
         {'kind': 'Job', 'spec': {'suspend': True}}
@@ -215,7 +217,7 @@ class Query:
 
 
 def take_outputs(projection: Projection, *queries: Query | None) -> None:
-    """Mark what queries read of a value, all of their outputs among it."""
+    """Mark the parts of a value that queries read, including all of their outputs."""
     for query in queries:
         if query is not None:
             mark_all(project(query.node, (projection,)))
@@ -241,7 +243,7 @@ def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
         program = f"{bindings}.[0] | {program}"
 
     def outputs(value: JSON) -> list[JSON]:
-        # Few programs need a process; a sixth of what the library imports is for them.
+        # Few programs need a process, and it takes a sixth of the library's imports.
         from karta_interpreter.languages.jq.bounded.evaluation import evaluate, seconds_left  # noqa: PLC0415
 
         seconds = seconds_left()

@@ -47,12 +47,12 @@ class Vetting:
     notes: tuple[Reason, ...] = ()
     """Why it is bounded."""
     steps: int = field(default=0, compare=False)
-    """The most that a plain expression takes for each element of its input; 0 for a constant time."""
+    """The most steps that a plain expression takes for each element of its input. 0 is a constant time."""
 
 
 @lru_cache(_REMEMBERED)
 def examine(text: str, variables: frozenset[str] = frozenset()) -> tuple[Node, Vetting]:
-    """Parse and analyse an expression; the result is cached until the definition is compiled.
+    """Parse and analyse an expression. The result is cached until the definition is compiled.
 
     Raises QuerySyntaxError for text that is not jq.
 

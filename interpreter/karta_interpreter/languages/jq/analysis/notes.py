@@ -43,7 +43,7 @@ _NAMES: Final = {
 
 
 class Reason(Struct, frozen=True, gc=False):
-    """Why an expression is rejected or not plain: the position of a construct, and what to write in its place."""
+    """Why an expression is rejected or not plain: the position of a construct, and the text to write instead."""
 
     span: Span
     message: str
@@ -66,7 +66,7 @@ def find_notes(node: Node, variables: frozenset[str]) -> tuple[tuple[Reason, ...
 
 
 def most_outputs(node: Node, variables: frozenset[str]) -> int | None:
-    """Return the largest number of outputs of a plain expression, None when it depends on the input.
+    """Return the largest number of outputs of a plain expression, or None if it depends on the input.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> [most_outputs(parse(text), frozenset()) for text in (".a | select(.b)", "{a: .b[]}", "[.b[]]", ".a, .b")]
@@ -76,7 +76,7 @@ def most_outputs(node: Node, variables: frozenset[str]) -> int | None:
 
 
 class _Meter:
-    """Measures nodes; where one is not plain it notes so and goes on as if it were."""
+    """Measures nodes. If a node is not plain, the meter notes that and goes on as if it were."""
 
     def __init__(self, variables: frozenset[str]) -> None:
         self.notes: list[Reason] = []
@@ -84,7 +84,7 @@ class _Meter:
         self._repeated = False
 
     def measure(self, node: Node, *, repeated: bool = False) -> Growth:
-        """What a node makes of its input; ``repeated`` if it runs for each of many inputs."""
+        """Return how a node grows its input. ``repeated`` is set if the node runs for each of many inputs."""
         before, self._repeated = self._repeated, self._repeated or repeated
         growth = self._growth(node)
         self._repeated = before
@@ -188,13 +188,13 @@ class _Meter:
         return growth if isinstance(growth, Growth) else self._note(node, growth)
 
     def _combine(self, node: Node, operands: Sequence[Growth], *, paths_are_light: bool = False) -> Growth:
-        """What all combinations of some operands make of the input."""
+        """Return how all combinations of some operands grow the input."""
         if reason := costs.clash(operands, paths_are_light=paths_are_light):
             return self._note(node, reason)
         return costs.combined(operands)
 
     def _reach(self, node: Node, target: Growth, keys: Sequence[Growth]) -> Growth:
-        """What taking a part of a target makes of the input; nothing of a key is in the output."""
+        """Return how taking a part of a target grows the input. The output contains nothing of the keys."""
         return self._combine(node, [target, *keys], paths_are_light=target.count is None)
 
     def _note(self, node: Node, reason: str) -> Growth:
@@ -210,7 +210,7 @@ def _iterated(node: Node, growth: Growth) -> Growth:
 
 
 def _problem(argument: Node, kind: Argument) -> str:
-    """Why an argument is not of its kind; empty if it is."""
+    """Return why an argument is not of its kind, or an empty text if it is."""
     match kind, argument:
         case Argument.SINGLE, _ if argument not in Singles():
             return "has a replacement that may not have exactly one output"

@@ -26,15 +26,18 @@ class Scope:
     labels: frozenset[str] = frozenset()
 
     def bind(self, *patterns: ast.Pattern) -> "Scope":
-        """The scope with the variables of patterns; those that only one alternative binds are null otherwise."""
+        """Return the scope with the variables of patterns.
+
+        Variables that only one alternative binds are otherwise null.
+        """
         return replace(self, variables=self.variables.union(_variables(patterns)))
 
     def define(self, define: ast.Define) -> "Scope":
-        """The scope behind a definition, which is also that of a function that calls itself."""
+        """Return the scope behind a definition. A function that calls itself has the same scope."""
         return replace(self, functions=self.functions | {(define.name, len(define.params))})
 
     def inside(self, define: ast.Define) -> "Scope":
-        """The scope of the text of a function; a value parameter can be called as well."""
+        """Return the scope of the text of a function. A value parameter can be called as well."""
         own = self.define(define)
         functions = own.functions.union((param.removeprefix("$"), 0) for param in define.params)
         values = (param[1:] for param in define.params if param.startswith("$"))
@@ -59,7 +62,7 @@ def find_refusals(node: Node, variables: frozenset[str]) -> tuple[Reason, ...]:
 
 
 class _Search:
-    """Collects refusals; ``hints`` is what a node above knows about how a call was probably meant."""
+    """Collects refusals. ``hints`` holds what a node above knows about the likely meaning of a call."""
 
     def __init__(self) -> None:
         self.found: list[Reason] = []
@@ -166,7 +169,7 @@ def _choice(sign: str, name: str, known: AbstractSet[str], cutoff: float = 0.6) 
 
 
 def _pattern_error(node: ast.FunctionCall) -> str:
-    """The error in the literal pattern or the literal flags of a call; empty if there is none."""
+    """Return the error in the literal pattern or the literal flags of a call, or an empty text if there is none."""
     function = function_of(node)
     kinds = function.arguments if function else ()
     texts = {

@@ -1,7 +1,7 @@
-"""Asks a child process for the outputs of an expression, and words what it says of errors.
+"""Asks a child process for the outputs of an expression, and words its errors.
 
-libjq cannot be interrupted and ends its whole process when memory runs out. Only `libjq`, which such a process runs,
-loads it. The data in its error messages is removed.
+libjq cannot be interrupted and ends its whole process when memory runs out. Only `libjq` loads it, and only such a
+process runs `libjq`. The data in its error messages is removed.
 """
 
 import re
@@ -28,7 +28,7 @@ _LIMITS: Final = {
 }
 _TYPE: Final = "(null|boolean|number|string|array|object)"
 _QUOTED: Final = r" \(.*\)"
-# The forms of libjq 1.8, longer ones first; a message that has none of them is not shown at all.
+# The forms of libjq 1.8, longer ones first. A message in any other form is not shown at all.
 _FORMS: Final = [
     (re.compile(rf"Cannot iterate over {_TYPE}.*", re.DOTALL), r"cannot iterate over \1"),
     (re.compile(rf"Cannot index {_TYPE} with {_TYPE}.*", re.DOTALL), r"cannot index \1 with \2"),
@@ -40,7 +40,7 @@ _FORMS: Final = [
 
 
 def seconds_left() -> float:
-    """The seconds that the next expression may take; QueryStoppedError when there are none."""
+    """Return the seconds that the next expression may take. Raise QueryStoppedError if there are none."""
     left = remaining(EXPRESSION_SECONDS)
     if not left:
         raise QueryStoppedError("there is no time left")

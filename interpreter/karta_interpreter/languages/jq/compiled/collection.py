@@ -14,7 +14,7 @@ _MOST_COMPARISONS: Final = 10_000
 
 
 def array_of(name: str, value: JSON) -> list[JSON]:
-    """The value of an array; QueryEvaluationError naming the function for anything else."""
+    """Return the value of an array. Raise QueryEvaluationError naming the function for any other value."""
     if not isinstance(value, list):
         raise QueryEvaluationError(f"{name} needs a list, not {type_name(value)}")
     check_size(value)
@@ -41,7 +41,7 @@ def keys(value: JSON) -> list[JSON]:
 
 
 def has(value: JSON, key: JSON) -> bool:
-    """``has(key)``; null has nothing."""
+    """``has(key)``. Null has no keys."""
     if value is None:
         return False
     if isinstance(key, str) and isinstance(value, dict):
@@ -73,7 +73,7 @@ def _entry(entry: JSON) -> tuple[str, JSON]:
 
 
 def reverse(value: JSON) -> list[JSON]:
-    """``reverse`` of an array; of null an empty one."""
+    """``reverse`` of an array. The reverse of null is an empty array."""
     return [] if value is None else array_of("reverse", value)[::-1]
 
 
@@ -115,7 +115,7 @@ def _contains(value: JSON, wanted: JSON, budget: Iterator[int]) -> bool:
 
 
 def join(value: JSON, separator: JSON) -> str:
-    """``join(separator)``; numbers and booleans become text, null becomes empty."""
+    """``join(separator)``. Numbers and booleans become text, null becomes empty."""
     pieces = [_piece(element) for element in elements(value)]
     if len(pieces) < 2:  # noqa: PLR2004 - jq does not look at the separator then
         return "".join(pieces)
@@ -139,18 +139,18 @@ def unique(value: JSON) -> list[JSON]:
 
 
 def least(value: JSON) -> JSON:
-    """``min``: the first of the smallest; null for an empty array. Types other than null are not mixed."""
+    """``min``: the first of the smallest, or null for an empty array. Types other than null are not mixed."""
     return min(value) if _are_integers(value) else min(_comparable("min", value), key=order_key, default=None)
 
 
 def greatest(value: JSON) -> JSON:
-    """``max``: the last of the largest; null for an empty array. Types other than null are not mixed."""
+    """``max``: the last of the largest, or null for an empty array. Types other than null are not mixed."""
     # Reversed: Python's `max` is the first of several that are equal.
     return max(value) if _are_integers(value) else max(_comparable("max", value)[::-1], key=order_key, default=None)
 
 
 def _are_integers(value: JSON) -> bool:
-    """Whether a value is an array of what compares as it is, as counts of replicas do."""
+    """Return whether a value is an array of directly comparable integers, such as counts of replicas."""
     return type(value) is list and len(value) <= MOST_ELEMENTS and set(map(type, value)) == {int}
 
 
@@ -175,7 +175,7 @@ def greatest_by(value: JSON, key: Many) -> JSON:
 
 
 def sort_by(value: JSON, key: Many) -> list[JSON]:
-    """``sort_by(key)``; elements with equal keys keep their order."""
+    """``sort_by(key)``. Elements with equal keys keep their order."""
     return [element for group in group_by(value, key) for element in group]
 
 
@@ -195,7 +195,7 @@ def _keyed(name: str, value: JSON, key: Many) -> list[tuple[list[JSON], JSON]]:
 
 
 def map_values(value: JSON, body: Many) -> JSON:
-    """Replace each element by the first output for it, or drop it when there is none."""
+    """Replace each element by the first output for it, or drop the element if there is none."""
     firsts = (tuple(islice(body(element), 1)) for element in elements(value))
     if isinstance(value, list):
         return [new for outputs in firsts for new in outputs]

@@ -1,21 +1,22 @@
 """Plain expressions, compiled to Python and run in this process.
 
-An expression becomes a function of its input: paths become look-ups, `//`, `if`, `and` and `or` the same in Python,
-and a generator becomes a loop around what is done with its outputs. What cannot be put in place, and what is rare, is
-called: functions of the other modules here, and generators for parts of the expression. `source` shows it.
+An expression becomes a function of its input. Paths become look-ups, `//`, `if`, `and` and `or` become the same in
+Python, and a generator becomes a loop around the code that uses its outputs. Rare constructs, and constructs that
+cannot be written in place, are called: functions of the other modules here, and generators for parts of the expression.
+`source` shows the code.
 
-The results are libjq's, with these differences. The first one is on purpose, some follow gojq, which definitions
-are written for, and the others keep the work of an expression bounded by its input:
+The results are libjq's, with these differences. The first one is on purpose, some follow gojq, the dialect that
+definitions are written in, and the others keep the work of an expression bounded by its input:
 
 - ``.[]`` over null yields nothing instead of an error: a control plane holds objects without defaults.
 - Objects are read and printed in the order of their keys (gojq).
-- Computed numbers are normalised: 1.0 is 1, -0 is 0, integers beyond 2**53 are rounded to a double (gojq), and
-  they are printed in gojq's format. A number that is only passed on stays as it is.
+- Computed numbers are normalised: 1.0 is 1, -0 is 0, integers beyond 2**53 are rounded to a double (gojq), and they are
+  printed in gojq's format. A number that is only passed on stays as it is.
 - A result beyond the range of a double is an error: JSON has no infinity. ``tonumber`` reads no ``nan``.
 - ``*`` multiplies numbers only, without repeating strings and merging objects.
-- ``.[array]`` does not search; ``flatten(depth)``, ``abs`` and ``reverse`` refuse inputs of a wrong type that
-  libjq lets through by chance.
-- Regular expressions are RE2's (gojq); see `karta_interpreter.languages.jq.compiled.regex`. ``sub`` takes null for an
+- ``.[array]`` does not search. ``flatten(depth)``, ``abs`` and ``reverse`` refuse inputs of a wrong type that libjq
+  lets through by chance.
+- Regular expressions are RE2's (gojq). See `karta_interpreter.languages.jq.compiled.regex`. ``sub`` takes null for an
   empty text.
 - Arrays and objects of more than 10,000 elements are not iterated over, and ``contains`` makes at most 10,000
   comparisons.
@@ -51,9 +52,10 @@ Origin: TypeAlias = str | tuple[str, ...] | None
 
 
 def compile_one(node: Node) -> One | None:
-    """Compile a plain expression to a function that returns the only output; None if there may be more, or none.
+    """Compile a plain expression to a function that returns its only output.
 
-    Raises ValueError for an expression that is not plain.
+    Returns None if the expression may have several outputs or none. Raises ValueError for an expression that is not
+    plain.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> compile_one(parse(".a[]")), (compile_one(parse(".a")) or print)({"a": 1})
@@ -72,7 +74,9 @@ def compile_list(node: Node) -> Outputs:
 
 
 def source(node: Node, origin: Origin = None) -> str:
-    """The Python that `compile_list` makes of an expression; in ``compile_trace`` the input has the origin ``()``.
+    """Return the Python that `compile_list` makes of an expression.
+
+    In ``compile_trace`` the origin of the input is ``()``.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> print(source(parse(".groups[] | select(.on) | .replicas // 1")))
@@ -120,10 +124,10 @@ _ORIGIN: Final = "o"
 """The parameter for the origin of the input, in a function whose outputs have origins."""
 
 _LONGEST: Final = 1000
-"""How long an origin may be as it is written; Python nests no more than 200 parentheses."""
+"""The most characters of an origin in the code. Python nests at most 200 parentheses."""
 
 _DEEPEST: Final = 16
-"""How many constructs are written inside of each other in one function; Python takes 20 loops and 100 levels."""
+"""The most constructs nested in one function. Python takes 20 loops and 100 levels."""
 
 _TYPES: Final = {
     "null": "{0} is None",
@@ -148,9 +152,9 @@ class Module:
         self._unwritten: list[tuple[str, Write]] = []
 
     def function(self, write: Write) -> str:
-        """The name of a new function, which is written when those before it are.
+        """Return the name of a new function, which is written after all earlier functions.
 
-        So the depth of an expression is not the depth of what writes it.
+        So a deep expression does not make the code that writes it recurse as deep.
         """
         self._count += 1
         name = f"f{self._count}"
@@ -158,9 +162,9 @@ class Module:
         return name
 
     def constant(self, value: object) -> str:
-        r"""Python for a value that comes from an expression, and so may be any text.
+        r"""Return Python for a value that comes from an expression, and so may be any text.
 
-        Texts and small numbers are spelled out, in ASCII, others get a name.
+        Texts and small numbers are spelled out, in ASCII. Other values get a name.
 
         >>> module = Module()
         >>> module.constant("it's"), module.constant("é"), module.constant(None), module.constant(0.5)
@@ -183,7 +187,10 @@ class Module:
         return "\n".join(lines)
 
     def functions(self, known: Mapping[str, Any]) -> dict[str, Any]:
-        """The functions by their names; ``known`` is what they may name next to each other."""
+        """Return the functions by their names.
+
+        ``known`` holds the names that they may use in addition to each other.
+        """
         code = compile(self.source(), "<expression>", "exec", dont_inherit=True)
         # No builtins: an expression has no use for any but those that its code names.
         names = {name: known[name] for name in _names(code) if name in known}
@@ -200,7 +207,7 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def compiled(write: Callable[["PythonCode"], None], known: Mapping[str, Any] = RUNTIME, origin: Origin = None) -> Any:  # noqa: ANN401 - any function
-    """The function with the body that ``write`` writes, for an input of that origin."""
+    """Return the function with the body that ``write`` writes, for an input with this origin."""
     module = Module()
     name = PythonCode(module).function(write, origin=origin)
     return module.functions(known)[name]
@@ -216,10 +223,10 @@ class Sink(NamedTuple):
 class PythonCode:
     """Writes what happens with every output of an expression, at the place where it is computed.
 
-    ``a | b`` is ``a`` with ``b`` written where its outputs are: loops inside of loops. A construct that would have to
-    write the same twice becomes a generator of its own, and so does what is nested too deep.
-    An *atom* is Python for a value that takes no time: the name of a variable or a constant.
-    Where the input has an origin, variables with a value that is read from it have theirs, in ``origins``.
+    ``a | b`` is ``a`` with ``b`` written at each of its outputs: loops inside of loops. A construct that would have to
+    write the same code twice becomes a generator of its own. So does one that is nested too deep. An *atom* is Python
+    for a value that takes no time: the name of a variable or a constant. If the input has an origin, ``origins`` has
+    the origin of each variable with a value read from the input.
     """
 
     def __init__(self, module: Module, origin: Origin = None) -> None:
@@ -262,7 +269,7 @@ class PythonCode:
         def lines(name: str) -> list[str]:
             code = type(self)(self.module, origin)
             if generates:
-                code.line("if 0: yield")  # what makes it a generator, even one without any output
+                code.line("if 0: yield")  # makes it a generator, even one without any output
             write(code)
             parameters = f"{INPUT}, {_ORIGIN}" if origin == _ORIGIN else INPUT
             return [f"def {name}({parameters}):", *code.lines]
@@ -301,7 +308,7 @@ class PythonCode:
         return atom
 
     def construct(self, node: Node, here: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
-        """Write Python for a node and its outputs; ValueError for a node that is not plain."""
+        """Write Python for a node and its outputs. Raise ValueError for a node that is not plain."""
         match node:
             case ast.Identity():
                 sink.write(here)
@@ -371,7 +378,7 @@ class PythonCode:
         return self.located(value, f"step({self.origin(whole)}, {whole}, {key}, {value})" if is_known else None)
 
     def inside(self, whole: str, names: tuple[str, ...], part: str) -> str:
-        """A variable for a part of another; its origin is inside of the other's."""
+        """Return a variable for a part of another. Its origin is inside of the other's."""
         match self.origins.get(whole):
             case str() as origin:
                 return self.located(part, f"inside({origin}, ({', '.join(names)},), {part})")
@@ -380,7 +387,7 @@ class PythonCode:
         return part
 
     def elements(self, whole: str, sink: Sink, function: str = "present_elements") -> None:
-        """Write a loop over the elements of a value, mostly of a list; ``function`` is called for any other value."""
+        """Write a loop over the elements of a value, mostly a list. ``function`` is called for any other value."""
         whole = self.entered(self.named(whole))
         is_few = f"type({whole}) is list and len({whole}) <= {MOST_ELEMENTS}"
         if whole not in self.origins:
@@ -399,7 +406,7 @@ class PythonCode:
         self.each(start, here, Sink(lambda low: self.each(stop, here, Sink(lambda high: cut(low, high)))))
 
     def _pairs(self, left: Node, right: Node, here: str, use: Callable[[str, str], None]) -> None:
-        """Write what is done with all pairs of outputs; the right ones are the outer loop."""
+        """Write the use of all pairs of outputs. The right outputs are the outer loop."""
         self.each(right, here, Sink(lambda other: self.each(left, here, Sink(lambda own: use(own, other)))))
 
     def _pipe(self, node: Node, here: str, sink: Sink) -> None:
@@ -431,7 +438,7 @@ class PythonCode:
         return array
 
     def array(self, outputs: list[str], here: str) -> str:
-        """A variable for an array of outputs for ``here``, to which others may be appended."""
+        """Return a variable for an array of outputs for ``here``. Other outputs may be appended to it."""
         array = self.variable(here)
         self.assign(array, f"[{', '.join(outputs)}]", f"[{', '.join(map(self.origin, outputs))}]")
         return array
@@ -505,10 +512,13 @@ class PythonCode:
         return self.located(result, f"({' or '.join(ways)})" if ways else None)
 
     def condition(self, node: Node, here: str) -> str:
-        """Write what an expression with one output needs, and return Python that is true if that is true to jq."""
+        """Write the code for an expression with one output.
+
+        Return Python that is true if jq takes the output as true.
+        """
         if self.depth >= _DEEPEST:
             return truth(self.named(self.value(node, here)))
-        before, self.origins = self.origins, {}  # what a condition reads needs no origins
+        before, self.origins = self.origins, {}  # a condition reads without origins
         self.depth += 1
         text = self._condition(node, here)
         self.depth -= 1
@@ -529,7 +539,7 @@ class PythonCode:
         return truth(self.named(self.value(node, here)))
 
     def _logic(self, node: ast.Binary, here: str, sink: Sink) -> None:
-        """``left and right`` or ``left or right``; the left one runs first and may decide alone."""
+        """``left and right`` or ``left or right``. The left side runs first and may decide the result."""
         if node in self.module.singles:
             sink.write(self._decided(node, here))
             return
@@ -538,7 +548,7 @@ class PythonCode:
         self._conditional(ast.If(((node.left, then),), other), here, sink)
 
     def _decided(self, node: ast.Binary, here: str) -> str:
-        """``and`` or ``or`` of two expressions with one output; a variable that holds a boolean."""
+        """Return a variable with the boolean result of ``and`` or ``or`` of two expressions with one output."""
         own = self.condition(node.left, here)
         result = own if is_name(own) else self.bind(own)
         with self.block(f"if {result}:" if node.operator == "and" else f"if not {result}:"):
@@ -546,7 +556,7 @@ class PythonCode:
         return result
 
     def _alternative(self, node: ast.Alternative, here: str, sink: Sink) -> None:
-        """``left // right``: the true outputs of ``left``, or ``right`` when there is none.
+        """``left // right``: the true outputs of ``left``, or ``right`` if there is none.
 
         Errors of ``left`` are errors, and a generator on the left falls back once, not per element.
         """
@@ -566,7 +576,7 @@ class PythonCode:
             self._first_or_others(node, here, sink)
 
     def _chosen(self, result: str, left: str, right: str) -> str:
-        """An output of ``left // right``; where the left side is null or false, writing there makes it true."""
+        """Return an output of ``left // right``. If the left side is null or false, writing there makes it true."""
         if not {left, right} & self.origins.keys():
             return result
         other = f"instead({self.origin(left)}, {self.origin(right)}, {left}, {result})"
@@ -578,7 +588,10 @@ class PythonCode:
             sink.write(output)
 
     def _first_or_others(self, node: ast.Alternative, here: str, sink: Sink) -> None:
-        """Write ``left // right`` for a left side with any number of outputs; one that is missing may be written."""
+        """Write ``left // right`` for a left side with any number of outputs.
+
+        A single missing output may be written.
+        """
         is_traced, missing = here in self.origins, self.bind("[]")
 
         def write(output: str) -> None:
@@ -633,14 +646,17 @@ class PythonCode:
         return otherwise
 
     def _asked(self, condition: Node, here: str, use: Callable[[str], None]) -> None:
-        """Write what is done with every output of a condition, as Python that is true if the output is."""
+        """Write the use of every output of a condition, as Python that is true if the output is."""
         if condition in self.module.singles:
             use(self.condition(condition, here))
         else:
             self.each(condition, here, Sink(lambda output: use(truth(self.named(output)))))
 
     def _attempt(self, node: ast.Try, here: str, sink: Sink) -> None:
-        """``try body``: its outputs up to the first error that can be caught; limits and missing references cannot."""
+        """``try body``: its outputs up to the first error that can be caught.
+
+        Limits and missing references cannot be caught.
+        """
         match node.body:
             case _ if node.handler is not None:
                 raise ValueError("a handler is not plain")
@@ -652,7 +668,7 @@ class PythonCode:
                 self.streamed(lambda code: code.tried(lambda: code.produce(body), None), here, sink)
 
     def tried(self, write: Callable[[], str | None], sink: Sink | None) -> None:
-        """Write what runs up to the first error that can be caught, and the sink for its output."""
+        """Write code that runs up to the first error that can be caught, and the sink for its output."""
         with self.block("try:"):
             output = write()
         with self.block("except UNCAUGHT:"):
@@ -734,24 +750,24 @@ class PythonCode:
         match message:
             case ast.Literal(str() as text):
                 self.line(f"refuse({self.module.constant(text)})")
-                # Never reached; but what is done with an output has to be written, or a variable would have no value.
+                # Never reached. But the use of an output has to be written, or a variable would have no value.
                 sink.write("None")
             case _:
                 raise ValueError("error with a computed message is not plain")
 
     def _membership(self, name: str, candidates: Node, here: str, sink: Sink) -> None:
-        """Write ``IN(candidates)``; of a list of texts as one comparison."""
+        """Write ``IN(candidates)``. A list of texts becomes one comparison."""
         terms = terms_of(candidates)
         texts = [term.value for term in terms if isinstance(term, ast.Literal) and isinstance(term.value, str)]
         if len(texts) == len(terms):
             values = "".join(f"{self.module.constant(text)}, " for text in texts)
-            # Nothing but a text equals a text, so Python's comparison is that of jq.
+            # Only a text equals a text, so Python compares as jq does.
             sink.write(self.bind(f"{here} in ({values})"))
         else:
             sink.write(self.bind(f"{name}({here}, {self.generator(candidates)}({here}))"))
 
     def _map(self, body: Node, here: str, sink: Sink) -> None:
-        """Write ``map(body)``; the elements of null are an error here."""
+        """Write ``map(body)``. Here the elements of null are an error."""
         array = self.array([], here)
         append = Sink(lambda output: self.append(array, output), short=True)
         self.elements(here, Sink(lambda element: self.each(body, element, append)), "elements")
@@ -843,7 +859,7 @@ class PythonCode:
         return f"t{self._variables}"
 
     def bind(self, expression: str) -> str:
-        """A new variable with the value of a Python expression, computed here and now; an atom keeps its origin."""
+        """Return a new variable with the value of a Python expression, computed here. An atom keeps its origin."""
         name = self.new()
         self.line(f"{name} = {expression}")
         return self.located(name, self.origins.get(expression))
@@ -929,21 +945,21 @@ def is_comparison(operator: str) -> bool:
 
 
 def arithmetic(operator: str, left: str, right: str, result: str) -> str:
-    """Python for ``left operator right``; ``result`` is the variable that will hold it."""
+    """Return Python for ``left operator right``. ``result`` is the variable that will hold it."""
     general = f"{_FUNCTIONS[operator]}({left}, {right})"
     variables = [atom for atom in (left, right) if not is_integer(atom)]
     integers = "".join(f"type({atom}) is int and " for atom in variables)
-    # `type(...) is int` leaves out booleans, with which Python would compute.
+    # `type(...) is int` excludes booleans. Python would compute with them.
     if operator == "*":
         return f"{result} if {integers}-{_EXACT} <= ({result} := {left} * {right}) <= {_EXACT} else {general}"
     if operator in ("+", "-") and len(variables) == 1:
-        # Where the result is that small both operands are; a larger one would have been rounded before.
+        # If the result is that small, both operands are. A larger operand would have been rounded before.
         return f"{result} if {integers}-{_SAFE} < ({result} := {left} {operator} {right}) < {_SAFE} else {general}"
     return general
 
 
 def comparison(operator: str, left: str, right: str) -> str:
-    """Python for a comparison; the left side has a name, or both are named or literals."""
+    """Return Python for a comparison. The left side has a name, or both sides are named or literals."""
     if operator in _ORDERS:
         general = _ORDERS[operator].format(left=left, right=right)
         return f"{left} {operator} {right} if type({left}) is int else {general}" if is_integer(right) else general
@@ -953,7 +969,7 @@ def comparison(operator: str, left: str, right: str) -> str:
 
 
 def _equality(left: str, right: str) -> str:
-    # Each is one object; `==` would find that 1 is true.
+    # Each of these is a single object. `==` would find that 1 is true.
     if right in ("None", "True", "False"):
         return f"{left} is {right}"
     if is_text(right):

@@ -1,27 +1,27 @@
 """How much an expression can make of its input, proved before it runs.
 
-A plain expression cannot loop. But jq runs every combination of the outputs of its operands, and a value can be
-copied many times: ``.[] + .[]`` has as many outputs as the square of the elements, and ``[., .] | [., .]`` doubles
-with every pipe. An expression is plain only if neither can get out of hand:
+A plain expression cannot loop. But jq runs every combination of the outputs of its operands, and a value can be copied
+many times: ``.[] + .[]`` has as many outputs as the square of the elements, and ``[., .] | [., .]`` doubles with every
+pipe. An expression is plain only if neither can get out of hand:
 
-1. *One generator.* Where jq combines operands (an operator, a key, the entries of an object, the pieces of a string,
-   the input and the argument of a function, the condition and the branches of ``if``), the number of outputs of
-   at most one of them may depend on the input. The others, which run again for each of its outputs, then have to
-   be *light*: take a constant time and return values of constant size. Constants are light, and so are lengths,
-   types, products of paths, and what is computed from those. A path is not, nor is ``.x // 1``: the value there may
-   have any size; ``.x // 1 | numbers`` is. Next to ``*``, ``%``, ``and``, ``or`` and ``has``, and as a key, it is
-   enough to take a constant time: there a path is allowed.
-2. *Size.* All outputs together are at most 256 times as large as the input. Pipes multiply; commas, operators,
-   arrays, objects and strings add.
+1. *One generator.* jq combines operands in several constructs (an operator, a key, the entries of an object, the pieces
+   of a string, the input and the argument of a function, the condition and the branches of ``if``). The number of
+   outputs may depend on the input for at most one of the operands. The others run again for each of its outputs, so
+   they have to be *light*: take a constant time and return values of constant size. Constants are light. So are
+   lengths, types, products of paths, and values computed from those. A path is not light, nor is ``.x // 1``: the value
+   there may have any size. ``.x // 1 | numbers`` is light. Next to ``*``, ``%``, ``and``, ``or`` and ``has``, and as a
+   key, a constant time is enough: there a path is allowed.
+2. *Size.* All outputs together are at most 256 times as large as the input. Pipes multiply. Commas, operators, arrays,
+   objects and strings add.
 3. *Work.* There are at most 1024 steps for every element of the input.
 
 The size of a value is the number of values in it, with one more for every 16 characters of its texts.
 
-Why this is a proof and not fuel at run time: the code of an expression is plain loops of Python without counters. A
-counter in each loop alone made expressions of the catalogue 1.06 to 1.5 times as slow, and it does not bound sizes:
-each new array, object and text would have to be measured as well. Fuel also fails when an object is large, in the
-middle of an answer. The proof fails when a definition is loaded, names the construct, and leaves the expression to a
-process with limits.
+Why this is a proof and not fuel at run time: the code of an expression is plain loops of Python without counters. Just
+a counter in each loop made expressions of the catalogue 1.06 to 1.5 times as slow, and it does not bound sizes: each
+new array, object and text would have to be measured as well. Fuel also fails when an object is large, in the middle of
+an answer. The proof fails when a definition is loaded, names the construct, and leaves the expression to a process with
+limits.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,9 +49,9 @@ MOST_REPEATED: Final = 256
 class Growth(Struct, frozen=True, gc=False):
     """The size of an expression's outputs for an input of any size.
 
-    ``count`` is the largest number of outputs, None when it depends on the input. ``size`` and ``work`` are
-    factors of the size of the input, and so is ``yields``, a bound of a number of outputs that depends on the input
-    (0: the size). A ``cheap`` expression takes a constant time; the outputs of a ``small`` one have a constant size.
+    ``count`` is the largest number of outputs, or None if it depends on the input. ``size`` and ``work`` are factors of
+    the size of the input. So is ``yields``, a bound of a number of outputs that depends on the input (0: the size). A
+    ``cheap`` expression takes a constant time. The outputs of a ``small`` one have a constant size.
     """
 
     count: int | None = 1
@@ -93,7 +93,7 @@ def piped(left: Growth, right: Growth) -> Growth:
 
 
 def joined(parts: Sequence[Growth]) -> Growth:
-    """The outputs of one part after those of another, as of a comma."""
+    """Return the outputs of one part followed by the outputs of another, as a comma has them."""
     counts = [part.count for part in parts]
     return Growth(
         count=None if None in counts else sum(part.outputs for part in parts),
@@ -126,7 +126,7 @@ def combined(operands: Sequence[Growth]) -> Growth:
 
 
 def clash(operands: Sequence[Growth], *, paths_are_light: bool = False) -> str:
-    """Why operands may not be combined; nothing if they may."""
+    """Return why operands may not be combined, or an empty text if they may."""
     generators = [operand for operand in operands if operand.count is None]
     if len(generators) > 1:
         return "combines every output of one operand with every output of another"
@@ -153,7 +153,7 @@ def text(value: str) -> Growth:
 
 
 def written(value: Growth) -> Growth:
-    """Values as JSON text; a control character takes six."""
+    """Return the growth of values as JSON text. A control character takes six characters."""
     return replace(value, size=value.size * _AS_TEXT, cheap=value.is_light, yields=value.outputs)
 
 
@@ -163,7 +163,7 @@ def repeated(value: Growth) -> Growth:
 
 
 Cost: TypeAlias = Callable[[FunctionCall, list[Growth]], Growth | str]
-"""What a call makes of its input, from what its arguments make of it; a text is why it cannot run in process."""
+"""How a call grows its input, from the growth of its arguments. A text is the reason why it cannot run in process."""
 
 _NUMBER: Final = 3
 _SEARCH: Final = 2  # a character takes up to some 15 ns for each instruction of a pattern
@@ -205,7 +205,7 @@ def summed(terms: Growth) -> Growth:
 
 
 def among(candidates: Growth) -> Growth | str:
-    """One comparison with each output, of which there may not be many."""
+    """Return the growth of one comparison with each output. There may be only few outputs."""
     if candidates.count is None:
         return "compares its input with a number of values that depends on the input"
     return replace(ANSWER, work=candidates.work + candidates.count)
@@ -247,11 +247,11 @@ def decided(*arguments: Growth) -> Growth:
 
 
 _Found: TypeAlias = Callable[[int, bool, list[Growth]], Growth]
-"""What a function makes of one match with a number of captures, or of all matches if the second argument is true."""
+"""How a function grows one match with a number of captures, or all matches if the second argument is true."""
 
 
 def regex(found: _Found, *, all_groups: bool) -> Cost:
-    """What a function makes of a regular expression, of which every instruction may run for each character.
+    """Return the cost of a regular expression. Each of its instructions may run for each character.
 
     Only captures with a name count if not ``all_groups``.
     """
@@ -265,7 +265,7 @@ def regex(found: _Found, *, all_groups: bool) -> Cost:
         growth = found(1 + groups, is_everywhere, arguments)
         work = _REMEMBERED if size <= _SMALL else min(_SEARCH * size, _LARGE)
         if is_everywhere and growth is not ANSWER:
-            # There may be a match at each character, of which some count as much as one value.
+            # There may be a match at each character, and some characters count as much as one value.
             work += _SEARCHES + growth.work * CHARACTERS
             growth = replace(growth, size=growth.size * CHARACTERS, work=work)
         else:
@@ -294,4 +294,4 @@ SUB: Final = regex(
     lambda captured, _, arguments: Growth(size=captured * arguments[1].size, work=captured * arguments[1].work),
     all_groups=False,
 )
-"""What each function of a regular expression makes of it."""
+"""The cost of each function with a regular expression."""

@@ -1,6 +1,6 @@
-"""All that is known of jq's functions by name: a record of each that runs in this process, and tables of the others.
+"""All functions of jq by name: a record of each that runs in this process, and tables of the others.
 
-The work of a function here grows with the size of its input, apart from sorting; none of them loops by itself. To add
+The work of a function here grows with the size of its input, apart from sorting. None of them loops by itself. To add
 one, write its record: the compiler, the analyses, the check against a CRD, the export and the tests take it from
 `FUNCTIONS`.
 """
@@ -20,16 +20,16 @@ from karta_interpreter.languages.jq.syntax import Array, FunctionCall, Identity,
 
 
 class Argument(Enum):
-    """What an argument has to be, and how often it runs."""
+    """The kind of an argument, and how often it runs."""
 
     ONCE = auto()
-    """Any expression; runs once for the input of the call."""
+    """Any expression. Runs once for the input of the call."""
     EACH = auto()
-    """Any expression; runs for each element, or for each output of another argument."""
+    """Any expression. Runs for each element, or for each output of another argument."""
     PATTERN = auto()
-    """Any expression whose outputs are regular expressions; runs once."""
+    """Any expression that returns regular expressions. Runs once."""
     SINGLE = auto()
-    """An expression with exactly one output; runs for each match."""
+    """An expression with exactly one output. Runs for each match."""
     FLAGS = auto()
     """A literal text with the flags of a regular expression, or null."""
     TEXT = auto()
@@ -43,12 +43,12 @@ class Outputs(Enum):
     EACH = auto()
     """One for each combination of outputs of its arguments, at most."""
     FEW = auto()
-    """One or none for each of them."""
+    """At most one for each of them."""
     MANY = auto()
 
 
 class Result(Enum):
-    """What the outputs of a call are, for every input that it does not fail for."""
+    """The kind of the outputs of a call, for every input that it does not fail for."""
 
     ANY = auto()
     NUMBER = auto()
@@ -75,7 +75,7 @@ class Result(Enum):
 
 
 class Reads(Enum):
-    """What a call reads of its input, and which parts of that its outputs are; mostly none."""
+    """Which parts of its input a call reads, and which of them are its outputs. Most calls return none of them."""
 
     ALL = auto()
     """All of it, to compute new values."""
@@ -84,9 +84,9 @@ class Reads(Enum):
     SELF = auto()
     """The input is the output, if there is one. Arguments are conditions."""
     FIRST = auto()
-    """What the argument reads; the outputs are among its outputs."""
+    """The parts that the argument reads. The outputs are among the argument's outputs."""
     PRESENCE = auto()
-    """What the argument reads to have outputs."""
+    """The parts that the argument reads to have outputs."""
     OUTPUTS = auto()
     """All outputs of the argument, to compute a new value."""
     ELEMENTS = auto()
@@ -105,9 +105,9 @@ class Code(Enum):
     FILTER = auto()
     """Calls it with the input and the argument, as a generator function."""
     REGEX = auto()
-    """Calls it with the input and a pattern; it has one output."""
+    """Calls it with the input and a pattern. It has one output."""
     MATCHES = auto()
-    """Calls it with the input and a pattern; it has an output for each match."""
+    """Calls it with the input and a pattern. It has an output for each match."""
     NOTHING = auto()
     NOT = auto()
     FIRST = auto()
@@ -129,16 +129,18 @@ class Function:
     outputs: Outputs
     result: Result
     implementation: Callable[..., Any] | None
-    """The Python function that the written code calls; None if the code of the call needs none."""
+    """The Python function that the written code calls, or None if it calls none."""
     cost: Cost
     reads: Reads
     origin: str | None
-    """Python for where the output is read from, with ``{origin}`` and ``{here}`` of the input and ``{result}``; None if
-    there is no such place, or if the code hands on values that have origins of their own.
+    """Python for the origin of the output, with ``{origin}`` and ``{here}`` of the input and ``{result}``.
+
+    None if there is no such place, or if the code hands on values that have origins of their own.
     """
     code: Code | tuple[str, ...] | Callable[..., Node]
-    """What writes the call; or the types of the inputs that the call hands on, or what makes the expression that the
-    call stands for of its arguments.
+    """The writer of the call, or the types of the inputs that the call hands on, or a function of its arguments.
+
+    Such a function returns the expression that the call stands for.
     """
 
     @property
@@ -156,7 +158,7 @@ _SAME: Final = Growth()
 _SPACE: Final = "".join(
     map(chr, (*range(9, 14), 32, 133, 160, 5760, *range(8192, 8203), 8232, 8233, 8239, 8287, 12288))
 )
-"""The white space of Unicode, as jq and gojq know it; Python's own also has the separators of ASCII."""
+"""The white space of Unicode, as jq and gojq know it. Python's own also has the separators of ASCII."""
 
 _LOWER: Final = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 """Changes only the letters A to Z."""
@@ -171,14 +173,14 @@ _CostOfOne: TypeAlias = Callable[[Growth], Growth | str]
 
 
 def _cost(known: Growth | Callable[..., Growth | str]) -> Cost:
-    """The cost of a call that is known, or depends on those of its arguments alone."""
+    """Return the cost of a call that is known, or depends only on the costs of its arguments."""
     return lambda _, arguments: known if isinstance(known, Growth) else known(*arguments)
 
 
 def _of_input(
     name: str, implementation: Callable[[JSON], JSON], cost: Growth, result: Result, origin: str | None
 ) -> Function:
-    """A function of the input alone, with one output."""
+    """Return a function that depends only on its input, with one output."""
     return Function(name, (), Outputs.ONE, result, implementation, _cost(cost), Reads.ALL, origin, Code.INPUT)
 
 
@@ -188,7 +190,7 @@ def _of_values(name: str, implementation: Callable[[JSON, JSON], JSON], cost: _C
 
 
 def _of_text(name: str, function: Callable[[str], str]) -> Function:
-    """A function of a string alone, which returns one of the same size."""
+    """Return a function of one string that returns a string of the same size."""
     return _of_input(name, lambda value: function(values.text_of(name, value)), _SAME, Result.TEXT, None)
 
 
@@ -202,7 +204,7 @@ def _of_texts(name: str, function: Callable[[str, str], JSON], cost: _CostOfOne,
 
 
 def _of_number(name: str, function: Callable[[values.Number], values.Number]) -> Function:
-    """A function of a number alone, which returns a number."""
+    """Return a function of one number that returns a number."""
 
     def implementation(value: JSON) -> values.Number:
         if values.is_number(value):
@@ -231,7 +233,7 @@ def _written(
     reads: Reads,
     code: Code | Callable[..., Node],
 ) -> Function:
-    """A function for which Python is written in place; the outputs that it hands on keep their origins."""
+    """Return a function with Python written in place. The outputs that it hands on keep their origins."""
     return Function(name, arguments, outputs, result, None, _cost(cost), reads, None, code)
 
 
@@ -381,12 +383,12 @@ def key_of(node: FunctionCall) -> Key:
 
 
 def function_of(node: FunctionCall) -> Function | None:
-    """The record of the function that a call names; None if it does not run in this process."""
+    """Return the record of the function that a call names, or None if it does not run in this process."""
     return FUNCTIONS.get(key_of(node))
 
 
 def result_of(node: FunctionCall) -> Result:
-    """What the outputs of a call are, as far as it is known."""
+    """Return the kind of the outputs of a call, as far as it is known."""
     function = function_of(node)
     return function.result if function else Result.ANY
 
@@ -403,7 +405,7 @@ GENERATORS: Final = _GENERATING | {key for key, function in FUNCTIONS.items() if
 """The functions with any number of outputs that an expression may call."""
 
 PICKERS: Final = _PICKING | {key for key, function in FUNCTIONS.items() if function.result is Result.OUTPUT}
-"""The functions whose outputs are some of those of their last argument."""
+"""The functions that return some of the outputs of their last argument."""
 
 BUILTINS: Final = (
     FUNCTIONS.keys()
@@ -421,9 +423,10 @@ BUILTINS: Final = (
     truncate_stream/1 until/2 utf8bytelength/0 y0/0 y1/0 yn/2
     """)
 )
-"""What both gojq 0.12.19 and jq 1.8 have, apart from what is forbidden: what runs in this process, and the rest.
+"""The functions of both gojq 0.12.19 and jq 1.8, apart from forbidden ones.
 
-From jq's own ``builtins``, and from ``internalFuncs`` of func.go and builtin.jq of gojq.
+Those that run in this process, and the rest. From jq's own ``builtins``, and from ``internalFuncs`` of func.go and
+builtin.jq of gojq.
 """
 
 ONLY_JQ: Final = _named("""
@@ -447,5 +450,5 @@ FORBIDDEN: Final = {
 }
 """Functions that may not be called, with any number of arguments, and why.
 
-The first six are Karta's own; the others reach out of the expression, or would stop the process.
+The first six are Karta's own. The others reach out of the expression, or would stop the process.
 """

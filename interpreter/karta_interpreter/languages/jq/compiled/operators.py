@@ -1,4 +1,4 @@
-"""What constructs and operators of jq do with values: parts of them, iteration, objects, texts and arithmetic."""
+"""Constructs and operators of jq on values: parts of them, iteration, objects, texts and arithmetic."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,7 +43,7 @@ def item(value: JSON, key: JSON) -> JSON:
 
 
 def at_path(value: JSON, path: JSON) -> JSON:
-    """``getpath(path)``: the value at a list of keys and indices; null inside of null."""
+    """``getpath(path)``: the value at a list of keys and indices. Inside of null it is null."""
     if not isinstance(path, list):
         raise QueryEvaluationError(f"a path is a list, not {type_name(path)}")
     for key in path:
@@ -52,7 +52,7 @@ def at_path(value: JSON, path: JSON) -> JSON:
 
 
 def position(values: Sequence[JSON], key: Number) -> int | None:
-    """The index from the start that a number means, None when there is no such element."""
+    """Return the index from the start that a number means, or None if there is no such element."""
     index = math.trunc(normal(key))
     index += len(values) if index < 0 else 0
     return index if 0 <= index < len(values) else None
@@ -72,7 +72,7 @@ def part(value: JSON, start: JSON, stop: JSON) -> JSON:
 
 
 def elements(value: JSON) -> Sequence[JSON]:
-    """The outputs of ``.[]`` in jq; the values of an object come in the order of its keys."""
+    """Return the outputs of ``.[]`` in jq. The values of an object come in the order of its keys."""
     if not isinstance(value, (list, dict)):
         raise QueryEvaluationError(f"cannot iterate over {type_name(value)}")
     check_size(value)
@@ -103,7 +103,7 @@ def key_of(key: JSON) -> str:
 
 
 def objects(entries: Sequence[tuple[Many, Many]], value: JSON) -> Iterator[dict[str, JSON]]:
-    """``{key: value, ...}``, one object for every combination of keys and values; the last entry is the inner loop."""
+    """``{key: value, ...}``, one object for every combination of keys and values. The last entry is the inner loop."""
     if not entries:
         yield {}
         return
@@ -115,7 +115,7 @@ def objects(entries: Sequence[tuple[Many, Many]], value: JSON) -> Iterator[dict[
 
 
 def texts(parts: Sequence[tuple[Many, Callable[[JSON], str]]], value: JSON) -> Iterator[str]:
-    """A string with interpolations, for every combination of outputs; those of the first part are the inner loop."""
+    """A string with interpolations, for every combination of outputs. The first part is the inner loop."""
     if not parts:
         yield ""
         return
@@ -144,12 +144,12 @@ def too_many() -> NoReturn:
     raise QueryLimitError(f"it gives more than {MOST_RESULTS} results")
 
 
-_SMALL: Final = 2**52  # two of them are no more than 2**53 together
+_SMALL: Final = 2**52  # the sum of two is at most 2**53
 _INT64: Final = 2**63
 
 
 def add(left: JSON, right: JSON) -> JSON:
-    """``left + right``; null is neutral, arrays are joined, the right object wins."""
+    """``left + right``. Null is neutral, arrays are joined, the right object wins."""
     if type(left) is int and type(right) is int and -_SMALL < left < _SMALL and -_SMALL < right < _SMALL:
         return left + right
     if left is None or right is None:
@@ -186,7 +186,7 @@ def multiply(left: JSON, right: JSON) -> JSON:
 
 
 def merge(left: JSON, right: JSON) -> JSON:
-    """``left * right`` of objects, at every depth; of anything else it is their product."""
+    """``left * right`` of objects, at every depth. Any other values are multiplied."""
     if not (isinstance(left, dict) and isinstance(right, dict)):
         return multiply(left, right)
     merged = left | right
@@ -208,7 +208,7 @@ def divide(left: JSON, right: JSON) -> JSON:
 
 
 def modulo(left: JSON, right: JSON) -> JSON:
-    """``left % right`` of the integer parts; the sign is that of ``left``."""
+    """``left % right`` of the integer parts. The sign is the sign of ``left``."""
     if not (is_number(left) and is_number(right)):
         raise _cannot(left, right, "divided")
     divisor = abs(_integer(right))
@@ -226,7 +226,7 @@ def negate(value: JSON) -> JSON:
 
 
 def total(values: Iterable[JSON]) -> JSON:
-    """The sum of many values in time that grows with their size; null when there are none."""
+    """Return the sum of many values in time that grows with their size, or null if there are none."""
     terms = [value for value in values if value is not None]
     if len(terms) < 2:  # noqa: PLR2004 - nothing to add
         return terms[0] if terms else None
@@ -245,7 +245,7 @@ def total(values: Iterable[JSON]) -> JSON:
 
 
 def split(text: str, separator: str) -> list[str]:
-    """The parts of a text between separators; its characters when the separator is empty."""
+    """Return the parts of a text between separators, or its characters if the separator is empty."""
     if not text:
         return []
     return text.split(separator) if separator else list(text)

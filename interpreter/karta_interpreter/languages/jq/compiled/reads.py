@@ -1,8 +1,8 @@
 """Which parts of its input a plain expression reads, and at which of them it may be written.
 
 Both analyses are conservative: a construct other than a path, a choice or a condition counts as reading all of its
-input, and nothing is known of where it may be written. Both take a time that is linear in the expression's length:
-where choices multiply, all of their outputs count as read.
+input, and as written nowhere that is known. Both take a time that is linear in the expression's length: if choices
+multiply, all of their outputs count as read.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,13 +17,15 @@ from karta_interpreter.languages.jq.syntax import Node
 Projections: TypeAlias = tuple[Projection, ...]
 
 _MOST_OUTPUTS: Final = 32
-"""The most parts of the input that one expression is followed through; more of them count as read whole."""
+"""The most parts of the input that one expression is followed through. Beyond that they count as read whole."""
 
 
 def project(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0911, PLR0912 - one case each
-    """Mark what an expression looks at to compute its outputs; return the parts that outputs are, unless computed.
+    """Mark the parts that an expression reads to compute its outputs.
 
-    What becomes of the outputs is for the caller to mark.
+    Return the parts that are outputs, unless computed.
+
+    The caller marks the use of the outputs.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> from karta_interpreter.base.k8s.projection import Projection
@@ -104,7 +106,7 @@ def _choices(ways: Iterable[Projections]) -> Projections:
 
 
 def mark_all(parts: Iterable[Projection]) -> Projections:
-    """Mark all of some parts as read. What is computed from them is not part of the input."""
+    """Mark all of some parts as read. Values computed from them are not part of the input."""
     for part in parts:
         part.take_all()
     return ()
@@ -118,9 +120,10 @@ _NOTHING: Final = ast.FunctionCall("empty")
 
 
 def sources(node: Node) -> Node | None:
-    """An expression for the values at all paths that ``node`` may be written through, and perhaps at others.
+    """Return an expression for the values at all paths that ``node`` may be written through, and perhaps at others.
 
-    None if the expression does not show them, as for every function that is not named here: that is right for all.
+    Returns None if the expression does not show them, as for every function that is not named here. That is always
+    right.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> from karta_interpreter.languages.jq.syntax.printer import render
@@ -150,7 +153,7 @@ def sources(node: Node) -> Node | None:
 
 
 def _is_path(node: Node) -> bool:
-    """Whether all outputs are values at paths, and none is computed."""
+    """Return whether all outputs are values at paths, and not computed."""
     match node:
         case ast.Identity() | ast.FunctionCall("select", (_,)):
             return True

@@ -1,11 +1,14 @@
 r"""Regular expressions in the dialect of Go, which gojq reads: RE2 itself.
 
-A search takes a time that grows with the text and with the size of the pattern. To find all matches
-takes as many searches, which may read the rest of the text each; `MOST_STEPS` bounds them.
+A search takes a time that grows with the text and with the size of the pattern. Finding all matches takes as many
+searches, and each may read the rest of the text. `MOST_STEPS` bounds them.
 
-Some patterns are rejected because RE2 differs from Go's own package: ``\C`` and names of groups that are not ASCII,
-which Go does not have; ``\B``, which RE2 also finds inside of a character; a name for two groups, of which this package
-knows one; and names of Unicode classes that only Go knows (``\p{Letter}``).
+Some patterns are rejected because RE2 differs from Go's own package:
+
+- ``\C`` and names of groups that are not ASCII. Go does not have them.
+- ``\B``. RE2 also finds it inside of a character.
+- A name for two groups. This package knows one of them.
+- Names of Unicode classes that only Go knows (``\p{Letter}``).
 """
 
 import re
@@ -26,7 +29,7 @@ MOST_STEPS: Final = 2**24
 
 COMPUTED_SIZE: Final = 100
 COMPUTED_GROUPS: Final = 2
-"""What a pattern may be that is only known when it is used."""
+"""The most groups of a pattern that is only known when it is used."""
 
 _LONGEST_KEPT: Final = 128
 _MEMORY: Final = 2**20
@@ -39,8 +42,8 @@ _NAME: Final = re.compile(r"\(\?P?<(\w+)>")
 class Pattern:
     """A compiled pattern: its number of instructions and the name of each group.
 
-    ``found`` is whether a text has a match. ``kept`` is the same and remembers the last answers, for short
-    texts: those of many objects are equal.
+    ``found`` tells whether a text has a match. ``kept`` does the same and remembers the last answers, for short texts,
+    because many objects have equal ones.
     """
 
     size: int
@@ -85,7 +88,7 @@ def compile_pattern(pattern: str, flags: str = "") -> Pattern:
 
 
 def computed_pattern(pattern: JSON, flags: str) -> Pattern:
-    """A pattern that comes from the object; QueryEvaluationError for an invalid one and one that is too large."""
+    """Return a pattern that comes from the object. Raise QueryEvaluationError for an invalid or too large one."""
     try:
         compiled = compile_pattern(text_of("a pattern", pattern), flags)
     except ValueError as error:
@@ -96,13 +99,13 @@ def computed_pattern(pattern: JSON, flags: str) -> Pattern:
 
 
 def test(value: JSON, pattern: Pattern) -> bool:
-    """``test(pattern)``; the last answers to short texts are remembered."""
+    """``test(pattern)``. The last answers to short texts are remembered."""
     is_short = type(value) is str and len(value) <= _LONGEST_KEPT
     return pattern.kept(value) if is_short else pattern.found(value)
 
 
 def match(value: JSON, pattern: Pattern) -> Iterator[JSON]:
-    """``match(pattern)``; offsets and lengths count characters."""
+    """``match(pattern)``. Offsets and lengths count characters."""
     for found in _matches(text_of("match", value), pattern):
         captures: list[JSON] = [
             {"name": name, **_part(found, index)} for index, name in enumerate(pattern.groups, start=1)
@@ -137,7 +140,7 @@ def split(value: JSON, pattern: Pattern) -> list[str]:
 
 
 def replace(value: JSON, pattern: Pattern, replacement: Callable[[JSON], Iterator[JSON]]) -> str:
-    """``sub(pattern; replacement)``, for a replacement with one output; null is an empty text, as in gojq."""
+    """``sub(pattern; replacement)``, for a replacement with one output. Null is an empty text, as in gojq."""
     text, end = text_of("sub", value), 0
     pieces: list[str] = []
     for found in _matches(text, pattern):
@@ -179,7 +182,7 @@ def _search(pattern: str, most: int) -> Callable[[JSON], bool]:
 
 
 def _matches(text: str, pattern: Pattern) -> Iterator[Any]:
-    """The first match, or all of them: as in Go none is empty where another one ends."""
+    """Yield the first match, or all of them. As in Go, none is empty at the end of another one."""
     try:
         if not pattern.everywhere:
             # Most texts have no match, and the set finds that sooner than the pattern, which also finds the place.
@@ -214,7 +217,7 @@ _EVERYWHERE: Final = ("gsub", "scan", "split", "splits")
 
 @dataclass(frozen=True, slots=True)
 class RegexCall:
-    """The parts of a call; ``flags`` is None if they are not a literal text."""
+    """The parts of a call. ``flags`` is None if they are not a literal text."""
 
     pattern: Node
     flags: str | None
@@ -238,7 +241,7 @@ class RegexCall:
         return cls(pattern, None, replacement)
 
     def compiled(self) -> Pattern | None:
-        """The pattern if both it and the flags are known; raises ValueError for one that Go cannot read."""
+        """Return the pattern if both it and the flags are known. Raise ValueError for one that Go cannot read."""
         if self.flags is None or not (isinstance(self.pattern, Literal) and isinstance(self.pattern.value, str)):
             return None
         return compile_pattern(self.pattern.value, self.flags)

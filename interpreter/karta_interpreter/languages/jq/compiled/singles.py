@@ -14,7 +14,7 @@ _COMBINING: Final = (
 
 
 class Singles:
-    """The nodes that have exactly one output, unless they fail; computed once for each.
+    """The nodes that have exactly one output, unless they fail. Computed once for each node.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> singles = Singles()
@@ -28,7 +28,7 @@ class Singles:
     def __contains__(self, node: Node) -> bool:
         known = self._known.get(id(node))
         if known is None:
-            # with the node, which stays alive so that its id is that of no other
+            # with the node, to keep it alive: no other node then gets its id
             known = self._known[id(node)] = node, self._has_one_output(node)
         return known[1]
 

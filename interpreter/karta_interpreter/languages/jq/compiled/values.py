@@ -35,7 +35,7 @@ def kind(value: JSON) -> str:
 
 
 def text_of(name: str, value: JSON) -> str:
-    """The value of a string; QueryEvaluationError naming the function for anything else."""
+    """Return the value of a string. Raise QueryEvaluationError naming the function for any other value."""
     if isinstance(value, str):
         return value
     raise QueryEvaluationError(f"{name} needs a string, not {type_name(value)}")
@@ -47,7 +47,7 @@ def is_number(value: JSON) -> TypeGuard[Number]:
 
 
 def normal(number: Number) -> Number:
-    """A number as a double holds it, or the largest double; integral ones as ints as long as they fit in 64 bits."""
+    """Return a number as a double holds it, or the largest double. Integral numbers are ints if they fit in 64 bits."""
     if type(number) is int and -_EXACT <= number <= _EXACT:
         return number
     if number != number:  # noqa: PLR0124 - so only NaN; JSON has none, but objects in Python may
@@ -108,7 +108,7 @@ def order_key(value: JSON) -> tuple[Any, ...]:
 
     null < false < true < numbers < strings (by code point) < arrays < objects (keys first, then values).
     """
-    if type(value) is str:  # what is sorted and grouped by, most of the time
+    if type(value) is str:  # the most common sort and group keys
         return 4, value
     match value:
         case bool():

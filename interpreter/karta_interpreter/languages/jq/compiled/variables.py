@@ -31,7 +31,7 @@ def with_values(values: Mapping[str, JSON], function: Callable[[A], B], argument
 
 
 def value_of(name: str) -> JSON:
-    """The value of a variable; raises QueryReferenceError when it has none, which is not the same as null."""
+    """Return the value of a variable. Raise QueryReferenceError if it has none. Null is a value."""
     value = _present.get().get(name, Unresolved(f"the reference ${name} has no value: it was not looked up"))
     if isinstance(value, Unresolved):
         raise QueryReferenceError(value.reason)

@@ -12,22 +12,22 @@ NOWHERE = Span(0, 0)
 
 
 class Node(Struct, frozen=True, gc=False, eq=False, kw_only=True):
-    """Base of every expression node, which is compared, hashed, shown and matched by its positional fields.
+    """Base of every expression node. Its positional fields define comparison, hash, display and matching.
 
     There are many kinds of nodes, and many nodes of each: a `Struct` takes a fifth of the memory that a dataclass takes
-    to be defined, and a twentieth of the time. Trees have no cycles, so the garbage collector leaves them alone.
+    to be defined, and a twentieth of the time. Trees have no cycles, so the garbage collector ignores them.
     """
 
     span: Span = NOWHERE
     _hash: int = 0
-    """The hash once it is known: that of a tree takes a visit of every node below, and is asked for at each level."""
+    """The hash once it is known. It takes a visit of every node below, and is needed at each level."""
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
         return self._parts() == other._parts()
 
-    def __ne__(self, other: object) -> bool:  # for that of a Struct does not ask the one above
+    def __ne__(self, other: object) -> bool:  # a Struct's own does not call __eq__ above
         return not self == other
 
     def __hash__(self) -> int:
@@ -68,20 +68,20 @@ class Text(Node, frozen=True):
 
 
 class Format(Node, frozen=True):
-    """A format used as a filter, ``@base64``; ``name`` has no ``@``."""
+    """A format used as a filter, ``@base64``. ``name`` has no ``@``."""
 
     name: str
 
 
 class Index(Node, frozen=True):
-    """``target.name``, ``target["name"]`` or ``target[key]``; ``.name`` is an index of the identity."""
+    """``target.name``, ``target["name"]`` or ``target[key]``. ``.name`` is an index of the identity."""
 
     target: Node
     key: Node
 
 
 class Slice(Node, frozen=True):
-    """``target[start:stop]``; at least one bound is given."""
+    """``target[start:stop]``. At least one bound is given."""
 
     target: Node
     start: Node | None
@@ -95,20 +95,20 @@ class Iterate(Node, frozen=True):
 
 
 class Try(Node, frozen=True):
-    """``try body catch handler``; ``body?`` and ``try body`` have no handler."""
+    """``try body catch handler``. ``body?`` and ``try body`` have no handler."""
 
     body: Node
     handler: Node | None = None
 
 
 class Array(Node, frozen=True):
-    """``[body]``; ``[]`` has no body."""
+    """``[body]``. ``[]`` has no body."""
 
     body: Node | None
 
 
 class Entry(Struct, frozen=True, gc=False):
-    """One ``key: value`` of an object construction; short forms are spelled out by the parser."""
+    """One ``key: value`` of an object construction. The parser spells out short forms."""
 
     key: Node
     value: Node
@@ -148,7 +148,7 @@ class Alternative(Node, frozen=True):
 
 
 class Binary(Node, frozen=True):
-    """Arithmetic ``+ - * / %``, comparison ``== != < <= > >=`` and logic ``and or``; ``operator`` is that text."""
+    """Arithmetic ``+ - * / %``, comparison ``== != < <= > >=`` and logic ``and or``. ``operator`` is that text."""
 
     operator: str
     left: Node
@@ -156,7 +156,7 @@ class Binary(Node, frozen=True):
 
 
 class Assign(Node, frozen=True):
-    """``left = right`` and the updating forms ``|= += -= *= /= %= //=``; ``operator`` is that text."""
+    """``left = right`` and the updating forms ``|= += -= *= /= %= //=``. ``operator`` is that text."""
 
     operator: str
     left: Node
@@ -164,14 +164,14 @@ class Assign(Node, frozen=True):
 
 
 class If(Node, frozen=True):
-    """``if c then a elif d then b else e end``; ``branches`` pairs conditions with results."""
+    """``if c then a elif d then b else e end``. ``branches`` pairs conditions with results."""
 
     branches: tuple[tuple[Node, Node], ...]
     otherwise: Node | None
 
 
 class VariablePattern(Struct, frozen=True, gc=False):
-    """``$name`` in a destructuring; ``name`` has no ``$``."""
+    """``$name`` in a destructuring. ``name`` has no ``$``."""
 
     name: str
 
@@ -185,8 +185,8 @@ class ArrayPattern(Struct, frozen=True, gc=False):
 class ObjectPattern(Struct, frozen=True, gc=False):
     """``{key: p, $name, "text": q, (expr): r}`` in a destructuring.
 
-    ``$name`` alone is the pair of its name as a literal key and its variable; ``$name: p`` binds both, as a key
-    that is a `VariablePattern`.
+    A plain ``$name`` is the pair of its name as a literal key and its variable. ``$name: p`` binds both, as a key that
+    is a `VariablePattern`.
     """
 
     entries: "tuple[tuple[Node | VariablePattern, Pattern], ...]"
@@ -223,7 +223,7 @@ class Foreach(Node, frozen=True):
 
 
 class Define(Node, frozen=True):
-    """``def name(params): definition; body``; a value parameter keeps its ``$`` in ``params``."""
+    """``def name(params): definition; body``. A value parameter keeps its ``$`` in ``params``."""
 
     name: str
     params: tuple[str, ...]
@@ -232,14 +232,14 @@ class Define(Node, frozen=True):
 
 
 class FunctionCall(Node, frozen=True):
-    """``name`` or ``name(a; b)``; ``name`` may be qualified, ``module::name``."""
+    """``name`` or ``name(a; b)``. ``name`` may be qualified, ``module::name``."""
 
     name: str
     arguments: tuple[Node, ...] = ()
 
 
 class Variable(Node, frozen=True):
-    """``$name``, without its ``$``; ``$ENV`` and ``$__loc__`` too."""
+    """``$name``, without its ``$``. ``$ENV`` and ``$__loc__`` too."""
 
     name: str
 

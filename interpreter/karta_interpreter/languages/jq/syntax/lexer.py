@@ -25,7 +25,7 @@ KEYWORDS = frozenset(
 
 
 class Kind(StrEnum):
-    """What a token is; ``SYMBOL`` covers every operator and bracket."""
+    """The kind of a token. ``SYMBOL`` covers every operator and bracket."""
 
     NAME = "name"
     KEYWORD = "keyword"
@@ -74,7 +74,7 @@ _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 def tokenize(text: str) -> list[Token]:
-    """Split an expression into its tokens, the last of which is the end.
+    """Split an expression into its tokens. The last token is the end.
 
     Raises `QuerySyntaxError` for text that no token starts with, an endless string or too long an expression.
 
@@ -99,8 +99,8 @@ def _check_size(text: str) -> None:
 class _Lexer:
     """Walks over the text once.
 
-    ``open_quotes`` holds where the strings around the current place begin; ``brackets`` counts, for each
-    interpolation around it, the parentheses that are open inside.
+    ``open_quotes`` holds the positions of the opening quotes around the current place. ``brackets`` counts the open
+    parentheses inside of each interpolation around it.
     """
 
     def __init__(self, text: str) -> None:
@@ -207,4 +207,4 @@ _HABITS = (
     (r"\u00a0", "this is a no-break space: write an ordinary one"),
 )
 _ANY_HABIT = re.compile("|".join(f"({pattern})" for pattern, _ in _HABITS))
-"""The syntax of other languages, of which jq has none outside of strings."""
+"""The syntax of other languages. jq has none of it outside of strings."""

@@ -37,7 +37,7 @@ DEPTH_LIMIT: Final = 200
 """How deep a tree may be: everything that walks over one may recurse as deep."""
 
 NESTING_LIMIT: Final = 128
-"""How deep the parser may recurse into itself; about 40 brackets inside of each other."""
+"""How deep the parser may recurse into itself: about 40 brackets inside of each other."""
 
 _CONSTANTS: Final = {"null": None, "true": True, "false": False}
 _EXACT_INTEGERS: Final = 2**53
@@ -54,10 +54,10 @@ _Around = Callable[[Node], Node]
 
 
 def parse(text: str) -> Node:
-    """The syntax tree of an expression.
+    """Return the syntax tree of an expression.
 
-    Raises `QuerySyntaxError`, which knows the place, for text that is not jq, is longer than 64 KiB or is
-    deeper than 200 steps.
+    Raises `QuerySyntaxError`, which knows the place, for text that is not jq, is longer than 64 KiB or is deeper than
+    200 steps.
 
     >>> parse(".spec.replicas // 1")
     Alternative(left=Index(target=Index(target=Identity(), key=Literal(value='spec')), \
@@ -113,7 +113,7 @@ class _Parser:
             return innermost
 
     def commas(self, around: list[_Around]) -> Node | None:
-        """Read expressions and the commas between them; None if more must follow, inside of ``around``."""
+        """Read expressions and the commas between them. Return None if more must follow, inside of ``around``."""
         left: Node | None = None
         while True:
             item = self.item()
@@ -193,7 +193,7 @@ class _Parser:
             return node
 
     def suffix(self, start: Token, target: Node) -> Node | None:
-        """The target with the suffix that comes next; None where no suffix does."""
+        """Return the target with the suffix that comes next, or None if there is no suffix."""
         if field := self.accept_kind(Kind.FIELD):
             key = ast.Literal(field.text, span=field.span)
             return self.suffixed(ast.Index(target, key, span=self.span(start)))
@@ -280,7 +280,7 @@ class _Parser:
         return ast.FunctionCall(name.text, span=name.span)
 
     def group(self, opened: Token) -> Node:
-        """Read the rest of ``(query)``; its parentheses belong to its place."""
+        """Read the rest of ``(query)``. Its parentheses belong to its place."""
         inner = self.query()
         self.close(opened)
         return replace(inner, span=self.span(opened))
@@ -291,7 +291,7 @@ class _Parser:
         return ast.Array(body, span=self.span(opened))
 
     def object(self, opened: Token) -> Node:
-        """Read the rest of ``{key: value, ...}``; a comma may follow the last entry."""
+        """Read the rest of ``{key: value, ...}``. A comma may follow the last entry."""
         entries: list[ast.Entry] = []
         while not self.at("}"):
             entries.append(self.object_entry())
@@ -442,7 +442,7 @@ class _Parser:
         return self.advance() if self.next.kind is kind else None
 
     def expect(self, text: str, what: str) -> Token:
-        """Take this symbol or keyword; ``what`` is where it belongs: "after the condition of `if`"."""
+        """Take this symbol or keyword. ``what`` says where it belongs: "after the condition of `if`"."""
         return self.accept(text) or self.fail(f"expected `{text}` {what}")
 
     def close(self, opened: Token) -> Token:
@@ -511,7 +511,7 @@ def _operation(operator: str, left: Node, right: Node) -> Node:
 
 
 def _negated(body: Node, span: Span) -> Node:
-    """A negation; of a number, the negative number."""
+    """Return a negation. A negated number is the negative number."""
     match body:
         case ast.Literal(int() | float() as number) if not isinstance(number, bool):
             return ast.Literal(-number, span=span)
@@ -537,6 +537,6 @@ def _joined(parts: list[str | Node]) -> Iterator[str | Node]:
 
 def _number(text: str) -> int | float:
     """The value of a number literal: a double as in gojq, kept as an integer where it is one."""
-    # Python reads 1e1000 as infinity; to jq and gojq it is the largest double.
+    # Python reads 1e1000 as infinity. In jq and gojq it is the largest double.
     value = min(float(text), sys.float_info.max)
     return int(value) if value.is_integer() and value <= _EXACT_INTEGERS else value

@@ -1,4 +1,4 @@
-"""How tight each construct of jq binds, for the parser and for the printer."""
+"""How tight each construct of jq binds, used by the parser and by the printer."""
 
 from enum import IntEnum
 from typing import Final
@@ -11,7 +11,7 @@ from karta_interpreter.languages.jq.syntax import Node
 
 
 class Precedence(IntEnum):
-    """The level that a place in an expression requires; a node that binds looser needs parentheses there."""
+    """The level that a place in an expression requires. A node that binds looser needs parentheses there."""
 
     QUERY = 0
     COMMA = 1
@@ -36,7 +36,7 @@ OPERATORS: Final = {
     **dict.fromkeys("*/%", Precedence.PRODUCT),
 }
 UNCHAINED: Final = (Precedence.ASSIGNMENT, Precedence.COMPARISON)
-"""Levels of which no two operators follow each other."""
+"""Levels with operators that cannot follow each other."""
 
 _LEVELS: Final = {
     **dict.fromkeys((ast.Pipe, ast.Bind, ast.Define, ast.Label), Precedence.QUERY),
@@ -66,10 +66,10 @@ Step = ast.Index | ast.Slice | ast.Iterate
 
 
 def optional_step(step: Step, span: Span) -> Node:
-    """A step with a ``?`` behind it.
+    """Return a step with a ``?`` behind it.
 
-    Where the key depends on the input the tree does not separate the step from what precedes it: there the ``?``
-    covers both.
+    If the key depends on the input, the tree does not separate the step from the text before it. There the ``?`` covers
+    both.
     """
     if isinstance(step.target, ast.Identity) or not has_fixed_key(step):
         return ast.Try(step, span=span)
@@ -98,7 +98,7 @@ def has_fixed_key(step: Step) -> bool:
 
 
 def split_path(node: Node) -> tuple[Node, tuple[str, ...]]:
-    """What the fields at the end of a path are fields of, and their names."""
+    """Return the base of the fields at the end of a path, and the names of these fields."""
     names: tuple[str, ...] = ()
     while isinstance(node, ast.Index) and isinstance(node.key, ast.Literal) and isinstance(node.key.value, str):
         names = (node.key.value, *names)

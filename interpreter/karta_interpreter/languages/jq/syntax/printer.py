@@ -13,7 +13,7 @@ _quoted = partial(json.dumps, ensure_ascii=False)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _LENIENT_STEP = "if . == null then .[]? else .[] end"
 _ENCLOSING = ast.Bind | ast.Define | ast.Label
-"""Nodes of which everything behind their text becomes part, as the body of ``def``."""
+"""Nodes that absorb everything behind their text, as the body of ``def``."""
 
 
 def render(node: Node, *, lenient: bool = False) -> str:
@@ -34,9 +34,9 @@ class _Printer:
     lenient: bool
 
     def show(self, node: Node | None, level: Precedence = Precedence.QUERY, *, last: bool | None = None) -> str:
-        """The text of a node in a place that requires a level; nothing for no node.
+        """Return the text of a node in a place that requires a level, or an empty text for no node.
 
-        ``last`` means that the place is the end of its query, where an enclosing node needs no parentheses.
+        ``last`` means that the place is the end of its query. An enclosing node needs no parentheses there.
         """
         if node is None:
             return ""
@@ -111,7 +111,7 @@ class _Printer:
         raise TypeError(node)
 
     def _path(self, target: Node) -> str:
-        """The text that a suffix follows; nothing for the identity, whose dot is that of the suffix."""
+        """Return the text before a suffix. It is empty for the identity, because the suffix has the dot."""
         if isinstance(target, ast.Identity):
             return ""
         text = self.show(target, Precedence.TERM)
@@ -138,12 +138,15 @@ class _Printer:
             case ast.Try(ast.Iterate(ast.Identity())):
                 return ".[]?"
             case ast.Try(ast.Index() | ast.Slice() | ast.Iterate() as step) if not is_optional_step(node):
-                # To jq a `?` right behind a step covers neither what precedes that nor its key.
+                # In jq a `?` right behind a step covers neither the text before the step nor its key.
                 return f"({self.show(step)})?"
         return f"{self.show(node.body, Precedence.TERM)}?"
 
     def _infix(self, node: ast.Alternative | ast.Assign | ast.Binary, operator: str) -> str:
-        """The text of an operation; only ``//`` may be chained to the right, assignments and comparisons not at all."""
+        """Return the text of an operation.
+
+        Only ``//`` chains to the right, assignments and comparisons do not chain at all.
+        """
         own = level_of(node)
         leans_right = own is Precedence.ALTERNATIVE
         left = self.show(node.left, Precedence(own + 1) if leans_right or own in UNCHAINED else own)

@@ -13,7 +13,7 @@ _NULL: Final = ast.Literal(None)
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The nodes directly below one, in the order of the text; keys inside of patterns are among them."""
+    """Yield the nodes directly below one, in the order of the text. Keys inside of patterns are among them."""
     for name in type(node).__match_args__:
         part = getattr(node, name)
         if isinstance(part, Node):
@@ -46,7 +46,7 @@ def parts_of(node: Node) -> Iterator[Node]:
 
 
 def terms_of(node: Node) -> list[Node]:
-    """The parts of a list, ``a, b, c``; the node itself where it is not a list."""
+    """Return the parts of a list, ``a, b, c``, or the node itself if it is not a list."""
     terms: list[Node] = []
     unseen = [node]
     while unseen:
@@ -99,7 +99,7 @@ def variables_in(node: Node) -> frozenset[str]:
 
 
 def field_of(node: Node, *names: str) -> Node:
-    """The expression of a field, or of one inside of that, of each output of an expression whose outputs are objects.
+    """Return the expression of a field, or of a nested field, in each output of an expression that returns objects.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> from karta_interpreter.languages.jq.syntax.printer import render
@@ -110,7 +110,9 @@ def field_of(node: Node, *names: str) -> Node:
 
 
 def owner_of(node: Node) -> Node | None:
-    """The expression of the objects one field of which an expression returns; None where it may return others.
+    """Return the expression of the objects that contain the field an expression returns.
+
+    Returns None if the expression may return other values.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> from karta_interpreter.languages.jq.syntax.printer import render
