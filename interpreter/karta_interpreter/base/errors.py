@@ -20,11 +20,11 @@ class InterpretationError(InterpreterError):
 
 
 class QueryError(InterpretationError):
-    """A jq expression that cannot be used, or failed on an object; an operation that meets one has no answer."""
+    """A jq expression that cannot be used, or failed on an object. An operation that meets one has no answer."""
 
 
 class QuerySyntaxError(QueryError):
-    """An expression that is not jq; ``start`` and ``end`` are offsets into its text."""
+    """An expression that is not jq. ``start`` and ``end`` are offsets into its text."""
 
     def __init__(self, message: str, *, start: int, end: int, hint: str = "") -> None:
         super().__init__(message)
@@ -63,7 +63,7 @@ class QueryWriteError(QueryError):
 
 
 class LuaError(InterpreterError):
-    """A script that cannot be used, or failed; ``line`` counts from 1 in the script, 0 when unknown."""
+    """A script that cannot be used, or failed. ``line`` counts from 1 in the script, 0 if unknown."""
 
     def __init__(self, message: str, *, line: int = 0) -> None:
         super().__init__(message)
@@ -75,7 +75,7 @@ class LuaSyntaxError(LuaError):
 
 
 class LuaRunError(LuaError):
-    """A script that failed on the object it was given, or whose result its operation does not take."""
+    """A script that failed on the object it was given, or returned a result that its operation does not take."""
 
 
 class LuaLimitError(LuaError):
@@ -99,7 +99,7 @@ class PathNotWritableError(WorkloadError):
 
 
 class WriteVerificationError(WorkloadError):
-    """What was written does not read back as it was given; nothing was changed."""
+    """The written text does not read back as the given value. Nothing was changed."""
 
 
 class QuantityError(InterpreterError):
@@ -107,7 +107,7 @@ class QuantityError(InterpreterError):
 
 
 class ManifestError(InterpreterError):
-    """YAML or JSON text that cannot be read; ``line`` and ``column`` count from 1, 0 when unknown."""
+    """YAML or JSON text that cannot be read. ``line`` and ``column`` count from 1, 0 if unknown."""
 
     def __init__(self, message: str, *, line: int = 0, column: int = 0) -> None:
         super().__init__(message)
@@ -116,7 +116,7 @@ class ManifestError(InterpreterError):
 
 
 class RequestError(InterpreterError):
-    """A webhook request that cannot be read at all; ``status`` is the HTTP status to answer with."""
+    """A webhook request that cannot be read at all. ``status`` is the HTTP status to answer with."""
 
     def __init__(self, message: str, *, status: int = 400) -> None:
         super().__init__(message)
@@ -124,13 +124,13 @@ class RequestError(InterpreterError):
 
 
 class ExportError(InterpreterError):
-    """A definition, or an operation of it, that another form cannot express; names field, expression and reason."""
+    """A definition, or an operation of it, that another form cannot express. Names field, expression and reason."""
 
 
 class ClusterError(InterpreterError):
     """An API server that refuses or cannot be reached.
 
-    ``status`` is the HTTP status, 0 when there was no answer; ``reason`` is that of the Kubernetes ``Status``.
+    ``status`` is the HTTP status, or 0 if there was no answer. ``reason`` is the reason of the Kubernetes ``Status``.
     """
 
     def __init__(self, message: str, *, status: int = 0, reason: str = "") -> None:
@@ -159,7 +159,7 @@ class SandboxError(InterpreterError):
         self.cause = cause
 
     def after(self, seconds: float) -> str:
-        """Return the reason for a request that had so many seconds; its process knows what was left of them."""
+        """Return the reason for a request that had so many seconds. Its process knows how many of them were left."""
         return f"it takes longer than {seconds:.3g} s" if self.cause is StopCause.TIME else str(self)
 
 
@@ -172,4 +172,4 @@ class RecordingError(InterpreterError):
 
 
 class ServeError(InterpreterError):
-    """The server cannot start; the message names what to change."""
+    """The server cannot start. The message names the setting to change."""

@@ -1,4 +1,4 @@
-"""What is wrong, or looks wrong, in a definition, and hints for a name that does not exist."""
+"""Errors and likely errors in a definition, and hints for a name that does not exist."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -39,15 +39,13 @@ class Finding:
     hint: str = ""
     source: str = ""
     line: int = 0
-    """That of the document the finding is about, counted from 1; 0 when unknown."""
+    """The line of the document the finding is about, counted from 1. 0 if unknown."""
     column: int = 0
     expression: str = ""
     span: Span | None = None
     """The part of ``expression`` that is meant."""
     inside: tuple[int, int] = (0, 0)
-    """Line and column in the text at ``path``, or in the text that it leads into; (0, 0) where the whole value is
-    meant.
-    """
+    """Line and column in the text at ``path``, or in the text that it leads into. (0, 0) means the whole value."""
 
     def __str__(self) -> str:
         where = f"{format_path(self.path)}: " if self.path else ""
@@ -60,7 +58,7 @@ class Finding:
         return f"{self.source}:{self.line}:{self.column}: {self.message}"
 
     def to_json(self) -> Object:
-        """Return the finding for machines; the path is text, ``span`` has offsets into the expression."""
+        """Return the finding for machines. The path is text, ``span`` has offsets into the expression."""
         names = ("source", "line", "column", "rule", "message", "hint", "expression")
         span = self.span and {"start": self.span.start, "end": self.span.end}
         fields = {name: getattr(self, name) for name in names}
@@ -68,7 +66,7 @@ class Finding:
 
 
 class DefinitionError(InterpreterError):
-    """A Karta that cannot be used; ``findings`` lists everything that is wrong with it."""
+    """A Karta that cannot be used. ``findings`` lists all of its errors."""
 
     def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:
         super().__init__(message)
@@ -93,7 +91,7 @@ def in_one_line(finding: Finding) -> str:
 
 
 def format_path(path: Path) -> str:
-    """The path as text, the way a reader would write it; "" for the Karta itself.
+    """Return the path as text, the way a reader would write it, or "" for the Karta itself.
 
     >>> format_path(("spec", "structureDefinition", "childComponents", 0, "name"))
     'spec.structureDefinition.childComponents[0].name'
@@ -102,10 +100,9 @@ def format_path(path: Path) -> str:
 
 
 def escaped(text: str, keep: str = "") -> str:
-    r"""Return a text with its control characters and line breaks as escapes, but for those in ``keep``.
+    r"""Return a text with its control characters and line breaks as escapes, except those in ``keep``.
 
-    Names and messages from files and clusters may hold them: printed as they are, they forge lines and steer
-    terminals.
+    Names and messages from files and clusters may hold them. Printed as they are, they forge lines and steer terminals.
 
     >>> print(escaped("gr\u00fcn \x1b[2J\n"))
     grün \x1b[2J\n
@@ -133,14 +130,14 @@ _LONGEST_LIST = 500
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """The known name that is most like the given one, "" when none is.
+    """Return the known name that is most like the given one, or "" if there is none.
 
     >>> closest("replicaPath", ["replicasPath", "minReplicasPath"])
     'replicasPath'
     >>> closest("colour", ["name", "kind"])
     ''
     """
-    # To difflib `kind` and `Kind` differ in a letter, as two words do; to a person they do not.
+    # To difflib `kind` and `Kind` differ in a letter, as two words do. To a person they do not.
     by_lower = {other.lower(): other for other in known}
     matches = get_close_matches(name.lower(), by_lower, n=1, cutoff=_ALIKE)
     return by_lower[matches[0]] if matches else ""
@@ -162,7 +159,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def hints(known: Iterable[str]) -> Callable[[str], str]:
     """Return `did_you_mean` for many names in a text that may be hostile, in less than quadratic time.
 
-    Only the first 20 names are compared, with the first 500 that are known; a long list is cut off.
+    Only the first 20 names are compared, with the first 500 known names. A long list is cut off.
 
     >>> hint = hints(["head", "worker"])
     >>> hint("wroker"), hint("driver")

@@ -16,7 +16,7 @@ _Found = tuple[str, str]  # kind and name
 
 
 class Dependency(NamedTuple):
-    """An object that another one needs; its namespace is empty where it has none."""
+    """An object that another one needs. Its namespace is empty if it has none."""
 
     api_version: str
     kind: str
@@ -36,7 +36,7 @@ class Dependency(NamedTuple):
 
 
 def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:
-    """The objects that a pod template names, each once, sorted; all are in the pod's namespace.
+    """Return the objects that a pod template names, each once, sorted. All are in the pod's namespace.
 
     Raises InterpretationError naming the field that has the wrong type.
 
@@ -112,7 +112,7 @@ def _of_containers(spec: Object, group: str) -> list[_Found]:
 
 
 def _referenced(source: Object, config_map: str, secret: str, place: Path) -> list[_Found]:
-    """What a source of variables refers to; it has one of the two fields, if any."""
+    """Return the references of a source of variables. It has at most one of the two fields."""
     return [("ConfigMap", _name_in(source, config_map, place)), ("Secret", _name_in(source, secret, place))]
 
 
@@ -186,4 +186,4 @@ DEPENDENCY_NAMES: Final = (
         for source, field in sources.items()
     ),
 )
-"""The paths in the spec of a pod of the names of what it refers to."""
+"""The paths in the spec of a pod that contain the names of its dependencies."""

@@ -1,11 +1,11 @@
-"""Copy-on-write edits of JSON documents: what an edit does not touch is shared with the original."""
+"""Copy-on-write edits of JSON documents: an edit shares all unchanged parts with the original."""
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import JSON, Path, field_path, type_name
 
 
 def get(document: JSON, path: Path, default: JSON = None) -> JSON:
-    """The value at ``path``, or ``default`` where there is no such place.
+    """Return the value at ``path``, or ``default`` if there is no such place.
 
     >>> get({"spec": {"replicas": 3}}, ("spec", "replicas"))
     3
@@ -20,9 +20,9 @@ def get(document: JSON, path: Path, default: JSON = None) -> JSON:
 
 
 def set_value(document: JSON, path: Path, value: JSON) -> JSON:
-    """A new document with ``value`` at ``path``; missing and null parents become objects.
+    """Return a new document with ``value`` at ``path``. Missing and null parents become objects.
 
-    Raises InterpretationError when a parent is neither an object nor a list that has the index.
+    Raises InterpretationError if a parent is neither an object nor a list that has the index.
 
     >>> set_value({"kind": "Job"}, ("spec", "suspend"), True)
     {'kind': 'Job', 'spec': {'suspend': True}}
@@ -44,7 +44,7 @@ def set_value(document: JSON, path: Path, value: JSON) -> JSON:
 
 
 def remove(document: JSON, path: Path) -> JSON:
-    """A new document without the value at ``path``; the same document when there is no such place.
+    """Return a new document without the value at ``path``, or the same document if there is no such place.
 
     >>> remove({"a": {"b": 1, "c": 2}}, ("a", "b"))
     {'a': {'c': 2}}

@@ -9,13 +9,13 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.values import JSON, Object, Path, field_path, type_name
 
-# Shared by all callers, for no value is ever changed.
+# All callers share it, because no value is ever changed.
 _NOTHING: Object = {}
 _ONLY_OBJECTS = frozenset({dict})
 
 
 def object_field(parent: Object, name: str, place: Path) -> Object:
-    """The object in a field, an empty one where there is none.
+    """Return the object in a field, or an empty object if there is none.
 
     >>> object_field({"spec": None}, "spec", ())
     {}
@@ -29,7 +29,7 @@ def object_field(parent: Object, name: str, place: Path) -> Object:
 
 
 def objects_field(parent: Object, name: str, place: Path) -> list[Object]:
-    """The objects in a list field; a null element counts as an empty object.
+    """Return the objects in a list field. A null element counts as an empty object.
 
     >>> objects_field({"containers": [{"name": "web"}]}, "containers", ("spec",))
     [{'name': 'web'}]
@@ -49,7 +49,7 @@ def objects_field(parent: Object, name: str, place: Path) -> list[Object]:
 
 
 def text_field(parent: Object, name: str, place: Path) -> str:
-    """The string in a field, an empty one where there is none.
+    """Return the string in a field, or an empty string if there is none.
 
     >>> text_field({}, "serviceAccountName", ("spec",))
     ''
@@ -73,12 +73,12 @@ def refuse(value: JSON, needed: str, place: Path) -> NoReturn:
 
 
 def namespace(obj: Object) -> str:
-    """Return the object's namespace, ``""`` when it has none."""
+    """Return the object's namespace, or ``""`` if it has none."""
     return _text_at(obj, "namespace") or ""
 
 
 def generation(obj: Object) -> int | None:
-    """Return ``metadata.generation``, None when it is absent or no number."""
+    """Return ``metadata.generation``, or None if it is absent or not a number."""
     value = get(obj, ("metadata", "generation"))
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 

@@ -1,6 +1,6 @@
 """YAML and JSON text as documents that know the positions of their values.
 
-Unquoted scalars mean what they mean to the API server (``sigs.k8s.io/yaml`` over ``go.yaml.in/yaml/v2``). That is YAML
+Unquoted scalars mean the same as for the API server (``sigs.k8s.io/yaml`` over ``go.yaml.in/yaml/v2``). That is YAML
 1.1 with the numbers of Go: ``yes`` is true, ``0777`` and ``0o777`` are octal, times (``12:30``) and dates stay strings.
 """
 
@@ -35,7 +35,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|[^\s,:\[\]{}"]+')
 _LIKE_JSON = re.compile(r'\s*[\[{][\[{\s]*["\]}]')
-# What no line of YAML may have; the parser stops at it, or on the next line.
+# No line of YAML may have these. The parser stops at them, or on the next line.
 _CULPRITS = {
     re.compile(r"""^[^#"']*?(\{\{)"""): TEMPLATE,
     re.compile(r"(?:^ *|[-:,?\[{] *)([\xa0\u2000-\u200b\u202f\u3000\ufeff])"): (
@@ -76,7 +76,7 @@ _PROBLEMS = {
 
 @dataclass(slots=True)
 class Mark:
-    """The position of a value and of its parts in the text; lines and columns count from 1.
+    """The position of a value and of its parts in the text. Lines and columns count from 1.
 
     ``size`` is the number of values in it, itself included, and ``depth`` the levels of nesting.
     """
@@ -90,7 +90,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Document:
-    """One document of a manifest; ``index`` counts from 0 and ``line`` from 1."""
+    """One document of a manifest. ``index`` counts from 0 and ``line`` from 1."""
 
     value: JSON
     source: str
@@ -114,12 +114,12 @@ class Document:
 
 
 def read_documents(text: str, source: str, texts: Container[str] = ()) -> list[Document]:
-    r"""The documents of a manifest in their order, the empty ones left out.
+    r"""Return the documents of a manifest in their order, without the empty ones.
 
-    YAML means what it means to the API server, but a key that appears twice, a key that is not a string, and
-    NaN or infinity are refused, and so are more than 10,000 documents. ``source`` names the text in the documents;
-    ``texts`` are plain scalars that stay text, such as `SWITCHES`.
-    Raises ManifestError; its message leaves out source, line and column.
+    YAML means the same as for the API server, but a key that appears twice, a key that is not a string, and NaN or
+    infinity are refused. So are more than 10,000 documents. ``source`` names the text in the documents. ``texts`` are
+    plain scalars that stay text, such as `SWITCHES`. Raises ManifestError. Its message leaves out source, line and
+    column.
 
     >>> [document.value for document in read_documents("replicas: 2\n---\n# nothing\n---\n[on]", "-")]
     [{'replicas': 2}, [True]]
@@ -171,7 +171,10 @@ class Assembly:
         self._anchors: dict[str | None, tuple[JSON, Mark] | None] = {}  # None while the value is being read
 
     def read(self, event: NodeEvent) -> tuple[JSON, Mark]:
-        """The value that starts with an event, and its place; raises ManifestError for what JSON cannot hold."""
+        """Return the value that starts with an event, and its place.
+
+        Raise ManifestError for a value that JSON cannot hold.
+        """
         mark = _mark(event)
         match event:
             case yaml.AliasEvent():
@@ -302,7 +305,7 @@ _INT64_MIN, _UINT64_MAX, _INT64_MAX = -(2**63), 2**64 - 1, 2**63 - 1
 
 
 def resolve(text: str) -> JSON:
-    """The JSON value of a plain scalar; raises ValueError for infinity and NaN, which JSON does not have.
+    """Return the JSON value of a plain scalar. Raise ValueError for infinity and NaN, which JSON does not have.
 
     >>> [resolve(text) for text in ("yes", "1_000", "0x1F", "1e3", "2001-01-01", "1:30", "~")]
     [True, 1000, 31, 1000, '2001-01-01', '1:30', None]
@@ -383,7 +386,7 @@ def _json_event(lexeme: str, mark: yaml.Mark) -> yaml.Event:
         case "]":
             return yaml.SequenceEndEvent()
         case '"':
-            # As PyYAML marks a scalar in quotes, which stays text; below a plain one, which may be a number.
+            # PyYAML marks a scalar in quotes this way, and it stays text. Below is a plain one, which may be a number.
             return yaml.ScalarEvent(None, None, (False, True), orjson.loads(lexeme), mark)
         case _:
             return yaml.ScalarEvent(None, None, (True, False), lexeme, mark)
@@ -427,5 +430,5 @@ def _place_at(text: str, offset: int) -> Mark:
 
 
 def _place(line: int, column: int) -> Mark:
-    """A place whose line and column count from 0, as PyYAML's do."""
+    """Return a place from a line and a column that count from 0, as PyYAML's do."""
     return Mark(line + 1, column + 1)

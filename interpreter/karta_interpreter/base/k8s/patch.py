@@ -16,7 +16,7 @@ _Pair: TypeAlias = tuple[str, JSON, JSON]  # pointer, value before, value after
 
 
 class Change(NamedTuple):
-    """A place whose values differ; a side without the field has `NOTHING` there."""
+    """A place with different values. A side without the field has `NOTHING` there."""
 
     path: Path
     before: JSON
@@ -24,7 +24,7 @@ class Change(NamedTuple):
 
 
 def changes(before: JSON, after: JSON, path: Path = ()) -> Iterator[Change]:
-    """Yield the places whose values differ, as deep as both sides are objects, or lists of the same length.
+    """Yield the places with different values, as deep as both sides are objects, or lists of the same length.
 
     >>> [change.path for change in changes({"spec": {"a": 1}}, {"spec": {"a": 2, "b": {"c": 3}}})]
     [('spec', 'a'), ('spec', 'b')]
@@ -55,7 +55,7 @@ def diff(before: JSON, after: JSON) -> list[Operation]:
     pending: list[_Pair] = [("", before, after)]
     while pending:
         place, old, new = pending.pop()
-        # Edits share what they do not change (`edit`), so most of two documents is skipped here.
+        # Edits share unchanged parts (`edit`), so most of two documents is skipped here.
         if old is new:
             continue
         if isinstance(old, dict) and isinstance(new, dict) and not _is_opaque(place):
@@ -72,7 +72,7 @@ def diff(before: JSON, after: JSON) -> list[Operation]:
 
 
 def patched(document: JSON, operations: Iterable[Operation]) -> JSON:
-    """Return a document after the operations of a `diff`; raises LookupError and InterpretationError for others.
+    """Return a document after the operations of a `diff`. Raise LookupError and InterpretationError for others.
 
     >>> patched({"a": [1, 3]}, [{"op": "add", "path": "/a/1", "value": 2}])
     {'a': [1, 2, 3]}
@@ -92,7 +92,7 @@ def patched(document: JSON, operations: Iterable[Operation]) -> JSON:
 
 
 def path_of_pointer(pointer: str, document: JSON) -> Path:
-    """The path of a JSON Pointer into a document; a number is an index of a list, and a key of an object."""
+    """Return the path of a JSON Pointer into a document. A number is an index of a list, and a key of an object."""
     path: Path = ()
     for step in pointer.split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")
@@ -109,7 +109,7 @@ def _is_opaque(place: str) -> bool:
 
 
 def _diff_objects(place: str, old: Object, new: Object) -> tuple[list[Operation], list[_Pair]]:
-    """What comes and goes, and the pairs that may differ."""
+    """Return the additions and removals, and the pairs that may differ."""
     place += "/"
     changes: list[Operation] = []
     if old.keys() != new.keys():
@@ -128,7 +128,7 @@ def _diff_objects(place: str, old: Object, new: Object) -> tuple[list[Operation]
 
 
 def _diff_lists(place: str, old: list[JSON], new: list[JSON]) -> tuple[list[Operation], list[_Pair]]:
-    """What comes and goes, in an order that keeps every index true, and the pairs that may differ."""
+    """Return the additions and removals, in an order that keeps every index true, and the pairs that may differ."""
     head = tail = 0
     if len(old) != len(new):
         head = _common_head(old, new)

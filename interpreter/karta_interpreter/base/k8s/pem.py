@@ -6,7 +6,7 @@ _BEGIN = b"-----BEGIN CERTIFICATE-----"
 
 
 def read_certificates(pem: bytes, source: str) -> list[x509.Certificate]:
-    """Return the certificates, one at least; raises ValueError, which names the ``source`` and what is wrong with it.
+    """Return the certificates, at least one. Raise ValueError naming the ``source`` and the problem.
 
     >>> read_certificates(b"hello", "tls.crt")
     Traceback (most recent call last):

@@ -17,7 +17,7 @@ MOST_VALUES: Final = 12_000
 """Keys and values that one call may have in the server's own process: a hostile call of as many takes some 30 ms."""
 
 Read: TypeAlias = Callable[[bytes], tuple[JSON, ...]]
-"""Decodes a text; raises one of `UNREAD` for one that has to be decoded as a whole, and is perhaps invalid."""
+"""Decodes a text. Raises one of `UNREAD` for a text that has to be decoded as a whole, and is perhaps invalid."""
 
 UNREAD: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, orjson.JSONEncodeError)
 
@@ -28,16 +28,16 @@ _SURELY_FEW: Final = 2**15
 """Parts of this size have few enough values, whatever they are."""
 
 _DISTRUST: Final = 15
-"""After a text whose parts were too large, so many texts that are as long are refused without decoding.
+"""After a text with too large parts, this many texts of the same length are refused without decoding.
 
-Decoding a hostile text of 1 MB takes 20 to 100 ms of the server's own process; another process answers large calls.
+Decoding a hostile text of 1 MB takes 20 to 100 ms of the server's own process. Another process answers large calls.
 """
 
 _MOST_PARTS: Final = 1500
 """The most parts of a projection: the decoder of as many takes 20 ms to make. The catalogue's largest has 1,100."""
 
 _MOST_NESTED: Final = 3
-"""The most lists or maps directly within one another whose elements are read in part: types double with each."""
+"""The most lists or maps nested directly with elements that are read in part. Types double with each."""
 
 _SCALARS: Final = (int, float, str, bool, None)
 
@@ -48,10 +48,10 @@ _Key: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class Projection:
-    """The parts that are read of one value. Its type, and whether it is there, count as read in any case.
+    """The parts of a value that are read. Its type, and whether it is there, count as read in any case.
 
-    ``fields`` are read of an object, ``elements`` of a list or of an object's values; ``is_whole`` if all is read.
-    A value with too many parts is coarse: a part that would have one more is read whole instead.
+    ``fields`` are read of an object, ``elements`` of a list or of an object's values. ``is_whole`` is set if all is
+    read. A value with too many parts is coarse: a part that would have one more is read whole instead.
 
     >>> projection = Projection()
     >>> projection.take("spec.replicas", "spec.containers[].image")
@@ -69,7 +69,7 @@ class Projection:
         """How many parts there are, shared by all of them."""
 
     def at(self, *names: str) -> Self:
-        """Return the part at a path of fields; of a value that is read whole, that value."""
+        """Return the part at a path of fields. If a value on the path is read whole, return that value."""
         part = self
         for name in names:
             below = part.fields.get(name)
@@ -100,7 +100,7 @@ class Projection:
         return type(self)(self._count)
 
     def take(self, *paths: str) -> None:
-        """Read all of the values at these paths, each of which ends at a field."""
+        """Read all of the values at these paths. Each path ends at a field."""
         for path in paths:
             *parents, last = path.split(".")
             part = self
@@ -171,6 +171,6 @@ def _object_type(part: Projection, elements: Any) -> Any:  # noqa: ANN401 - type
         return dict[_Key, elements]  # made at run time
     if part.elements or part.is_whole or "" in part.fields:
         return dict[str, Any]
-    # The functional form takes names that are no identifiers.
+    # The functional form takes names that are not identifiers.
     fields = {name: _type(below) for name, below in part.fields.items()}
     return TypedDict("_Known", fields, total=False)  # type: ignore[operator]  # made at run time

@@ -1,7 +1,7 @@
 """Kubernetes quantities: exact amounts such as ``100m``, ``1.5`` and ``2Gi``.
 
-The rules are those of ``k8s.io/apimachinery/pkg/api/resource``: an amount is kept to the nano, a finer one is
-rounded up (away from zero), and a sum is written the way its first operand was.
+The rules follow ``k8s.io/apimachinery/pkg/api/resource``. An amount is kept to the nano. A finer one is rounded up
+(away from zero). A sum is written the way its first operand was.
 """
 
 import re
@@ -15,11 +15,11 @@ Format = Literal["DecimalSI", "BinarySI", "DecimalExponent"]
 
 _NANOS = 10**9
 _MOST_BINARY = (2**63 - 1) * _NANOS
-# Go has no such bounds; without them a few bytes of an object could take any time and memory.
+# Go has no such bounds. Without them a few bytes of an object could take any time and memory.
 _MAX_EXPONENT = 1000
 _MAX_LENGTH = 256
 _SYNTAX = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)|([KMGTPE]i|[numkMGTPE]?))")
-"""A sign, a whole number, a fraction, and an exponent or a suffix; missing parts are empty."""
+"""A sign, a whole number, a fraction, and an exponent or a suffix. Missing parts are empty."""
 _DECIMAL_SUFFIXES = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
 _BINARY_SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _UNITS = {suffix: 1024**power * _NANOS for power, suffix in enumerate(_BINARY_SUFFIXES)} | {
@@ -30,7 +30,7 @@ _UNITS = {suffix: 1024**power * _NANOS for power, suffix in enumerate(_BINARY_SU
 
 @dataclass(frozen=True, slots=True, order=True)
 class Quantity:
-    """An exact amount; quantities compare by value, however they were written.
+    """An exact amount. Quantities compare by value, however they were written.
 
     >>> str(Quantity.parse("1.5Gi")), str(Quantity.parse("0.1") + Quantity.parse("2"))
     ('1536Mi', '2100m')
@@ -104,7 +104,7 @@ def _shifted(mantissa: int, exponent: int, places: int) -> int:
 
 
 def _canonical(nanos: int, unit_format: Format) -> str:
-    """The shortest text without fractional digits; no precision is lost."""
+    """Return the shortest text without fractional digits. No precision is lost."""
     if not nanos:
         return "0"
     if unit_format == "BinarySI" and abs(nanos) >= 1024 * _NANOS and nanos % _NANOS == 0:
@@ -139,7 +139,7 @@ _MAX_DURATION_LENGTH = 64
 
 
 def parse_duration(text: str) -> int | None:
-    """Return the nanoseconds of a Go duration, None for other text.
+    """Return the nanoseconds of a Go duration, or None for other text.
 
     >>> parse_duration("1m0.5s"), parse_duration("soon")
     (60500000000, None)

@@ -1,9 +1,9 @@
-"""What one replica of a pod template asks of a cluster.
+"""The requests of one replica of a pod template to a cluster.
 
-The form of the answer is that of Karmada's ``GenerateReplicaRequirements`` (``pkg/util/helper/binding.go``). The
-amounts are what kube-scheduler reserves for the pod (Kubernetes 1.35: ``PodRequests`` in
-``k8s.io/component-helpers/resource/helpers.go`` after the defaults of ``pkg/apis/core/v1/defaults.go``) or what Karmada
-counts (``pkg/util/resource.go``); the two differ for sidecars and for the resources of the pod itself.
+The form of the answer follows Karmada's ``GenerateReplicaRequirements`` (``pkg/util/helper/binding.go``). The amounts
+are either the reservations of kube-scheduler for the pod (Kubernetes 1.35: ``PodRequests`` in
+``k8s.io/component-helpers/resource/helpers.go`` after the defaults of ``pkg/apis/core/v1/defaults.go``) or Karmada's
+count (``pkg/util/resource.go``). The two differ for sidecars and for the resources of the pod itself.
 """
 
 import re
@@ -25,10 +25,10 @@ _EXTENDED = re.compile(
     r"(?!requests\.)(?=[^/]{1,244}/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
     r"/(?=.{1,63}$)[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
 )
-_LONGEST_NAME = 253 + 1 + 63  # prefix, slash and name; a longer name could only fill the caches
+_LONGEST_NAME = 253 + 1 + 63  # prefix, slash and name: a longer name could only fill the caches
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SPEC: Path = ("spec",)
-_KEPT = 8192  # more than one call can be about in the server's own process, whose pod sets may share what they ask for
+_KEPT = 8192  # more than one call needs in the server's own process: its pod sets may share their requests
 _LARGEST = 2**63 - 1
 _TOO_LARGE = "it is more than an int64 holds, in which Karmada counts it"
 
@@ -43,7 +43,7 @@ class Counting(StrEnum):
 class PodRequirements(NamedTuple):
     """The resources of one replica, where it may run and how urgent it is.
 
-    Amounts are in the units in which Karmada counts: thousandths of a ``cpu``, whole numbers of all else.
+    Amounts are in Karmada's units: thousandths of a ``cpu``, whole numbers of all else.
     """
 
     resource_request: Mapping[str, int] = MappingProxyType({})
@@ -52,13 +52,13 @@ class PodRequirements(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it asks for nothing; a priority class alone asks for nothing."""
+        """Return whether it asks for nothing. A priority class without anything else asks for nothing."""
         return not self.resource_request and self.node_claim is None
 
     def to_json(self, *, namespace: str = "", priority_class: bool = False) -> dict[str, JSON] | None:
-        """Karmada's ReplicaRequirements without its empty keys, None when it asks for nothing.
+        """Return Karmada's ReplicaRequirements without its empty keys, or None if it asks for nothing.
 
-        ``namespace`` is added where one is given, the priority class where ``priority_class`` is true.
+        ``namespace`` is added if one is given, the priority class if ``priority_class`` is true.
 
         >>> PodRequirements({"cpu": 2000}).to_json(namespace="team")
         {'resourceRequest': {'cpu': '2'}, 'namespace': 'team'}
@@ -78,9 +78,9 @@ class PodRequirements(NamedTuple):
 
 
 def pod_requirements(template: Object, counting: Counting) -> PodRequirements:
-    """What one replica of a pod template asks for.
+    """Return the requests of one replica of a pod template.
 
-    Per resource: the sum over the containers, or what the pod needs while its init containers run, whichever is more,
+    Per resource: the sum over the containers, or the need of the pod while its init containers run, whichever is more,
     and the overhead on top. Raises InterpretationError naming the field that has the wrong type.
 
     >>> spec = {"containers": [{"resources": {"limits": {"memory": "1Gi"}}}], "overhead": {"cpu": "250m"}}
@@ -111,9 +111,9 @@ REQUIREMENTS_READ: Final = (
 
 
 def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequirements:
-    """What is enough for any one of several kinds of replica.
+    """Return requirements that are enough for any one of several kinds of replica.
 
-    Per resource the largest amount; a node claim or priority class only where all have the same one.
+    Per resource the largest amount. A node claim or priority class only if all have the same one.
     """
     several = list(requirements)
     if len(several) == 1:
@@ -144,10 +144,10 @@ def _resource_request(spec: Object, counting: Counting) -> dict[str, int]:
 
 
 def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object], counting: Counting) -> None:
-    """Raise the totals to what the pod needs while each of these containers runs.
+    """Raise the totals to the need of the pod while each of these containers runs.
 
-    To kube-scheduler a sidecar (restartPolicy Always) runs on next to the init containers after it and the containers.
-    To Karmada it is an init container as any other: karmada-io/karmada#5745.
+    In kube-scheduler a sidecar (restartPolicy Always) runs on next to the init containers after it and the containers.
+    In Karmada it is an init container as any other: karmada-io/karmada#5745.
     """
     sidecars: dict[str, int] = {}
     peaks: list[Mapping[str, int]] = []
@@ -171,10 +171,10 @@ def _raise(totals: dict[str, int], amounts: Mapping[str, int]) -> None:
 
 
 def _of_the_pod(resources: Object, containers: Mapping[str, int]) -> dict[str, int]:
-    """The amounts that the pod states as a whole, which count in the place of what its containers add up to.
+    """Return the amounts that the pod states as a whole. They replace the sum of its containers.
 
-    A limit of the pod stands in for a request that neither the pod nor its containers have; one of huge pages, which
-    cannot be overcommitted, counts next to anything that the containers have.
+    A limit of the pod stands in for a request that neither the pod nor its containers have. A limit of huge pages,
+    which cannot be overcommitted, counts next to anything that the containers have.
     """
     place = (*_SPEC, "resources")
     requests = {name: value for name, value in object_field(resources, "requests", place).items() if _is_of_pods(name)}
@@ -222,7 +222,8 @@ def _add(totals: dict[str, int], quantities: Object, place: Path, field: str) ->
             raise InterpretationError(f"{field_path((*place, field, name))}: {err}") from err
         if amount is not None:
             total = totals.get(name, 0) + amount
-            # Quantities may be negative: only API servers reject those of pods, and a custom resource may hold any.
+            # Quantities may be negative: only API servers reject negative ones in pods, and a custom resource may hold
+            # any.
             if abs(total) > _LARGEST:
                 raise InterpretationError(f"{field_path((*place, field, name))}: {_TOO_LARGE}")
             totals[name] = total
@@ -238,7 +239,7 @@ def _text(value: JSON, place: Path) -> str:
 
 @lru_cache(_KEPT)
 def _amount(name: str, text: str) -> int | None:
-    """An amount in the unit in which Karmada counts the resource; None for one that it does not count."""
+    """Return an amount in Karmada's unit of the resource, or None for a resource that Karmada does not count."""
     quantity = Quantity.parse(text)
     if name == "cpu":
         return quantity.milli
@@ -261,7 +262,7 @@ def _written(name: str, amount: int) -> str:
 
 
 def _node_claim(spec: Object) -> Object | None:
-    """Node selector, tolerations and the required node affinity; None where there are none of them.
+    """Return node selector, tolerations and the required node affinity, or None if there are none of them.
 
     A node selector that is an empty object still makes a claim, an empty one, as it does for Karmada.
     """

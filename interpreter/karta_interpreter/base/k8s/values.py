@@ -1,4 +1,4 @@
-"""JSON values as Python has them, the types of Kubernetes objects, and what was computed of small values."""
+"""JSON values as Python has them, the types of Kubernetes objects, and a memory of results for small values."""
 
 import json
 import marshal
@@ -19,7 +19,7 @@ Path: TypeAlias = tuple[str | int, ...]
 """A place inside a JSON value: object keys and array indices, outermost first."""
 
 MAX_DEPTH: Final = 200
-"""Levels of nesting in an object; JSON encoders stop a little above it."""
+"""Levels of nesting in an object. JSON encoders stop a little above it."""
 
 MOST_REPLICAS: Final = 2**31 - 1
 """Kubernetes and Karmada count replicas in 32 bits."""
@@ -32,7 +32,7 @@ _TYPE_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a bool
 
 
 def field_path(path: Path) -> str:
-    """A path as Kubernetes users write it; the whole document is ``.``.
+    """Return a path as Kubernetes users write it. The whole document is ``.``.
 
     >>> field_path(("spec", "containers", 0, "image"))
     'spec.containers[0].image'
@@ -44,14 +44,14 @@ def field_path(path: Path) -> str:
 
 
 def parts_of(value: JSON) -> Iterable[tuple[str | int, JSON]]:
-    """Return the parts of an object by their keys, or of a list by their indices; nothing for any other value."""
+    """Return the parts of an object by their keys, or of a list by their indices. Other values have no parts."""
     if isinstance(value, dict):
         return value.items()
     return enumerate(value) if isinstance(value, list) else ()
 
 
 def objects_in(value: JSON) -> list[Object]:
-    """Return the objects of a list; nothing for any other value."""
+    """Return the objects of a list. Other values have none."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
@@ -101,9 +101,9 @@ class GVK(NamedTuple):
 
     @classmethod
     def parse(cls, api_version: str, kind: str) -> Self:
-        """The type that a manifest's ``apiVersion`` and ``kind`` name.
+        """Return the type that a manifest's ``apiVersion`` and ``kind`` name.
 
-        Raises InterpretationError (code 400) when they name none.
+        Raises InterpretationError (code 400) if they name none.
 
         >>> GVK.parse("batch/v1", "Job")
         GVK(group='batch', version='v1', kind='Job')
@@ -117,12 +117,12 @@ class GVK(NamedTuple):
 
     @classmethod
     def of(cls, obj: Object) -> Self:
-        """The type of an object; raises InterpretationError (code 400) when the object has none."""
+        """Return the type of an object. Raise InterpretationError (code 400) if the object has none."""
         return cls.parse(_required_text(obj, "apiVersion"), _required_text(obj, "kind"))
 
     @property
     def api_version(self) -> str:
-        """The value of ``apiVersion`` in a manifest; the core group is not named there."""
+        """The value of ``apiVersion`` in a manifest. The core group is not named there."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
@@ -136,7 +136,7 @@ class GVK(NamedTuple):
 
     @property
     def names(self) -> tuple[str, str]:
-        """What people call the type, in small letters: its kind, and its kind with the API version."""
+        """The names that people use for the type, in small letters: its kind, and its kind with the API version."""
         return self.kind.lower(), f"{self.api_version}/{self.kind}".lower()
 
     def __str__(self) -> str:
@@ -155,11 +155,11 @@ _Rest = TypeVarTuple("_Rest")
 _T = TypeVar("_T")
 
 _MOST, _LONGEST = 1024, 2048
-"""Values of a function, and bytes of each: with what is computed, a few MiB."""
+"""The most values of a function, and the most bytes of each: with the results, a few MiB."""
 
 
 def remembered(function: Callable[[Object, *_Rest], _T]) -> Callable[[Object, *_Rest], _T]:
-    """Return a function that remembers what it returned for equal values; it must not be changed.
+    """Return a function that remembers its results for equal values. A result must not be changed.
 
     Values are compared in their written form, so that 1, 1.0 and true stay apart. Errors are not remembered.
 

@@ -49,7 +49,7 @@ def to_yaml(value: JSON) -> str:
       b
     """
     text = _dumped(value, _SortedDumper, sort_keys=True, default_flow_style=False)
-    # A lone value has the end of the document in a line of its own; a text may end in dots, too.
+    # A lone value has the end of the document in a line of its own. A text may end in dots, too.
     return text.removesuffix("...\n") if text.endswith("\n...\n") else text
 
 
@@ -59,7 +59,10 @@ def to_authored_yaml(value: JSON) -> str:
 
 
 def to_ordered_yaml(value: JSON) -> str:
-    """The value with keys in their own order, by the C library, which is ten times as fast; lists are not indented."""
+    """Return the value with keys in their own order. It uses the C library, which is ten times as fast.
+
+    Lists are not indented.
+    """
     return _dumped(value, _FastDumper, width=WIDTH)
 
 

@@ -25,11 +25,11 @@ class AsyncPool:
     async def process(
         self, owner: str, seconds: float, *, with_start: bool = False
     ) -> AsyncIterator[tuple["Exchange", float]]:
-        """`Pool.process` for the event loop; only to start and to stop a process takes a thread.
+        """`Pool.process` for the event loop. Only starting and stopping a process takes a thread.
 
-        The block ends before the process is ready for another request. An exception in it, also that its caller is
-        cancelled, stops the process. ``with_start``: starting takes from the seconds, too. A process that comes too
-        late is kept for another request: if it were stopped, the next request would wait for another late one.
+        The block ends before the process is ready for another request. An exception in it, also the cancellation of its
+        caller, stops the process. ``with_start``: starting takes from the seconds, too. A process that comes too late
+        is kept for another request: if it were stopped, the next request would wait for another late one.
         """
         end = time.monotonic() + seconds
         in_thread = partial(asyncio.get_running_loop().run_in_executor, self._threads)
@@ -64,7 +64,7 @@ class AsyncPool:
             task.add_done_callback(self._settling.discard)
 
     async def close(self) -> None:
-        """End every process and wait until their sockets are closed; there can be no request after it."""
+        """End every process and wait until their sockets are closed. No request can follow."""
         self.pool.close()
         if self._settling:
             await asyncio.wait(self._settling)
@@ -86,7 +86,7 @@ class AsyncPool:
         # The place is free only when the process is gone: there are never more processes than places.
         try:
             dropped = self._threads.submit(self.pool.drop, process, place.owner)
-        except RuntimeError:  # no thread can be started; a process that was killed takes a moment to end
+        except RuntimeError:  # no thread can be started, and a killed process takes a moment to end
             self.pool.drop(process, place.owner)
             self.pool.places.release(place)
         else:
@@ -101,8 +101,8 @@ class AsyncPool:
         if starting is None:
             self.pool.places.release(place)
         else:
-            # A thread cannot be cancelled: the process that it starts is for another request. The place is free only
-            # then: with more starts than threads, none would be left to end a process that all of them wait for.
+            # A thread cannot be cancelled: the process that it starts is for another request. The place becomes free
+            # only then. With more starts than threads, none would be left to end a process that all of them wait for.
             starting.add_done_callback(end)
 
     async def _place(self, owner: str, end: float) -> Slot:
@@ -128,7 +128,7 @@ class AsyncPool:
 
 
 class Exchange:
-    """The messages of one request, for the event loop; raises as `Process` does."""
+    """The messages of one request, for the event loop. Raises as `Process` does."""
 
     def __init__(self, process: Process, in_thread: Callable[..., Awaitable[SandboxError]]) -> None:
         self._process = process
@@ -159,14 +159,14 @@ class Exchange:
         return message
 
     def _sent_now(self, part: bytes) -> int:
-        """Send what the socket takes without waiting, most often all; return how much that is."""
+        """Send as much as the socket takes without waiting, most often all. Return the number of bytes."""
         try:
             return self._process.socket.send(part)
         except BlockingIOError:
             return 0
 
     async def settled(self) -> bool:
-        """Wait until the process is ready for another request; whether it gets ready."""
+        """Wait until the process is ready for another request. Return whether it gets ready."""
         self._process.begin_settling()
         try:
             self._process.end_settling(await self.receive())

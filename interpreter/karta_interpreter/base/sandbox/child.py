@@ -1,11 +1,11 @@
-"""The main program of every child process: it loads what the child is for, takes its limits, and answers requests.
+"""The main program of every child process: it loads the program of the child, takes its limits, and answers requests.
 
 It runs as a script, by path, in an interpreter that finds no packages: so it imports nothing but the standard library.
 Its argument is JSON: the file to load, the folders of packages that the file may import, the limits, and the arguments
 of the file's function ``start``, which returns the function that answers a request.
 
-A message is a letter, a number of seconds, a length and that many bytes. The seconds are those that a request may
-take; a child sends 0. After each request, and once at the start, the child sends `READY`.
+A message is a letter, a number of seconds, a length and that many bytes. The seconds are the time that a request may
+take. A child sends 0. After each request, and once at the start, the child sends `READY`.
 """
 
 import errno
@@ -30,7 +30,7 @@ NO_MEMORY: Final = errno.ENOMEM
 
 
 class Channel:
-    """The child's end of the stream between the two processes; it ends the child when the other end is gone."""
+    """The child's end of the stream between the two processes. It ends the child when the other end is gone."""
 
     def __init__(self) -> None:
         # With a buffer that takes most requests in one read.
@@ -43,18 +43,18 @@ class Channel:
         self._answers.flush()
         header = self._requests.read(FRAME.size)
         if len(header) < FRAME.size:
-            # The server is gone. Python's own way out would free what is loaded, piece by piece.
+            # The server is gone. Python's own way out would free all loaded objects, piece by piece.
             os._exit(0)
         letter, self.seconds, length = FRAME.unpack(header)
         return letter, self._requests.read(length)
 
     def send(self, letter: bytes, payload: bytes) -> None:
-        """Send a message; it may wait in a buffer until the next `receive` or `flush`."""
+        """Send a message. It may wait in a buffer until the next `receive` or `flush`."""
         self._answers.write(FRAME.pack(letter, 0.0, len(payload)))
         self._answers.write(payload)
 
     def flush(self) -> None:
-        """Send what waits in the buffer."""
+        """Send the content of the buffer."""
         self._answers.flush()
 
 
@@ -78,7 +78,7 @@ def main(path: str, folders: list[str], limits: dict[str, int], arguments: list[
         # At once: to unwind or to report takes memory, too.
         os._exit(NO_MEMORY)
     except Exception as error:  # noqa: BLE001 - the edge of the process
-        if isinstance(error.__cause__, MemoryError):  # what orjson makes of it in a large object
+        if isinstance(error.__cause__, MemoryError):  # raised by orjson for a large object
             os._exit(NO_MEMORY)
         import traceback  # noqa: PLC0415 - it takes a third of the time that a child without packages needs to start
 
@@ -92,7 +92,7 @@ def _load(path: str, arguments: list[str]) -> Answer:
     if spec is None or spec.loader is None:
         raise ImportError(path)
     module = module_from_spec(spec)
-    # Dataclasses, for one, look their module up there.
+    # Dataclasses, among others, look their module up there.
     sys.modules["program"] = module
     spec.loader.exec_module(module)
     start: Callable[..., Answer] = module.start
@@ -100,11 +100,11 @@ def _load(path: str, arguments: list[str]) -> Answer:
 
 
 def _limit_resources(memory: int, niceness: int) -> None:
-    gc.freeze()  # what the program has loaded stays
+    gc.freeze()  # the loaded program stays
     os.nice(niceness)
     # No dump, which would hold content of objects, and not a byte in any file.
     for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_AS, memory)):
-        # A child of a child cannot have more than its parent; -1 stands for no limit.
+        # A child of a child cannot have more than its parent. -1 stands for no limit.
         bound = min(most, resource.getrlimit(limit)[1] % 2**64)
         resource.setrlimit(limit, (bound, bound))
 

@@ -17,7 +17,7 @@ _pools: Final = WeakSet["Pool"]()
 
 @atexit.register
 def close_pools() -> None:
-    """Stop all child processes; requests in work fail, later ones start new processes."""
+    """Stop all child processes. Requests in work fail, later ones start new processes."""
     for pool in list(_pools):
         pool.close()
 
@@ -34,10 +34,10 @@ class Slot:
 class Slots:
     """A number of places, for owners that request one each time they need it.
 
-    A free place goes to the waiting owner that has the fewest, and of several such owners to the one that waits
-    longest; the owner that has just freed the place comes last of them. An owner that has a place gets a further
-    one only if another place stays free. So next to one owner any other gets a place at once; next to
-    several it waits at most until a request of an owner with several places ends.
+    A free place goes to the waiting owner that has the fewest. Of several such owners it goes to the one that waits
+    longest, and the owner that has just freed the place comes last of them. An owner that has a place gets a further
+    one only if another place stays free. So next to one owner any other gets a place at once. Next to several it waits
+    at most until a request of an owner with several places ends.
     """
 
     def __init__(self, size: int) -> None:
@@ -47,7 +47,7 @@ class Slots:
         self._lock = threading.Lock()
 
     def request(self, owner: str, granted: Callable[[], object]) -> Slot:
-        """Ask for a place; ``granted`` is called, in any thread, when the owner has it."""
+        """Ask for a place. ``granted`` is called, in any thread, when the owner has it."""
         place = Slot(owner, granted)
         with self._lock:
             self._waiting.append(place)
@@ -78,16 +78,16 @@ class Slots:
             self._used[place.owner] += 1
             self._free -= 1
             place.is_granted = True
-            # Under the lock: what is called only wakes the one that waits.
+            # Under the lock: the callback only wakes the waiting owner.
             place.granted()
 
 
 class Pool:
     """At most ``size`` processes, which ``start`` starts, for any number of threads.
 
-    A process that no request has used for ``idle_seconds`` ends; with None each is kept. An owner whose last request
-    had to be stopped starts a process of its own, while there are fewer than ``size``: those that are idle are for the
-    others, which would wait for a start each time.
+    A process that no request has used for ``idle_seconds`` ends. With None each is kept. An owner with a last request
+    that had to be stopped starts a process of its own, while there are fewer than ``size``. The idle ones are for the
+    other owners, which would otherwise wait for a start each time.
     """
 
     def __init__(self, start: Callable[[], Process], size: int, *, idle_seconds: float | None = None) -> None:
@@ -102,14 +102,14 @@ class Pool:
         self._all: set[Process] = set()
         self._starting = 0
         self._stopped: set[str] = set()
-        """The owners whose last request was stopped with its process."""
+        """The owners with a last request that was stopped with its process."""
         _pools.add(self)
 
     @contextmanager
     def process(self, owner: str, seconds: float) -> Iterator[tuple[Process, float]]:
-        """A process for the block, and what is left of the seconds; waiting takes from them, starting does not.
+        """Yield a process for the block, and the remaining seconds. Waiting takes from them, starting does not.
 
-        Raises SandboxError when no process gets free in time. An exception in the block stops the process.
+        Raises SandboxError if no process gets free in time. An exception in the block stops the process.
         """
         end = time.monotonic() + seconds
         # A lock as an event that happens once: `threading.Event` makes a condition with a lock for each wait.
@@ -138,7 +138,7 @@ class Pool:
             return frozenset(process.pid for process in self._all)
 
     def close(self) -> None:
-        """End every process, also those that are at work; later requests start new ones."""
+        """End every process, also those at work. Later requests start new ones."""
         with self._lock:
             # Only the lists change under the lock: to end a process takes time.
             idle, working = list(self._idle), self._all.difference(self._idle)
@@ -155,9 +155,9 @@ class Pool:
             process.wait()
 
     def take(self, owner: str) -> Process:
-        """A process that is ready, for an owner that has a place; it is then put back or dropped.
+        """Return a process that is ready, for an owner that has a place. It is then put back or dropped.
 
-        To wait for one that is about to be idle takes less than to start another one.
+        Waiting for one that is about to be idle takes less time than starting another one.
         """
         with self._lock:
             self._settled.wait_for(lambda: self._idle or not any(process.is_settling for process in self._all))
@@ -187,7 +187,7 @@ class Pool:
             self.drop(process)
 
     def put_back(self, process: Process, owner: str | None = None) -> None:
-        """Let others use the process as soon as it is ready; the ``owner`` has had its answer from it."""
+        """Let others use the process as soon as it is ready. The ``owner`` has had its answer from it."""
         process.is_settling = True
         is_fit = process.settle()
         with self._lock:
@@ -232,5 +232,5 @@ class Pool:
 
 
 def every_process_is_busy() -> SandboxError:
-    """The error of a request for which no process gets free in time."""
+    """Return the error of a request if no process gets free in time."""
     return SandboxError("every process is busy", StopCause.BUSY)

@@ -21,10 +21,10 @@ from karta_interpreter.base.sandbox import child
 _MEMORY_LIMITS: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 READ: Final = 1 << 16
-"""The most bytes to read from the socket of a process at once; malloc maps memory for a buffer of 128 KiB each time."""
+"""The most bytes to read from the socket of a process at once. malloc maps memory for a buffer of 128 KiB each time."""
 
 _START_SECONDS: Final = 10.0
-# After its answer a child has nothing to do but to free what it took.
+# After its answer a child only has to free its memory.
 _SETTLE_SECONDS: Final = 1.0
 _WAIT_SECONDS: Final = 1.0
 _DEATHS: Final = {
@@ -44,15 +44,17 @@ _REASONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What the processes of a pool run, and their limits."""
+    """The program of the processes of a pool, and their limits."""
 
     path: str
-    """A file with a function ``start``, which gets the ``arguments`` and returns what answers a request
-    (`karta_interpreter.base.sandbox.child`).
+    """A file with a function ``start``, which gets the ``arguments`` and returns a function that answers a request.
+
+    See `karta_interpreter.base.sandbox.child`.
     """
     memory: int
-    """Bytes of address space that a request may take in addition to ``overhead``; in a small container a quarter of its
-    memory, so that it has room for three such processes.
+    """Bytes of address space that a request may take in addition to ``overhead``.
+
+    In a small container it is a quarter of its memory, so that the container has room for three such processes.
     """
     arguments: tuple[str, ...] = ()
     packages: bool = True
@@ -78,10 +80,10 @@ class Program:
 
 
 class Process:
-    """One child process; not for two threads at once, but any thread may `kill` it.
+    """One child process. It is not for two threads at once, but any thread may `kill` it.
 
-    A request is one `send` with its seconds, any number of further messages in both directions, and `settle`. Where
-    the process cannot go on it is stopped, and SandboxError has the cause.
+    A request is one `send` with its seconds, any number of further messages in both directions, and `settle`. If the
+    process cannot go on it is stopped, and SandboxError has the cause.
     """
 
     def __init__(self, program: Program) -> None:
@@ -114,7 +116,10 @@ class Process:
         return self._process.poll() is None
 
     def send(self, letter: bytes, payload: bytes, seconds: float = 0.0, *, grace: float = 0.0) -> None:
-        """Send a message; one with ``seconds`` begins a request, which is stopped that long and ``grace`` later."""
+        """Send a message.
+
+        A message with ``seconds`` begins a request, which is stopped that long and ``grace`` later.
+        """
         parts = self.parts(letter, payload, seconds, grace=grace)
         try:
             for part in parts:
@@ -133,22 +138,22 @@ class Process:
         return message
 
     def parts(self, letter: bytes, payload: bytes, seconds: float = 0.0, *, grace: float = 0.0) -> tuple[bytes, ...]:
-        """What `send` would send, for a caller that waits for the socket itself."""
+        """Return the bytes that `send` would send, for a caller that waits for the socket itself."""
         if seconds:
             self._seconds, self._end = seconds, time.monotonic() + seconds + grace
         self._is_ready = False
         header = child.FRAME.pack(letter, seconds, len(payload))
-        # One system call for most messages; a long payload is not copied for that.
+        # One system call for most messages. A long payload is not copied for that.
         return (header + payload,) if len(payload) < READ else (header, payload)
 
     def take(self, chunk: bytes) -> None:
-        """Take bytes that came from the socket; raises ConnectionResetError when the process has closed its end."""
+        """Take bytes that came from the socket. Raise ConnectionResetError if the process has closed its end."""
         if not chunk:
             raise ConnectionResetError
         self._buffer += chunk
 
     def message(self) -> tuple[bytes, bytes] | None:
-        """The next message of those bytes, None when it is not complete."""
+        """Return the next message of those bytes, or None if it is not complete."""
         buffer, start = self._buffer, child.FRAME.size
         if len(buffer) < start:
             return None
@@ -172,7 +177,7 @@ class Process:
         return bool(self._buffer)
 
     def settle(self) -> bool:
-        """Wait until the process is ready for another request; whether it gets ready, otherwise it is stopped."""
+        """Wait until the process is ready for another request. Return whether it gets ready, otherwise stop it."""
         if not self._is_ready:
             try:
                 self._expect_ready(_SETTLE_SECONDS)
@@ -181,7 +186,7 @@ class Process:
         return True
 
     def kill(self) -> None:
-        """Have the process end; the thread that uses it gets SandboxError."""
+        """Have the process end. The thread that uses it gets SandboxError."""
         self._process.kill()
 
     def wait(self) -> None:
@@ -218,7 +223,7 @@ class Process:
                 self._wait(select.POLLOUT)
 
     def _wait(self, events: int) -> None:
-        """Wait for the socket, whose own timeouts would take twice as many system calls."""
+        """Wait for the socket. Its own timeouts would take twice as many system calls."""
         # Closed, because the process was stopped: `register` would raise ValueError.
         if self.socket.fileno() < 0:
             raise ConnectionResetError

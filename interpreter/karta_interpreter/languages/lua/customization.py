@@ -1,6 +1,6 @@
 """Karmada's ResourceInterpreterCustomization objects: read, linted, and merged by kind as Karmada merges them.
 
-Their shape is that of ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_types.go``; for merging see
+Their shape follows ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_types.go``. For merging see
 ``pkg/resourceinterpreter/customized/declarative/configmanager/{manager,accessor}.go``.
 """
 
@@ -33,22 +33,22 @@ _FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class LoadedCustomization:
-    """What became of one customization. One broken script does not affect the others."""
+    """The result of reading one customization. One broken script does not affect the others."""
 
     name: str
     gvk: GVK | None
-    """The kind that it is for, None when it names none."""
+    """The kind that it is for, or None if it names none."""
     scripts: Scripts
     """Those that can be run."""
     findings: tuple[Finding, ...]
     source: str
     broken: frozenset[str] = frozenset()
-    """The operations whose script cannot be run."""
+    """The operations with a script that cannot be run."""
     line: int = 0
-    """Where it begins; 0 for text that holds none, of which the findings speak."""
+    """The line where it begins, or 0 for text without a customization. The findings describe that text."""
 
     def problem(self, operation: str) -> Finding | None:
-        """The first error in the script of an operation, None when it has none."""
+        """Return the first error in the script of an operation, or None if it has none."""
         place = (*_CUSTOMIZATIONS, SLOTS[operation].field)
         errors = (finding for finding in self.findings if finding.severity is Severity.ERROR)
         return next((finding for finding in errors if finding.path[: len(place)] == place), None)
@@ -60,15 +60,15 @@ def is_customization(value: JSON) -> bool:
     >>> is_customization({"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterCustomization"})
     True
     """
-    # By the kind alone: a wrong apiVersion is a finding about a customization, and no reason to read it as a Karta.
+    # The kind decides. A wrong apiVersion is a finding about a customization, not a reason to read it as a Karta.
     return isinstance(value, dict) and value.get("kind") == KIND
 
 
 def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
-    """Every customization of a manifest; ``source`` names the text in findings.
+    """Return every customization of a manifest. ``source`` names the text in findings.
 
     Reads YAML and JSON, several documents and `List` objects. Text that cannot be read at all makes one result with a
-    finding, and so does a document that is something else; nothing is raised.
+    finding. So does a document that is something else. Nothing is raised.
     """
     try:
         objects = read_objects(text, source, KIND)

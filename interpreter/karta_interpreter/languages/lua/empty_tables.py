@@ -12,13 +12,13 @@ _DELETED: Final = object()
 
 
 def restore_empty_tables(value: JSON, references: Sequence[JSON] = ()) -> JSON:
-    """A value that is not empty itself, its empty parts as in the references; what needs no change is shared.
+    """Return a value that is not empty itself, with its empty parts as in the references. Unchanged parts are shared.
 
-    Follows ``convertEmptySliceToEmptyStructPartly`` of Karmada (``luavm/lua_convert.go``): an empty table is what was
-    empty at the same place of an object that the script got, an object where that was an object and a list, and is
-    deleted where nothing was. The elements of a list share one place. Two cases are as upstream means them: of several
-    empty elements of one list upstream deletes some and some of their neighbours, in random order; here those that are
-    empty go. And upstream fails over a key with one of ``*?|#@`` in it.
+    Follows ``convertEmptySliceToEmptyStructPartly`` of Karmada (``luavm/lua_convert.go``). An empty table becomes an
+    object or a list if the object that the script got has an empty one at the same place, and is deleted if it has
+    neither. An object wins over a list. The elements of a list share one place. Two cases follow the intent of
+    upstream. Of several empty elements of one list upstream deletes some and some of their neighbours, in random order.
+    Here the empty ones are deleted. And upstream fails over a key with one of ``*?|#@`` in it.
 
     >>> restore_empty_tables({"a": [], "b": [], "c": []}, [{"a": {}, "b": []}])
     {'a': {}, 'b': []}
@@ -49,7 +49,7 @@ def _restored(value: JSON, place: Path, empties: Mapping[Path, JSON]) -> JSON:
 
 
 def _note(value: JSON, place: Path, empties: dict[Path, JSON]) -> None:
-    """Add what is empty at each place, an object rather than a list."""
+    """Add the empty value at each place, an object rather than a list."""
     is_object = type(value) is dict
     for key, part in value.items() if is_object else enumerate(value):
         if type(part) in _TABLES:
@@ -61,7 +61,7 @@ def _note(value: JSON, place: Path, empties: dict[Path, JSON]) -> None:
 
 
 def _text(value: JSON) -> bytes:
-    """JSON to look for empty parts in, which takes a tenth of the time of a walk; a string may look like one."""
+    """Return JSON to search for empty parts, in a tenth of the time of a walk. A string may look like an empty part."""
     try:
         return orjson.dumps(value)
     except orjson.JSONEncodeError:

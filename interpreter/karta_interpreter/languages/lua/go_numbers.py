@@ -17,7 +17,7 @@ _SMALLEST_PLAIN, _SMALLEST_LONG = 1e-6, 1e21
 
 
 def number_text(number: float) -> str:
-    """Return what ``tostring`` returns: integers in full, all others as Go's ``fmt.Sprint`` has them.
+    """Return the text that ``tostring`` returns: integers in full, all others as Go's ``fmt.Sprint`` has them.
 
     >>> [number_text(number) for number in (3.0, 1e15, 0.1, 1234567.5, 2.0**63, 1e-5, float("inf"))]
     ['3', '1000000000000000', '0.1', '1.2345675e+06', '9.223372036854776e+18', '1e-05', '+Inf']
@@ -29,7 +29,7 @@ def number_text(number: float) -> str:
 
 
 def shortest(number: float) -> str:
-    """Return what ``%g`` prints: the fewest digits that mean this number, with an exponent below -4 and above 5."""
+    """Return the text that ``%g`` prints: the fewest digits of this number, with an exponent below -4 and above 5."""
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else "-Inf" if number < 0 else "+Inf"
     exact = _decimal(number)

@@ -1,4 +1,4 @@
-"""The operations that Karmada asks of an interpreter, and what its API has of each.
+"""The operations that Karmada asks of an interpreter, and their parts of its API.
 
 Each room that knows something about operations has one table of it, made by `by_operation`.
 """
@@ -37,7 +37,10 @@ def by_operation(  # noqa: PLR0913 - one for each operation
     interpret_health: _T,
     interpret_dependency: _T,
 ) -> Mapping[str, _T]:
-    """Return a table of operations. None has a default: of a new one the type checker asks every table its part."""
+    """Return a table of operations.
+
+    None has a default: the type checker asks every table for its part of a new operation.
+    """
     return MappingProxyType(
         {
             Operation.INTERPRET_REPLICA: interpret_replica,
@@ -55,7 +58,7 @@ def by_operation(  # noqa: PLR0913 - one for each operation
 class Results(TypedDict, total=False):
     """An answer: the results of one operation, by Karmada's names (``pkg/util/interpreter/rule.go``).
 
-    Changed objects come whole, and share what did not change with those of the call.
+    Changed objects come whole, and share unchanged parts with the objects of the call.
     """
 
     replica: int
@@ -77,7 +80,7 @@ class ScriptField(NamedTuple):
     parameters: tuple[str, ...]
     """Named as in the comments of Karmada's API."""
     results: tuple[str, ...]
-    """Fields of `Results`; Karmada takes as many results of the function (``luavm/lua.go``)."""
+    """Fields of `Results`. Karmada takes as many results of the function (``luavm/lua.go``)."""
     more: str = ""
     """The field of a call with the second argument."""
 
@@ -110,7 +113,7 @@ CHANGED: Final = ("revised", "retained", "aggregatedStatus")
 """The results that are whole objects."""
 
 LIVE: Final = frozenset(operation for operation in Operation if SLOTS[operation].parameters == _MEMBER)
-"""Operations that Karmada asks of the object in a member cluster alone."""
+"""Operations that Karmada asks only of the object in a member cluster."""
 
 OWN_FUNCTIONS: Final = {SLOTS[operation].own_function: operation for operation in Operation}
 """The operations by the functions of ``require("karta")``."""

@@ -26,10 +26,10 @@ _lints: Final[ContextVar[bool]] = ContextVar("lints", default=True)
 
 @dataclass(frozen=True, slots=True)
 class ScriptReading:
-    """The scripts that can be run, the findings, and the operations whose script cannot be run.
+    """The scripts that can be run, the findings, and the operations with a script that cannot be run.
 
-    A script that can be run may still have errors among its findings: Karmada, too, runs a script that calls what it
-    forbids, and fails only when it gets there.
+    A script that can be run may still have errors among its findings: Karmada, too, runs a script that calls a
+    forbidden function, and fails only when it gets there.
     """
 
     scripts: Scripts
@@ -41,7 +41,7 @@ class ScriptReading:
 def without_linting() -> Iterator[None]:
     """Read definitions inside of the block without linting them and their scripts.
 
-    For the catalogue, whose tests lint it: the start of a server takes less time, and no process.
+    The catalogue uses it, because its tests lint it: the start of a server takes less time, and no process.
     """
     token = _lints.set(False)
     try:
@@ -51,7 +51,7 @@ def without_linting() -> Iterator[None]:
 
 
 def lints() -> bool:
-    """Return whether what is read is linted."""
+    """Return whether definitions are linted when they are read."""
     return _lints.get()
 
 
@@ -60,8 +60,8 @@ def read_scripts(
 ) -> ScriptReading:
     """Read and judge a mapping such as ``spec.customizations``: ``{healthInterpretation: {luaScript: ...}}``.
 
-    ``name`` is that of the customization, for messages, and ``path`` that of the mapping, for findings. With a
-    ``place`` the findings and the scripts know their lines.
+    ``name`` is the name of the customization, for messages, and ``path`` is the path of the mapping, for findings. With
+    a ``place`` the findings and the scripts know their lines.
 
     >>> reading = read_scripts({"retention": {"luaScript": "function Retain(a, b) return a end"}}, "mine")
     >>> reading.scripts.of("Retain")[0].function
@@ -80,7 +80,7 @@ def unknown_fields(value: Iterable[str], known: Iterable[str], path: Path) -> It
 
 
 class _CustomizationReader:
-    """One reading of one customization; collects."""
+    """Collects one reading of one customization."""
 
     def __init__(self, name: str, place: SourcePosition | None) -> None:
         self._name = name
@@ -142,7 +142,7 @@ class _CustomizationReader:
 
 
 def _lint(operation: str, text: str, name: str) -> list[Lint]:
-    """Return the findings about a script; it is compiled in another process."""
+    """Return the findings about a script. Another process compiles it."""
     try:
         size = len(text.encode())
     except UnicodeEncodeError as err:
@@ -161,7 +161,7 @@ def _lint(operation: str, text: str, name: str) -> list[Lint]:
 
 
 def _finding(script: Script, lint: Lint, path: Path, lines: Lines | None) -> Finding:
-    """What was found in a script as a finding in its file; without a file the message has the line."""
+    """Return a finding in a script as a finding in its file. Without a file the message has the line."""
     text = script.line_text(lint.line)
     found = find_word(lint.word, text) or find_word("", text)
     finding = Finding(

@@ -1,4 +1,4 @@
-"""What a script returned, checked and read as Karmada's Lua VM does (``luavm/lua.go``), operation by operation."""
+"""The results of a script, checked and read as Karmada's Lua VM does (``luavm/lua.go``), operation by operation."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ from karta_interpreter.languages.lua.operation import Results, by_operation
 from karta_interpreter.languages.lua.script_dependencies import verify
 
 Returned: TypeAlias = Sequence[JSON]
-"""All results of a function; an empty table is ``[]`` or ``{}``, for Lua does not distinguish the two."""
+"""All results of a function. An empty table is ``[]`` or ``{}``, because Lua does not distinguish the two."""
 
 
 @final
@@ -33,10 +33,11 @@ _SHOWN = 200
 
 
 def read_results(operation: str, returned: Returned, references: Sequence[Object] = ()) -> Results:
-    """The answer that the results of an operation's function mean, by Karmada's result names.
+    """Return the answer that the results of an operation's function mean, by Karmada's result names.
 
-    ``references`` are the objects that show which empty tables of a changed object were lists. Raises LuaRunError
-    in upstream's words, by which users know an error; behind some of them it has what the function must return.
+    ``references`` are the objects that show which empty tables of a changed object were lists. Raises LuaRunError in
+    upstream's words, by which users know an error. Some of them are followed by the results that the function must
+    return.
 
     >>> read_results("InterpretReplica", (2.9, {"ResourceRequest": {"cpu": 0.5}}))
     {'replica': 2, 'requires': {'resourceRequest': {'cpu': '500m'}}}
@@ -54,9 +55,10 @@ def lua_type(value: JSON) -> str:
 
 
 def read_table(go_type: str, table: JSON, read: Callable[[str, JSON], JSON] = rewrite) -> JSON:
-    """What Go writes for a table that it reads as the type, or the result of another ``read`` of `gotypes`.
+    """Return the value that Go writes after reading a table as the type.
 
-    An empty table is the empty value. Raises LuaRunError where a table does not fit.
+    ``read`` may be another function of `gotypes`. An empty table is the empty value. Raises LuaRunError if a table does
+    not fit.
     """
     if not table:
         return [] if go_type.startswith("[]") else {}
@@ -101,7 +103,7 @@ def _changed(returned: Returned, references: Sequence[Object], function: str) ->
 
 
 def _check_object(value: JSON) -> None:
-    """Reject what Karmada's ``Unstructured`` rejects: an object without a kind, and a list."""
+    """Reject the values that Karmada's ``Unstructured`` rejects: an object without a kind, and a list."""
     if isinstance(value, list):
         problem = "json: cannot unmarshal array into Go value of type map[string]interface {}"
         raise LuaRunError(f"json unmarshal obj failed: {problem}")

@@ -9,7 +9,7 @@ from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.lua.operation import SLOTS
 
 Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
-"""What ``require("karta")`` offers: functions from JSON arguments to JSON results."""
+"""The members of ``require("karta")``: functions from JSON arguments to JSON results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Script:
     operation: str
     text: str
     name: str
-    """That of the customization it belongs to."""
+    """The name of the customization it belongs to."""
     source: str = ""
     line: int = 0
     """The line of ``source`` on which the script begins, 0 when unknown."""
@@ -44,7 +44,7 @@ class Script:
         return self.lines[line - 1] if self.lines else self.line + line - 1
 
     def line_text(self, line: int) -> str:
-        r"""The text of a line of the script without its indentation, "" when there is none.
+        r"""Return the text of a line of the script without its indentation, or "" if there is none.
 
         >>> Script("Retain", "function Retain(a, b)\n  return a\nend", "mine").line_text(2)
         'return a'
@@ -54,7 +54,7 @@ class Script:
 
 
 class Scripts(tuple[Script, ...]):  # noqa: SLOT001 - what is computed once is kept in its dictionary
-    """The scripts of one kind: for each operation one, for InterpretDependency perhaps several."""
+    """The scripts of one kind: one for each operation, for InterpretDependency perhaps several."""
 
     @cached_property
     def operations(self) -> frozenset[str]:
@@ -62,9 +62,9 @@ class Scripts(tuple[Script, ...]):  # noqa: SLOT001 - what is computed once is k
         return frozenset(script.operation for script in self)
 
     def of(self, operation: str) -> tuple[Script, ...]:
-        """The scripts that answer an operation, none when it has none."""
+        """Return the scripts that answer an operation, or none."""
         return tuple(script for script in self if script.operation == operation)
 
     def over(self, weaker: Self) -> "Scripts":
-        """These scripts, and the weaker ones for the operations that have none here."""
+        """Return these scripts, and the weaker ones for the operations without a script here."""
         return Scripts((*self, *(script for script in weaker if script.operation not in self.operations)))

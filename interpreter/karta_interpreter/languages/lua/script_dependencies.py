@@ -30,7 +30,7 @@ _SUBDOMAIN_RULE = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
     f"and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
 )
-# The messages quote what a script has named, which may be of any size.
+# The messages quote names from a script, which may have any size.
 _LONGEST_MESSAGE = 8192
 _ORDER = ("apiVersion", "kind", "namespace", "name")
 

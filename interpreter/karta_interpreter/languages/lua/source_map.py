@@ -10,7 +10,7 @@ from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.manifest import Document
 from karta_interpreter.base.k8s.values import Path
 
-# Line breaks of YAML 1.1, by which PyYAML counts lines.
+# Line breaks of YAML 1.1. PyYAML counts lines by them.
 _BREAK = re.compile("\r\n|[\n\r\u0085\u2028\u2029]")
 # Anchors and tags in front of a value.
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
@@ -24,7 +24,9 @@ def split_lines(text: str) -> tuple[str, ...]:
 
 
 def find_word(word: str, line: str) -> re.Match[str] | None:
-    """Find a name in a line of Lua, of a library's function the last part at least; without a name, find the text.
+    """Find a name in a line of Lua, or at least the last part of a library function's name.
+
+    Without a name, find the text.
 
     >>> find_word("string.gsub", "return text:gsub(a, b)").span()
     (12, 16)
@@ -38,11 +40,11 @@ def find_word(word: str, line: str) -> re.Match[str] | None:
 
 
 class Lines:
-    r"""The lines of a script whose value begins at a line and a column (from 1) of a text.
+    r"""The lines of a script with a value that begins at a line and a column (from 1) of a text.
 
     ``of_script`` has the line of the text for each line of the script. In a block that starts with ``|`` they follow
-    one another; one that starts with ``>`` is folded, which is what Karmada's documentation shows: there several lines
-    of the text may make one of the script.
+    one another. A block that starts with ``>`` is folded, and Karmada's documentation shows that form: there several
+    lines of the text may make one of the script.
 
     >>> text = "luaScript: >\n  -- what it does\n  function F()\n    return 1\n  end\n"
     >>> lines = Lines(split_lines(text), 1, 12, "-- what it does function F()\n  return 1\nend\n")
@@ -66,7 +68,10 @@ class Lines:
         return self.of_script == tuple(range(self.of_script[0], self.of_script[0] + len(self.of_script)))
 
     def place(self, number: int, word: str = "") -> tuple[int, int]:
-        """Line and column of a line of the script, or of a word in it; the start of the script where it has none."""
+        """Return line and column of a line of the script, or of a word in it.
+
+        Without the word it is the start of the script.
+        """
         for line in self._groups[number - 1] if 0 < number <= len(self._groups) else ():
             found = find_word(word, self._source[line - 1])
             if found and line != self._start[0]:
@@ -74,9 +79,10 @@ class Lines:
         return self._start
 
     def at(self, number: int, column: int) -> tuple[int, int]:
-        """Line and column of a character of the text; of the end of its last line for one behind it.
+        """Return line and column of a character of the text. Behind the last line it is the end of that line.
 
-        In a folded block it is the start of a line, and for a string in quotes with several lines that of the string.
+        In a folded block it is the start of a line, and for a string in quotes with several lines the start of the
+        string.
         """
         if number > self._last:
             number, column = self._last, len(self._script[self._last - 1]) + 1
@@ -175,7 +181,10 @@ class SourcePosition:
 
 
 def _found(finding: Finding, text: str) -> tuple[int, int]:
-    """Return where a text has an expression, or the part of it that is meant; (0, 0) where it starts with the text."""
+    """Return the position of an expression in a text, or of the part that is meant.
+
+    (0, 0) if it starts with the text.
+    """
     expression, span = finding.expression, finding.span
     # Most expressions are all of their text, and a large one makes a large pattern.
     pattern = "" if expression == text else rf"(?<!\w){re.escape(expression)}(?![\w.\[])"
@@ -183,7 +192,7 @@ def _found(finding: Finding, text: str) -> tuple[int, int]:
     if whole:
         offset = whole.start() + (span.start if span and "\n" in expression[: span.start] else 0)
         return position_in(text, offset) if offset or "\n" in text else (0, 0)
-    # YAML has folded or indented an expression of several lines; a part of it that is wrong is often one word.
+    # YAML has folded or indented an expression of several lines. The wrong part of it is often one word.
     found = re.search(rf"(?<!\w){re.escape(expression[span.start : span.end])}(?!\w)", text) if span else None
     return position_in(text, found.start()) if found else (0, 0)
 

@@ -17,7 +17,7 @@ _SYNTAX = re.compile(r"([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9
 _EXPONENT = re.compile(r"[eE][-+]?[0-9]+")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
-_NEEDS_DIGITS = ("Pi", "Ei")  # any other suffix alone is zero
+_NEEDS_DIGITS = ("Pi", "Ei")  # any other suffix without digits is zero
 _NANO = -9
 _MOST_DIGITS = 18
 _LARGEST_EXPONENT = 308
@@ -33,7 +33,7 @@ class _Small(NamedTuple):
 
 
 def read_quantity(text: str) -> Quantity:
-    """The quantity of a text; raises QuantityError in Go's words.
+    """Return the quantity of a text. Raise QuantityError in Go's words.
 
     >>> read_quantity("1 Gi")
     Traceback (most recent call last):
@@ -57,7 +57,7 @@ def _parts(text: str) -> tuple[str, str, str, str]:
 
 
 def written_quantity(text: str) -> str:
-    """What Go writes for a quantity that it read from text.
+    """Return the text that Go writes for a quantity that it read from text.
 
     >>> written_quantity("1.500"), written_quantity("1.50"), written_quantity("2048Mi")
     ('1.500', '1500m', '2Gi')
@@ -86,7 +86,7 @@ def approximate(text: str) -> float:
 
 
 def _small(text: str) -> _Small | None:
-    """The fast form that Go uses for an amount of few digits, None for any other."""
+    """Return the fast form that Go uses for an amount of few digits, or None for any other."""
     sign, whole, fraction, suffix = _parts(text)
     digits = whole + fraction
     value = int(digits)

@@ -1,4 +1,4 @@
-"""The Go types that are no struct, list or map, how ``encoding/json`` reads and writes them, and its errors."""
+"""The Go types other than structs, lists and maps, how ``encoding/json`` reads and writes them, and its errors."""
 
 import calendar
 import re
@@ -23,9 +23,9 @@ _LAYOUT = "2006-01-02T15:04:05Z07:00"
 
 
 class MismatchError(LuaRunError):
-    """A value that does not fit; on its way out it collects the path of the value.
+    """A value that does not fit. On its way out it collects the path of the value.
 
-    Its text is that of ``encoding/json`` with the index of every list in the path, which Go leaves out.
+    Its text is the message of ``encoding/json`` with the index of every list in the path, which Go leaves out.
     """
 
     def __init__(self, problem: str, go_type: str = "") -> None:
@@ -36,7 +36,7 @@ class MismatchError(LuaRunError):
         self._path: list[str | int] = []
 
     def within(self, step: str | int, struct: str = "") -> None:
-        """Add an outer step to the path; the innermost struct is the one to name."""
+        """Add an outer step to the path. The message names the innermost struct."""
         self._path.append(step)
         self._struct = self._struct or struct
 
@@ -49,7 +49,9 @@ class MismatchError(LuaRunError):
 
 
 def mismatch(value: JSON, go_type: str, *, exactly: bool = False) -> MismatchError:
-    """The error about a value of another kind than the type takes; ``exactly`` names the number that does not fit.
+    """Return the error about a value of another kind than the type takes.
+
+    ``exactly`` names the number that does not fit.
 
     >>> str(mismatch(1.5, "int32", exactly=True))
     'json: cannot unmarshal number 1.5 into Go value of type int32'

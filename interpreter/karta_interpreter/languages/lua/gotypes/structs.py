@@ -1,10 +1,10 @@
 """Reading and writing values as Go types, as ``encoding/json`` does.
 
-A field may be spelled in any case, and several spellings of it are read one after the other; unknown fields are left
-out. An empty table inside a value does not count: Karmada deletes it before it reads, since an empty list and an empty
+A field may be spelled in any case. Several spellings of it are read one after the other. Unknown fields are left out.
+An empty table inside a value does not count: Karmada deletes it before it reads, since an empty list and an empty
 object are the same in Lua (``convertEmptySliceToEmptyStructPartly`` of ``luavm/lua_convert.go``).
 
-The types are declared in ``types.txt``. msgspec reads what needs no change, many times faster than `_read`.
+The types are declared in ``types.txt``. msgspec reads values that need no change, many times faster than `_read`.
 """
 
 from abc import ABCMeta
@@ -53,7 +53,9 @@ def _field(declared: str) -> Field:
 
 
 def decode(go_type: str, value: JSON) -> JSON:
-    """A value with the fields of the type, under their own names; one that needs no change is returned itself.
+    """Return a value with the fields of the type, under their own names.
+
+    A value that needs no change is returned itself.
 
     Raises MismatchError for the first field that does not fit.
 
@@ -69,7 +71,7 @@ def decode(go_type: str, value: JSON) -> JSON:
 
 
 def rewrite(go_type: str, value: JSON) -> JSON:
-    """What Go writes for a value that it has read as the type; raises MismatchError.
+    """Return the value that Go writes after reading one as the type. Raise MismatchError.
 
     >>> rewrite("[]Component", [{"Name": "worker", "replicas": 2, "replicaRequirements": {}, "color": "blue"}])
     [{'name': 'worker', 'replicas': 2}]
@@ -82,7 +84,7 @@ def rewrite(go_type: str, value: JSON) -> JSON:
 
 
 def encode(go_type: str, value: JSON) -> JSON:
-    """What Go writes for a value that `decode` gave: fields in their order, empty ones left out.
+    """Return the value that Go writes for a result of `decode`: fields in their order, empty ones left out.
 
     >>> encode("Component", {"name": "worker", "replicaRequirements": {"nodeClaim": {"nodeSelector": {}}}})
     {'name': 'worker', 'replicas': 0, 'replicaRequirements': {'nodeClaim': {}}}
@@ -91,14 +93,14 @@ def encode(go_type: str, value: JSON) -> JSON:
 
 
 def _convert(go_type: str, value: JSON) -> Any:  # noqa: ANN401 - a struct, or a list or mapping of some
-    """Return a value that Go writes as it is as msgspec has it; raises msgspec.ValidationError for any other value."""
+    """Return msgspec's copy of a value that Go writes unchanged. Raise msgspec.ValidationError for any other value."""
     return msgspec.convert(value, _type(go_type), dec_hook=_kept)  # type: ignore[arg-type]
 
 
 class _Scalar(ABCMeta):
     """A type of values that only a function of `SCALARS` can judge."""
 
-    # msgspec checks with it what `dec_hook` returns, and that has judged already.
+    # msgspec checks the result of `dec_hook` with it, and `dec_hook` has judged already.
     def __instancecheck__(cls, _: object) -> bool:
         return True
 
@@ -118,7 +120,7 @@ _ZEROS: Final = {"string": "", "bool": False, "int32": 0, "int64": 0}
 # Typed: 1, 1.0 and true are equal keys, but different values to Go.
 @lru_cache(4096, typed=True)
 def _kept(kind: type, value: JSON) -> JSON:
-    """A scalar that Go writes as it is; msgspec makes a ValidationError of ValueError and TypeError."""
+    """Return a scalar that Go writes as it is. msgspec turns ValueError and TypeError into a ValidationError."""
     try:
         if SCALARS[kind.__name__](value) == value:
             return value
@@ -189,7 +191,7 @@ def _read_struct(name: str, value: dict[str, JSON]) -> JSON:
 
 
 def _over(value: JSON, earlier: JSON) -> JSON:
-    """A value read into what another one was read into before: it leaves what it does not have."""
+    """Return a value read over an earlier value. It keeps the earlier parts that it does not have itself."""
     if isinstance(value, dict) and isinstance(earlier, dict):
         return earlier | {key: _over(item, earlier.get(key)) for key, item in value.items()}
     if type(value) is list and type(earlier) is list:
@@ -198,5 +200,5 @@ def _over(value: JSON, earlier: JSON) -> JSON:
 
 
 def _fold(name: str) -> str:
-    """A name without its case; the long s is Go's one other spelling of a letter that ``lower`` leaves alone."""
+    """Return a name without its case. The long s is Go's only other spelling of a letter, and ``lower`` keeps it."""
     return name.lower().replace("\u017f", "s")

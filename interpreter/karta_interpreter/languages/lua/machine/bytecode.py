@@ -1,4 +1,4 @@
-"""What a compiled script reads, writes and calls: its names, found in the bytecode of Lua 5.2.
+"""The names that a compiled script reads, writes and calls, found in the bytecode of Lua 5.2.
 
 The compiler knows which names are locals, so that nothing has to be parsed again here. A register is followed as long
 as instructions follow one another: enough for ``os.getenv`` and for ``local kube = require("kube")``.
@@ -19,7 +19,7 @@ _MANY: Final = {_CALL: 0, _TAILCALL: 0, _VARARG: 0, _TFORCALL: 3}
 _CONSTANT: Final = 256
 
 Known: TypeAlias = tuple[str, str | int]
-"""What a register holds: ("text", it), ("global", name), ("module", name), ("function", number)."""
+"""The content of a register: ("text", it), ("global", name), ("module", name), ("function", number)."""
 
 _ENVIRONMENT: Final[Known] = ("environment", "")
 
@@ -32,7 +32,7 @@ class Mention(NamedTuple):
 
 
 class FunctionValue(NamedTuple):
-    """A function that is the value of a global, or of a local of the script; ``is_nested`` inside of another one."""
+    """A function that is the value of a global, or of a local of the script. ``is_nested`` if inside of another one."""
 
     name: str
     line: int
@@ -44,9 +44,9 @@ class FunctionValue(NamedTuple):
 
 @dataclass(slots=True)
 class Names:
-    """Every name of a script, in the order of its instructions; ``locals`` of all functions, for hints.
+    """Every name of a script, in the order of its instructions. ``locals`` has the locals of all functions, for hints.
 
-    ``kept`` are locals that keep their value in Karmada where they get another one here.
+    ``kept`` has the locals that keep their value in Karmada and get another one here.
     """
 
     functions: list[FunctionValue] = field(default_factory=list)
@@ -95,12 +95,12 @@ class _Function:
 
 
 def as_karmada_compiles(bytecode: bytes) -> bytes:
-    """A compiled script whose locals keep their values where they do in Karmada's Lua."""
+    """Return a compiled script with locals that keep their values where they do in Karmada's Lua."""
     patched, functions = bytearray(bytecode), [_Dump(bytecode).function()]
     for function in functions:
         functions += function.functions
         for at, _ in function.kept():
-            # TEST of the register that TESTSET would copy: what goes is the assignment, and no instruction moves.
+            # TEST of the register that TESTSET would copy: only the assignment goes, and no instruction moves.
             struct.pack_into("=I", patched, function.code_at + 4 * at, _TEST | function.code[at] >> 23 << 6)
     return bytes(patched)
 
@@ -165,7 +165,7 @@ class _Dump:
 
 
 class _InstructionReader:
-    """Goes through the instructions of one function; ``upvalues`` are what is known of those."""
+    """Goes through the instructions of one function. ``upvalues`` holds the known content of its upvalues."""
 
     def __init__(
         self, names: Names, function: _Function, upvalues: tuple[Known | None, ...], *, nested: bool = False

@@ -23,7 +23,7 @@ def now() -> int:
 
 
 def moment(year: float, month: float, day: float, hour: float, minute: float, second: float) -> int:
-    """The seconds since 1970 of a local time, whose fields may be beyond their ranges."""
+    """Return the seconds since 1970 of a local time. Its fields may be beyond their ranges."""
     try:
         parts = (int(year), int(month), int(day), int(hour), int(minute), int(second))
         return int(time.mktime((*parts, 0, 0, -1)))
@@ -32,7 +32,7 @@ def moment(year: float, month: float, day: float, hour: float, minute: float, se
 
 
 def formatted(form: str, seconds: float | None = None) -> str:
-    """A date in a form; what Go's layouts do not know stays.
+    """Return a date in a form. Directives unknown to Go's layouts stay.
 
     >>> formatted("!%H:%M %q%%", None)[5:]
     ' %q%'

@@ -49,7 +49,7 @@ class _Directive:
 
 
 def sprintf(form: str, *arguments: JSON) -> str:
-    """A form with its values filled in; ``arguments`` are pairs of a Lua type's name and a value.
+    """Return a form with its values filled in. ``arguments`` are pairs of a Lua type's name and a value.
 
     >>> sprintf("%s-%03d %.1f%% %s", "string", "a", "number", 7.9, "number", 2.25, "nil", None)
     'a-007 2.2% nil'
@@ -57,7 +57,7 @@ def sprintf(form: str, *arguments: JSON) -> str:
     '%!d(lua.LBool=true) %!d(MISSING)'
     """
     values = list(zip(arguments[::2], arguments[1::2], strict=True))
-    # `strFormat` hands no more values on to Go (string_safe.go); it counts signs and does not parse.
+    # `strFormat` hands no more values on to Go (string_safe.go). It counts signs and does not parse.
     values = values[: max(form.count("%") - form.count("%%"), 0)]
     pieces: list[str] = []
     place = used = 0

@@ -1,10 +1,11 @@
-"""What the half of a machine that is written in Lua calls in Python.
+"""The Python functions for the half of a machine that is written in Lua.
 
 Scripts get to none of these functions: they call functions of Lua that call them. The machine hands over each byte of a
-string as one character, for a string of Lua need not be UTF-8; such text is called Latin-1 text here.
+string as one character, because a string of Lua need not be UTF-8. Such text is called Latin-1 text here.
 
 A script gets an object as a number, and each level of the object becomes a table when the script first reads a field of
-it: most scripts read a small part of what they get. The argument itself is JSON text, of which a field is decoded then.
+it: most scripts read a small part of their objects. The argument itself is JSON text, and a field of it is decoded
+then.
 """
 
 import re
@@ -25,7 +26,7 @@ from karta_interpreter.languages.lua.results import FUNCTION, NoJson
 from karta_interpreter.languages.lua.script import Own
 
 Kube: TypeAlias = Mapping[str, Callable[..., JSON]]
-"""What ``require("kube")`` offers: functions with one result, None for nil."""
+"""The functions of ``require("kube")``. Each has one result, with None for nil."""
 
 OnPrint: TypeAlias = Callable[[str], None]
 
@@ -36,7 +37,7 @@ _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class Host:
-    """The functions for one machine; ``to_lua`` makes a table of JSON in Latin-1 text, without nulls."""
+    """The functions for one machine. ``to_lua`` makes a table of JSON in Latin-1 text, without nulls."""
 
     def __init__(self, kube: Kube, to_lua: Callable[[JSON], Any]) -> None:
         self._kube = kube
@@ -84,13 +85,13 @@ class Host:
             return as_latin1(value), None
         if value and kind is dict:
             return self._register(value), "object"
-        # Such as items of statuses, of which scripts read a few fields each. An empty object is an empty table.
+        # Such as items of statuses. Scripts read a few fields of each. An empty object is an empty table.
         if value and kind is list and all(item and type(item) is dict for item in value):
             return self._to_lua(list(map(self._register, value))), "objects"
         return (self._to_lua(_table_as_latin1(value)) if kind in (dict, list) else value), None
 
     def given_values(self, given: Sequence[Any], empty: JSON) -> list[JSON]:
-        """The values that ``json.lua`` passes as kinds and values; an empty table becomes ``empty``."""
+        """Return the values that ``json.lua`` passes as kinds and values. An empty table becomes ``empty``."""
         return [self._given_value(kind, value, empty) for kind, value in zip(given[::2], given[1::2], strict=True)]
 
     def _given_value(self, kind: str, value: Any, empty: JSON) -> JSON:  # noqa: ANN401 - by its kind
@@ -112,7 +113,10 @@ class Host:
         return len(self._objects)
 
     def _rest(self, number: int) -> dict[str, Any]:
-        """The fields of an object that are not converted, to be changed; those of an argument are not decoded."""
+        """Return the fields of an object that are not converted, to be changed.
+
+        The fields of an argument are not decoded.
+        """
         rest = self._rests.get(number)
         if rest is None:
             obj: Any = self._objects[number - 1]
@@ -145,14 +149,14 @@ class Host:
         return True, *chain.from_iterable(map(self.give, results))
 
     def _print(self, text: str) -> None:
-        """Pass on what a script prints, up to a length."""
+        """Pass on the text that a script prints, up to a length."""
         if self._on_print and self._printed <= _MOST_PRINTED:
             self._printed += 1 + len(text)
             self._on_print(decoded(text) if self._printed <= _MOST_PRINTED else "... and more")
 
 
 def decoded(text: str) -> str:
-    r"""The text whose bytes are Latin-1 text, with U+FFFD for each invalid byte, as Go has it.
+    r"""Return the text with bytes that are Latin-1 text, with U+FFFD for each invalid byte, as Go has it.
 
     >>> decoded("gr\u00c3\u00bcn \u00ff") == "gr\u00fcn \ufffd"
     True
@@ -166,12 +170,12 @@ def as_latin1(text: str) -> str:
 
 
 def _from_latin1(text: str) -> str:
-    """The text whose bytes are Latin-1 text, with a surrogate for each invalid byte."""
+    """Return the text with bytes that are Latin-1 text, with a surrogate for each invalid byte."""
     return text if text.isascii() else text.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
 def _table_as_latin1(value: JSON) -> JSON:
-    """A value with its texts as Latin-1 text; `orjson` escapes nothing beyond ASCII."""
+    """Return a value with its texts as Latin-1 text. `orjson` escapes nothing beyond ASCII."""
     text = orjson.dumps(value)
     return value if text.isascii() else orjson.loads(text.decode("latin-1"))
 

@@ -1,4 +1,4 @@
-"""The functions of ``require("kube")``, equal to those of Karmada (``luavm/kube.go``) in results and errors."""
+"""The functions of ``require("kube")``, with the same results and errors as Karmada's (``luavm/kube.go``)."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -17,9 +17,9 @@ from karta_interpreter.languages.lua.gotypes.quantities import approximate, read
 from karta_interpreter.languages.lua.machine.host import without_nulls
 from karta_interpreter.languages.lua.results import lua_type, read_table
 
-# Messages are those of Karmada, to the letter: `getPodRequirements` is what it calls `accuratePodRequirements` there.
+# Messages are Karmada's, to the letter: Karmada calls `accuratePodRequirements` `getPodRequirements` there.
 _ZERO = Quantity(0)
-_KINDS = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim")  # in the order in which Karmada gives them
+_KINDS = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim")  # in Karmada's order
 
 
 def _resource_add(*arguments: JSON) -> str:
@@ -29,7 +29,7 @@ def _resource_add(*arguments: JSON) -> str:
 
 
 def _accurate_pod_requirements(*arguments: JSON) -> JSON:
-    """What one replica of a pod template asks for, None when it asks for nothing."""
+    """Return the requests of one replica of a pod template, or None if it requests nothing."""
     if len(arguments) != 1:
         raise LuaRunError("getPodRequirements only accepts one argument")
     template = _template(_table("accuratePodRequirements", arguments[0]), "PodTemplateSpec")
@@ -45,7 +45,7 @@ def _accurate_pod_requirements(*arguments: JSON) -> JSON:
 
 
 def _get_pod_dependencies(*arguments: JSON) -> JSON:
-    """What the pods of a template need next to them, None when they need nothing; Karmada has names in any order."""
+    """Return the dependencies of the pods of a template, or None if they have none. Karmada has names in any order."""
     if len(arguments) != 2:  # noqa: PLR2004 - the message has it
         raise LuaRunError("getPodDependencies only accepts two argument")
     table = _table("getPodDependencies", arguments[0])
@@ -113,4 +113,4 @@ KUBE: Final[Mapping[str, Callable[..., JSON]]] = {
     "getPodDependencies": _get_pod_dependencies,
     "getResourceQuantity": _get_resource_quantity,
 }
-"""By the name that scripts call; arguments are JSON with None for nil, results too."""
+"""By the name that scripts call. Arguments and results are JSON with None for nil."""

@@ -1,4 +1,4 @@
-"""What is wrong, or looks wrong, in a script that was compiled and not run."""
+"""Errors and likely errors in a script that was compiled and not run."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -30,7 +30,10 @@ _MEMBERS: Final = {
     "kube": "accuratePodRequirements getPodDependencies getResourceQuantity resourceAdd",
 }
 MODULES: Final = {name: frozenset(members.split()) for name, members in _MEMBERS.items()}
-"""What ``require`` finds, and the members of each; ``karta`` is this project's, the others are Karmada's as well."""
+"""The modules that ``require`` finds, and their members.
+
+``karta`` is this project's, the others exist in Karmada too.
+"""
 
 _LIBRARIES: Final = MODULES.keys() - {"karta", "kube"}
 GLOBALS: Final = frozenset(
@@ -41,7 +44,7 @@ GLOBALS: Final = frozenset(
         *(name for name in FORBIDDEN if "." not in name),
     )
 )
-"""Every global name; ``io``, ``debug`` and ``coroutine`` are not there."""
+"""Every global name. ``io``, ``debug`` and ``coroutine`` do not exist."""
 
 _FOREIGN: Final = {
     **dict.fromkeys(("null", "NULL", "None", "none", "undefined"), "nil"),
@@ -62,15 +65,15 @@ class Lint(NamedTuple):
     message: str
     hint: str = ""
     line: int = 0
-    """Counts from 1 in the script; 0 for the script as a whole."""
+    """Counts from 1 in the script. 0 is the script as a whole."""
     word: str = ""
-    """What is meant on that line."""
+    """The word on that line that the finding is about."""
     fatal: bool = False
     """Whether the script cannot be run at all."""
 
 
 def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Lint]:
-    """Everything to look at in the script of an operation, in the order of its lines; ``names_of`` compiles it."""
+    """Return all findings in the script of an operation, in the order of its lines. ``names_of`` compiles it."""
     try:
         found = names_of(text)
     except LuaSyntaxError as err:
@@ -102,7 +105,7 @@ def _function(operation: str, found: Names) -> Iterator[Lint]:
 
 
 def _missing(name: str, parameters: Sequence[str], functions: Sequence[FunctionValue]) -> Lint:
-    """The finding about a script without its function, which is what Karmada finds out when it runs it."""
+    """Return the finding about a script without its function. Karmada finds that out when it runs the script."""
     error = partial(Lint, "error", "missing-function", f"there is no function {name}", fatal=True)
     for other in functions:
         if other.name == name:

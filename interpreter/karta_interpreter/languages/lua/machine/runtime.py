@@ -1,20 +1,19 @@
 """One Lua virtual machine, and a call of a function in a script.
 
-The machine is PUC Lua 5.2 where Karmada's is gopher-lua v1.1.1. What its libraries do differently is made the same
-in ``lua/``, what its language does differently in `source`, and what its compiler does differently in `bytecode`.
-These differences are left:
+The machine is PUC Lua 5.2. Karmada's is gopher-lua v1.1.1. Differences of its libraries are made equal in ``lua/``,
+differences of its language in `source`, and differences of its compiler in `bytecode`. These differences are left:
 
 - ``pairs`` goes through the keys of objects that a script is given in alphabetical order, where Karmada has them in
-  random order; tables that a script makes keep gopher-lua's order;
-- ``#`` of an array with holes may be another of its borders, and ``table.remove`` never removes a hole;
-- ``table.sort`` may put values that compare equal in another order where there are more than twelve;
-- the operator ``%`` rounds what is left of fractions (``5.5 % 0.1``), and of numbers beyond 2^53;
-- text with leading zeros or underscores in arithmetic (``"010" + 1``) is decimal, as in Lua;
-- integers of more than 64 bits are written with an exponent, which means the same to readers of JSON;
-- functions nest thousands of calls deep instead of 256, and a chain of ``..`` has at most 95 parts instead of 200;
-- messages of runtime errors and of the compiler are those of PUC Lua, which name the variable;
-- ``x = not f() and y`` and ``x, z = f() and y, 1`` set a local x to the value of the left side, where gopher-lua leaves
-  it as it is.
+  random order. Tables that a script makes keep gopher-lua's order.
+- ``#`` of an array with holes may be another of its borders, and ``table.remove`` never removes a hole.
+- ``table.sort`` may put values that compare equal in another order if there are more than twelve.
+- The operator ``%`` rounds the remainder of fractions (``5.5 % 0.1``), and of numbers beyond 2^53.
+- Text with leading zeros or underscores in arithmetic (``"010" + 1``) is decimal, as in Lua.
+- Integers of more than 64 bits are written with an exponent, which means the same to readers of JSON.
+- Functions nest thousands of calls deep instead of 256, and a chain of ``..`` has at most 95 parts instead of 200.
+- Messages of runtime errors and of the compiler are PUC Lua's, which name the variable.
+- ``x = not f() and y`` and ``x, z = f() and y, 1`` set a local x to the value of the left side. gopher-lua leaves it as
+  it is.
 
 Nothing here limits a script: a machine runs in a process that has limits of its own, and can be killed.
 """
@@ -50,7 +49,7 @@ class TooLargeError(Exception):
 
 
 class ScriptCall(NamedTuple):
-    """A function of a script, its arguments as JSON text, how many results count, and what it may call."""
+    """A function of a script, its arguments as JSON text, how many results count, and the functions it may call."""
 
     text: str
     function: str
@@ -61,10 +60,10 @@ class ScriptCall(NamedTuple):
 
 
 class Runtime:
-    """A virtual machine for one thread; not to be used again after MemoryError."""
+    """A virtual machine for one thread. It must not be used again after MemoryError."""
 
     def __init__(self, kube: Kube) -> None:
-        # Lua 5.2 reads what gopher-lua reads, `goto` too, and the `_ENV` of a chunk can be set for each run.
+        # Lua 5.2 reads everything that gopher-lua reads, `goto` too, and the `_ENV` of a chunk can be set for each run.
         self._lua = lua52.LuaRuntime(
             encoding="latin-1",
             register_eval=False,
@@ -78,9 +77,9 @@ class Runtime:
         self._chunk = lru_cache(_MOST_CHUNKS)(self._load)
 
     def run(self, call: ScriptCall) -> list[JSON]:
-        """The results of a call that count.
+        """Return the results of a call that count.
 
-        An empty table is ``[]``, as gopher-json has it; a function is `FUNCTION`. Raises LuaSyntaxError, LuaRunError,
+        An empty table is ``[]``, as gopher-json has it. A function is `FUNCTION`. Raises LuaSyntaxError, LuaRunError,
         TooLargeError, RecursionError and MemoryError.
         """
         chunk = self._chunk(call.text)
@@ -99,7 +98,7 @@ class Runtime:
         return self._host.given_values(details[1:], [])
 
     def names(self, text: str) -> Names:
-        """The names of a script; raises LuaSyntaxError."""
+        """Return the names of a script. Raise LuaSyntaxError."""
         self._chunk(text)
         bytecode, problem = _pair(self._machine.compiled(as_latin1(readable(text))))
         if bytecode is None:
@@ -109,21 +108,21 @@ class Runtime:
     def _start(self) -> Any:  # noqa: ANN401 - a table of Lua
         """The half of a new machine that is written in Lua."""
         lua = self._lua
-        # Otherwise Lua has userdata for them, of which lupa would look up attributes.
+        # Otherwise Lua has userdata for them, and lupa would look up attributes on it.
         as_function = lua.eval("python.as_function")
         machine, functions = lua.table(), lua.table()
         for name, function in self._host.functions():
             functions[name] = as_function(function)
         for part in _PARTS:
             lua.execute(_LOAD, _text(part), machine, functions)
-        # The parts hold on to what they need; nothing else of Lua or lupa is left for a script to find.
+        # The parts hold on to everything they need. Nothing else of Lua or lupa is left for a script to find.
         lua.execute(_EMPTY)
         return machine
 
     def _load(self, text: str) -> Any:  # noqa: ANN401 - a function of Lua
         chunk, problem = _pair(self._machine.load(as_latin1(rewrite(text))))
         if chunk is None:
-            # The message quotes the text near the error: that of the author, not what `rewrite` has made of it.
+            # The message quotes the text near the error: the author's text, not the output of `rewrite`.
             _, own_problem = _pair(self._machine.load(as_latin1(readable(text))))
             raise _syntax_error(own_problem or problem)
         return chunk

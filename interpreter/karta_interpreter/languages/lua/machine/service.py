@@ -1,10 +1,14 @@
-"""What a process for scripts runs (`karta_interpreter.base.sandbox.child`).
+"""The program of a process for scripts (`karta_interpreter.base.sandbox.child`).
 
-A request is JSON: ``["answer", script, operation, arguments, names, prints]`` with the names that ``require("karta")``
-offers and whether anything is done with what it prints, or ``["lint", script, operation]``. A message back is JSON,
-too: ``R`` the result; ``E`` the kind, the message and the line of an error; ``S`` that its result is too large; ``P``
-text that it printed; ``C`` a function of ``karta`` and its arguments, to which the reply is whether it succeeded, and
-its results or message.
+A request is JSON. ``["answer", script, operation, arguments, names, prints]`` has the names that ``require("karta")``
+offers and whether its printed text is used. The other request is ``["lint", script, operation]``. A message back is
+JSON, too:
+
+- ``R`` the result.
+- ``E`` the kind, the message and the line of an error.
+- ``S`` that its result is too large.
+- ``P`` text that it printed.
+- ``C`` a function of ``karta`` and its arguments. The reply is whether it succeeded, and its results or message.
 """
 
 from functools import partial
@@ -32,7 +36,7 @@ LONGEST: Final = 16 * 2**20
 
 
 class _Request(msgspec.Struct, array_like=True):
-    """A request; the arguments are not decoded here, and a request to lint has none."""
+    """A request. The arguments are not decoded here, and a request to lint has none."""
 
     kind: str
     text: str
@@ -93,10 +97,10 @@ class _Conversation:
             raise TooLargeError
         self._channel.send(letter, data)
         if letter == b"P":
-            self._channel.flush()  # what was printed is there even if the process is killed
+            self._channel.flush()  # printed text arrives even if the process is killed
 
 
 def start() -> "Answer":
-    """Make the machine; its process ends when a script has used all of its memory."""
+    """Make the machine. Its process ends when a script has used all of its memory."""
     runtime = Runtime(KUBE)
     return lambda channel, _, request: _Conversation(channel).answer(runtime, request)

@@ -1,7 +1,7 @@
 """The text of a script as the virtual machine takes it.
 
-Lua 5.2 reads what gopher-lua reads, but for a few tokens. No library can make three things equal: how ``..``
-prints numbers, the order in which ``pairs`` goes through the keys of a table, and the scope of a local function.
+Except for a few tokens, Lua 5.2 reads everything that gopher-lua reads. No library can make three things equal: how
+``..`` prints numbers, the order in which ``pairs`` goes through the keys of a table, and the scope of a local function.
 """
 
 import re
@@ -41,9 +41,10 @@ _ORDER_MATTERS: Final = re.compile(r"\b(?:pairs|next|_G)\b")
 
 
 def rewrite(text: str) -> str:
-    """A chunk that returns the script as a function, each line in its place; it gets what joins text and orders tables.
+    """Return a chunk that returns the script as a function, each line in its place.
 
-    The script itself gets no arguments, so its ``...`` is as empty as it is for Karmada.
+    The chunk gets the functions that join text and order tables. The script itself gets no arguments, so its ``...`` is
+    as empty as it is for Karmada.
 
     >>> rewrite("return a .. 1").splitlines()
     ['local concat, ordered = ...; return function(...) return a ..concat.. 1', 'end']
@@ -54,7 +55,7 @@ def rewrite(text: str) -> str:
 
 
 def readable(text: str) -> str:
-    """The script in words that Lua 5.2 reads, for its compiler to look at: it may not compute the same.
+    """Return the script in words that Lua 5.2 reads, only for its compiler: it may not compute the same.
 
     >>> readable("return x and 3or '_'")
     "return x and 3 or '_'"
@@ -77,7 +78,7 @@ class _Table:
 
 
 class _Rewriter:
-    """Goes through the tokens of one script; text that is not Lua becomes text that is not Lua."""
+    """Goes through the tokens of one script. Text that is not Lua stays text that is not Lua."""
 
     def __init__(self, concat: str, ordered: str, *, keeps_order: bool) -> None:
         self._concat, self._ordered, self._keeps_order = concat, ordered, keeps_order
@@ -117,7 +118,7 @@ class _Rewriter:
         if kind == "name":
             self._blocks += (word in _OPENERS) - (word in _CLOSERS)
             word = _ORDINARY.get(word, word)
-            # `3or` is two tokens; Lua 5.2 takes some letters for digits
+            # `3or` is two tokens. Lua 5.2 takes some letters for digits
             return f" {word}" if self._last[-1][0] == "number" and not self._is_apart else word
         if word == "..":
             return f"..{self._concat}.." if self._concat else word
@@ -147,7 +148,7 @@ class _Rewriter:
         return kind in ("text", "long") or word in (")", "]", "}") or (kind == "name" and word not in RESERVED_WORDS)
 
     def _field(self) -> str:
-        """The name before an equals sign, as a string of Lua; "" where it is not the name of a field."""
+        """Return the name before an equals sign, as a string of Lua, or "" if it is not the name of a field."""
         (_, far), (before, opened), (kind, word), (_, closed) = self._last
         if closed == "]" and opened == "[" and kind == "text" and far in ("{", ",", ";"):
             return _ESCAPE.sub(_escape, word)
@@ -170,7 +171,7 @@ def _recursive_functions(words: Sequence[str]) -> frozenset[int]:
 
 
 def _escape(found: re.Match[str]) -> str:
-    r"""An escape as Lua 5.2 has it; to gopher-lua ``\z`` is a z."""
+    r"""Return an escape as Lua 5.2 has it. To gopher-lua ``\z`` is a z."""
     return found.group() if found[1][0] in _ESCAPES else found[1]
 
 
@@ -178,7 +179,7 @@ _PLACE: Final = re.compile(r"<string>:(\d+): (.*)", re.DOTALL)
 
 
 def placed(message: str) -> tuple[str, int]:
-    """A message without the place in front of it, and its line, 0 where it names none.
+    """Return a message without the place in front of it, and its line, or 0 if it names none.
 
     >>> placed("<string>:3: attempt to call a nil value")
     ('attempt to call a nil value', 3)

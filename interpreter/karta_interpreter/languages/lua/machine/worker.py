@@ -41,9 +41,9 @@ _SERVICE: Final = str(Path(__file__).with_name("service.py"))  # not imported: i
 
 
 class Job(NamedTuple):
-    """A request as the service takes it, what its script may call, and who hears what it prints.
+    """A request as the service takes it, the functions its script may call, and the receiver of its printed text.
 
-    Jobs with one ``owner`` share what runs of their scripts may take.
+    The runs of the scripts of jobs with one ``owner`` share their limits.
     """
 
     request: JSON
@@ -53,7 +53,7 @@ class Job(NamedTuple):
     on_print: Callable[[str], None] | None = None
 
     def encoded(self) -> bytes:
-        """The bytes of the request; raises LuaRunError for an object that is not JSON."""
+        """Return the bytes of the request. Raise LuaRunError for an object that is not JSON."""
         return _json(self.request)
 
     def reply(self, letter: bytes, payload: bytes) -> bytes:
@@ -70,7 +70,7 @@ class Job(NamedTuple):
 
     @staticmethod
     def result(letter: bytes, payload: bytes) -> JSON:
-        """The result by the last message; raises LuaSyntaxError, LuaRunError and LuaLimitError."""
+        """Return the result by the last message. Raise LuaSyntaxError, LuaRunError and LuaLimitError."""
         value = orjson.loads(payload)
         if letter == b"E":
             kind, message, line = value
@@ -83,7 +83,7 @@ class Job(NamedTuple):
 def script_job(
     script: Script, arguments: Sequence[JSON], own: Own = _NONE, on_print: Callable[[str], None] | None = None
 ) -> Job:
-    """Return what a process does for a script.
+    """Return the job that a process does for a script.
 
     An argument can be an ``orjson.Fragment``, JSON text that is known to be valid. ``on_print`` gets every line that
     the script prints.
@@ -93,12 +93,12 @@ def script_job(
 
 
 def run_job(job: Job) -> JSON:
-    """Return the result of a job; raises LuaSyntaxError, LuaRunError, and LuaLimitError for one that was stopped."""
+    """Return the result of a job. Raise LuaSyntaxError, LuaRunError, and LuaLimitError for one that was stopped."""
     return run_in(WORKERS, job, remaining(LINT_SECONDS if job.is_lint else SECONDS))
 
 
 def run_in(pool: Pool, job: Job, seconds: float) -> JSON:
-    """Return the result of a job from a process of a pool; raises as `run_job`."""
+    """Return the result of a job from a process of a pool. Raise as `run_job`."""
     request = job.encoded()
     with script_limits(seconds), pool.process(job.owner, seconds) as (process, left):
         process.send(b"Q", request, left, grace=GRACE_SECONDS)
