@@ -115,7 +115,7 @@ def escaped(text: str, keep: str = "") -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """A number and its noun.
+    """Return a number and its noun.
 
     >>> count(1, "pod"), count(0, "warning")
     ('1 pod', '0 warnings')

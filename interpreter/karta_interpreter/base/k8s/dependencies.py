@@ -24,7 +24,7 @@ class Dependency(NamedTuple):
     name: str
 
     def to_json(self) -> dict[str, str]:
-        """Karmada's DependentObjectReference.
+        """Return Karmada's DependentObjectReference.
 
         >>> Dependency("v1", "Secret", "", "key").to_json()
         {'apiVersion': 'v1', 'kind': 'Secret', 'name': 'key'}
@@ -64,7 +64,7 @@ def _named(spec: Object) -> tuple[_Found, ...]:
 
 
 def claim_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:
-    """The claims of devices that a pod template names, and the templates of claims.
+    """Return the claims of devices that a pod template names, and the templates of claims.
 
     Their API version is v1, the only one that API servers serve unasked (since Kubernetes 1.34).
 

@@ -99,7 +99,7 @@ class Document:
     _mark: Mark = field(repr=False, compare=False)
 
     def position(self, path: Path) -> tuple[int, int]:
-        r"""Line and column, from 1, of the value at ``path``, or of its nearest ancestor that exists.
+        r"""Return line and column, from 1, of the value at ``path``, or of its nearest ancestor that exists.
 
         >>> (document,) = read_documents("kind: Job\nspec:\n  suspend: true\n", "job.yaml")
         >>> document.position(("spec", "suspend"))
@@ -256,7 +256,7 @@ class Assembly:
 
 
 def _merged(value: JSON, mark: Mark) -> list[tuple[dict[str, JSON], Mark]]:
-    """The mappings of a merge key, ``<<``, and their places."""
+    """Return the mappings of a merge key, ``<<``, and their places."""
     pairs = list(zip(value, mark.parts.values(), strict=True)) if isinstance(value, list) else [(value, mark)]
     for entry, place in pairs:
         if not isinstance(entry, dict):
@@ -346,7 +346,7 @@ def _integer(digits: str) -> int | None:
 
 
 def _events(text: str) -> Iterator[yaml.Event]:
-    """The events of YAML text, or of JSON text where it is JSON.
+    """Yield the events of YAML text, or of JSON text where it is JSON.
 
     Most JSON is YAML too, but not surrogate escapes, keys of more than 1024 characters or U+0085 in a string.
     Raises ManifestError where the text is neither.
@@ -365,7 +365,7 @@ def _is_json(text: str) -> bool:
 
 
 def _json_events(text: str) -> Iterator[yaml.Event]:
-    """The events of text that is known to be JSON."""
+    """Yield the events of text that is known to be JSON."""
     lines = [0, *(match.end() for match in re.finditer("\n", text))]
     yield yaml.DocumentStartEvent()
     for match in _JSON_TOKEN.finditer(text):
@@ -404,7 +404,7 @@ def _yaml_events(text: str) -> Iterator[yaml.Event]:
 
 
 def _mistake(err: yaml.MarkedYAMLError, text: str) -> ManifestError:
-    """The mistake behind an error of the parser, which may see no more than its consequences."""
+    """Return the mistake behind an error of the parser, which may see no more than its consequences."""
     if _LIKE_JSON.match(text):
         try:
             orjson.loads(text)

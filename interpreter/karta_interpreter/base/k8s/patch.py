@@ -43,7 +43,7 @@ def changes(before: JSON, after: JSON, path: Path = ()) -> Iterator[Change]:
 
 
 def diff(before: JSON, after: JSON) -> list[Operation]:
-    """The operations that make ``after`` of ``before``: only add, remove and replace, and few of them.
+    """Return the operations that make ``after`` of ``before``: only add, remove and replace, and few of them.
 
     Lists keep their common head and tail. Numbers of equal value are the same, true and 1 are not. The same
     documents always give the same operations, in any order of their keys.
@@ -101,7 +101,7 @@ def path_of_pointer(pointer: str, document: JSON) -> Path:
 
 
 def _is_opaque(place: str) -> bool:
-    """Whether Karmada could not follow a pointer below a place, because its last key is empty.
+    """Return whether Karmada could not follow a pointer below a place, because its last key is empty.
 
     ``evanphx/json-patch`` takes an empty key in the middle of a pointer for the object that has it.
     """
@@ -145,7 +145,7 @@ def _diff_lists(place: str, old: list[JSON], new: list[JSON]) -> tuple[list[Oper
 
 
 def _common_head(old: list[JSON], new: list[JSON]) -> int:
-    """How many elements two lists start with in common."""
+    """Return the number of elements that two lists start with in common."""
     for index, (one, other) in enumerate(zip(old, new, strict=False)):
         if not _same(one, other):
             return index

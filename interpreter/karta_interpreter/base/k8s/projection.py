@@ -1,7 +1,7 @@
 """The projection of a JSON value: the parts of it that a computation reads, and the decoder that reads no others.
 
-Decoded parts are what orjson would make of them. Skipped parts are checked to be JSON, but numbers in them may be
-larger than any double, and nesting deeper than orjson allows.
+Parts are decoded as orjson decodes them. Skipped parts are checked to be JSON, but numbers in them may be larger than
+any double, and nesting deeper than orjson allows.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ _SURELY_FEW: Final = 2**15
 """Parts of this size have few enough values, whatever they are."""
 
 _DISTRUST: Final = 15
-"""After a text with too large parts, this many texts of the same length are refused without decoding.
+"""After a text with too large parts, this many texts of at least its length are refused without decoding.
 
 Decoding a hostile text of 1 MB takes 20 to 100 ms of the server's own process. Another process answers large calls.
 """
@@ -115,7 +115,7 @@ class Projection:
 
 
 def values_in(text: bytes) -> int:
-    """The number of keys and values, or more: the characters that precede a value are also counted in strings.
+    """Return the number of keys and values, or more: the characters that precede a value are also counted in strings.
 
     >>> values_in(b'{"a": [1, 2]}')
     5

@@ -43,7 +43,7 @@ class Quantity:
 
     @classmethod
     def parse(cls, value: str | float) -> "Quantity":
-        """The quantity of a text or a number.
+        """Return the quantity of a text or a number.
 
         Binary amounts are capped at 2^63-1. Raises QuantityError, also above 10^1000.
         """
@@ -51,12 +51,12 @@ class Quantity:
 
     @classmethod
     def of_value(cls, number: int, unit_format: Format = "DecimalSI") -> Self:
-        """A whole number."""
+        """Return a whole number."""
         return cls(number * _NANOS, unit_format)
 
     @classmethod
     def of_milli(cls, thousandths: int) -> Self:
-        """A number of thousandths."""
+        """Return a number of thousandths."""
         return cls(thousandths * (_NANOS // 1000))
 
     @property

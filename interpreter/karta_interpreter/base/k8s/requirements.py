@@ -190,7 +190,7 @@ def _of_the_pod(resources: Object, containers: Mapping[str, int]) -> dict[str, i
 
 
 def _is_of_pods(name: str) -> bool:
-    """Whether a pod as a whole can state the resource (``IsSupportedPodLevelResource``)."""
+    """Return whether a pod as a whole can state the resource (``IsSupportedPodLevelResource``)."""
     return name in ("cpu", "memory") or _is_huge_page(name)
 
 
@@ -247,14 +247,14 @@ def _amount(name: str, text: str) -> int | None:
 
 
 def _is_scalar(name: str) -> bool:
-    """Karmada's ``IsScalarResourceName``: extended, huge page, ``kubernetes.io/`` and attachable volumes."""
+    """Return Karmada's ``IsScalarResourceName``: extended, huge page, ``kubernetes.io/`` and attachable volumes."""
     is_known = name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name
     return is_known or _EXTENDED.fullmatch(name) is not None
 
 
 @lru_cache(_KEPT)
 def _written(name: str, amount: int) -> str:
-    """An amount of a resource as Karmada writes it."""
+    """Return an amount of a resource as Karmada writes it."""
     if name == "cpu":
         return str(Quantity.of_milli(amount))
     binary = name in _IN_BINARY or _is_huge_page(name)

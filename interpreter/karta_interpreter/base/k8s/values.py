@@ -70,7 +70,7 @@ def pointer_step(key: str) -> str:
 
 
 def type_name(value: JSON) -> str:
-    """The JSON type of a value with its article, for messages.
+    """Return the JSON type of a value with its article, for messages.
 
     >>> type_name([]), type_name(2.5)
     ('a list', 'a number')

@@ -35,7 +35,7 @@ class _FastDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignor
 
 
 def to_yaml(value: JSON) -> str:
-    r"""The value as YAML, written as kubectl and karmadactl write it (``sigs.k8s.io/yaml``).
+    r"""Return the value as YAML, written as kubectl and karmadactl write it (``sigs.k8s.io/yaml``).
 
     Keys are sorted, lists are not indented, text of several lines is a block, and text that would read as
     something else is in double quotes.

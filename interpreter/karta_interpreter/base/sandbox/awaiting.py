@@ -148,7 +148,7 @@ class Exchange:
             raise await self._in_thread(self._process.stopped, error) from error
 
     async def receive(self) -> tuple[bytes, bytes]:
-        """The letter and the bytes of the next message of the request."""
+        """Return the letter and the bytes of the next message of the request."""
         process = self._process
         try:
             while (message := process.message()) is None:

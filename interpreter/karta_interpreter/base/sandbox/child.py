@@ -39,7 +39,7 @@ class Channel:
         """The seconds of the last message that was received."""
 
     def receive(self) -> tuple[bytes, bytes]:
-        """The letter and the bytes of the next message, after everything that was sent has left."""
+        """Return the letter and the bytes of the next message, after everything that was sent has left."""
         self._answers.flush()
         header = self._requests.read(FRAME.size)
         if len(header) < FRAME.size:

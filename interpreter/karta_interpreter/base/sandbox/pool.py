@@ -175,7 +175,7 @@ class Pool:
         return process
 
     def idle(self, owner: str) -> Process | None:
-        """The process that was used last of those that are idle and alive, so that the others can expire."""
+        """Return the process that was used last of those that are idle and alive, so that the others can expire."""
         while True:
             with self._lock:
                 is_to_start = owner in self._stopped and len(self._all) + self._starting < self.size

@@ -69,7 +69,7 @@ class Program:
         return min(self.memory, container_memory() // 4)
 
     def command(self) -> list[str]:
-        """The command that starts a process."""
+        """Return the command that starts a process."""
         ours = str(Path(__file__).parents[3])
         # An installation can make our package importable by a hook instead of a folder on the path.
         folders = list(dict.fromkeys([*filter(None, sys.path), ours])) if self.packages else []
@@ -128,7 +128,7 @@ class Process:
             raise self.stopped(error) from error
 
     def receive(self) -> tuple[bytes, bytes]:
-        """The letter and the bytes of the next message of the request."""
+        """Return the letter and the bytes of the next message of the request."""
         try:
             while (message := self.message()) is None:
                 self._wait(select.POLLIN)

@@ -1,8 +1,8 @@
 """Writing through an expression: the path of each output, and how to change the output there.
 
 Values and paths come from one compiler, `karta_interpreter.languages.jq.compiled`: for an input with an origin it
-writes the Python for the origin next to that for the value. An expression is compiled twice, without and with origins:
-most calls need none, and over the catalogue's expressions a trace takes 2.4 times as long as the values alone.
+writes Python for the origin next to Python for the value. An expression is compiled twice, without and with origins:
+most calls need none, and over the catalogue's expressions a trace takes 2.4 times as long as just the values.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ _TEXTS: Final = (("metadata", "annotations"), ("metadata", "labels"))
 
 
 def denotes(value: JSON, number: int) -> bool:
-    """Whether a value is a number, or the text of it as annotations have it.
+    """Return whether a value is a number, or the text of it as annotations have it.
 
     >>> denotes(3, 3), denotes("3", 3), denotes("three", 3)
     (True, True, False)
@@ -70,7 +70,7 @@ class Location(NamedTuple):
         return get(document, self.path)
 
     def read(self, document: JSON) -> JSON:
-        """The output of the expression for the value at the path.
+        """Return the output of the expression for the value at the path.
 
         >>> Location(("replicas",), default=1, factor=4, cap=10).read({"replicas": 2})
         8
@@ -121,18 +121,18 @@ class Location(NamedTuple):
         return self._set(document, self.default) if is_unset and self.default is not None else document
 
     def scaled(self, factor: int) -> "Location":
-        """The location of the output times ``factor``, which is not negative."""
+        """Return the location of the output times ``factor``, which is not negative."""
         floor = None if self.floor is None else self.floor * factor
         cap = None if self.cap is None else self.cap * factor
         return Location(self.path, self.default, self.factor * factor, floor, cap, self.numeral)
 
     def capped(self, cap: Number) -> "Location":
-        """The location of the smaller one of the output and ``cap``."""
+        """Return the location of the smaller one of the output and ``cap``."""
         cap = cap if self.cap is None else min(cap, self.cap)
         return Location(self.path, self.default, self.factor, self.floor, cap, self.numeral)
 
     def raised(self, floor: Number) -> "Location":
-        """The location of the larger one of the output and ``floor``."""
+        """Return the location of the larger one of the output and ``floor``."""
         # The floor is applied last: it raises a value again that the cap made smaller.
         cap = None if self.cap is None else max(floor, self.cap)
         floor = floor if self.floor is None else max(floor, self.floor)
@@ -206,7 +206,7 @@ def entry_origins(origin: Origin, whole: JSON) -> list[Origin]:
 
 
 def instead(missing: Origin, origin: Origin, left: JSON, right: JSON) -> Origin:
-    """The origin of ``left // right`` where the left side, which is ``missing``, is null or false.
+    """Return the origin of ``left // right`` where the left side, which is ``missing``, is null or false.
 
     Writing there makes it true. So of several places without a value that share a default, as in ``.a // .b // 1``,
     the first one is written.
@@ -226,13 +226,13 @@ def alone(missing: list[tuple[JSON, Origin]]) -> tuple[JSON, Origin]:
 
 
 def times(origin: Origin, factor: JSON) -> Location | None:
-    """The origin of a product with a known factor, a whole number that is not negative."""
+    """Return the origin of a product with a known factor, a whole number that is not negative."""
     known = normal(factor)
     return origin.scaled(known) if isinstance(origin, Location) and isinstance(known, int) and known >= 0 else None
 
 
 def lowered(origin: Origin, others: Sequence[JSON]) -> Location | None:
-    """The origin of the least of a value and others, which limit it."""
+    """Return the origin of the least of a value and others, which limit it."""
     if not isinstance(origin, Location) or not all(map(is_number, others)):
         return None
     return origin.capped(min(others)) if others else origin
@@ -247,7 +247,7 @@ def raised(origin: Origin, others: Sequence[JSON]) -> Location | None:
 
 
 def leftmost(origins: Origin, values: list[JSON]) -> tuple[Location | None, list[JSON]]:
-    """The first location among the elements of an array, and the values of all the others."""
+    """Return the first location among the elements of an array, and the values of all the others."""
     for index, origin in enumerate(origins if isinstance(origins, list) else ()):
         if isinstance(origin, Location):
             return origin, values[:index] + values[index + 1 :]
@@ -255,7 +255,7 @@ def leftmost(origins: Origin, values: list[JSON]) -> tuple[Location | None, list
 
 
 def numeral(origin: Origin) -> Location | None:
-    """The origin of a number that may be text there."""
+    """Return the origin of a number that may be text there."""
     return origin._replace(numeral=True) if isinstance(origin, Location) else None
 
 

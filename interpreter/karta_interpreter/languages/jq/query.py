@@ -122,7 +122,7 @@ class Query:
         return self.vetting.verdict is Verdict.PLAIN
 
     def evaluate(self, value: JSON) -> list[JSON]:
-        """All outputs for an input.
+        """Return all outputs for an input.
 
         Raises QueryEvaluationError when any part of the expression fails, and QueryLimitError for more than 999
         outputs and for an evaluation that had to be stopped.
@@ -200,7 +200,7 @@ class Query:
         return value
 
     def _failure(self, error: QueryEvaluationError | RecursionError) -> QueryEvaluationError:
-        """The error with the expression in front, unless the expression speaks for itself."""
+        """Return the error with the expression in front, unless the expression speaks for itself."""
         if isinstance(error, RecursionError):
             return QueryLimitError(self.message("the object is nested too deep"))
         if isinstance(error, QueryRaisedError):
@@ -211,7 +211,7 @@ class Query:
         return QueryWriteError(self.message(reason))
 
     def message(self, reason: str) -> str:
-        """The message of an error about the expression: its place, its text and the reason."""
+        """Return the message of an error about the expression: its place, its text and the reason."""
         text = quoted(self.text)
         return f"{self.place} `{text}`: {reason}" if self.place else f"{text}: {reason}"
 
@@ -236,7 +236,7 @@ def queries_in(part: object) -> Iterator[Query]:
 
 
 def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
-    """An expression that runs in a process of its own, with the same reading of null as plain ones."""
+    """Return an expression that runs in a process of its own, with the same reading of null as plain ones."""
     program = render(node, lenient=True)
     if variables:
         bindings = "".join(f".[{index}] as ${name} | " for index, name in enumerate(variables, start=1))
@@ -259,5 +259,5 @@ def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
 
 
 def quoted(text: str) -> str:
-    """The text of an expression for messages, cut off where it is long."""
+    """Return the text of an expression for messages, cut off where it is long."""
     return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."

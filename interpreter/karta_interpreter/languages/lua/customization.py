@@ -55,7 +55,7 @@ class LoadedCustomization:
 
 
 def is_customization(value: JSON) -> bool:
-    """Whether an object is a customization rather than a Karta, or something else.
+    """Return whether an object is a customization rather than a Karta, or something else.
 
     >>> is_customization({"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterCustomization"})
     True
@@ -88,7 +88,7 @@ class Merged:
 
 
 def merge(customizations: Iterable[LoadedCustomization]) -> Merged:
-    """The customizations of each kind as one: for each operation the first script in the order of their names.
+    """Return the customizations of each kind as one: for each operation the first script in the order of their names.
 
     Of InterpretDependency all scripts run. Of any other operation Karmada's webhook refuses a second script, so one
     is an error here.

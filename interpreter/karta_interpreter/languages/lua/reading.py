@@ -73,7 +73,7 @@ def read_scripts(
 
 
 def unknown_fields(value: Iterable[str], known: Iterable[str], path: Path) -> Iterator[Finding]:
-    """A finding for each field that is not a known one."""
+    """Yield a finding for each field that is not a known one."""
     for field in value:
         if field not in known:
             yield error("unknown-field", (*path, field), f"there is no field {field}", did_you_mean(field, known))

@@ -36,7 +36,7 @@ def read_results(operation: str, returned: Returned, references: Sequence[Object
     """Return the answer that the results of an operation's function mean, by Karmada's result names.
 
     ``references`` are the objects that show which empty tables of a changed object were lists. Raises LuaRunError in
-    upstream's words, by which users know an error. Some of them are followed by the results that the function must
+    upstream's words, because users know the error by them. Some messages also name the results that the function must
     return.
 
     >>> read_results("InterpretReplica", (2.9, {"ResourceRequest": {"cpu": 0.5}}))
@@ -46,7 +46,7 @@ def read_results(operation: str, returned: Returned, references: Sequence[Object
 
 
 def lua_type(value: JSON) -> str:
-    """Lua's name for the type of a value.
+    """Return Lua's name for the type of a value.
 
     >>> lua_type([]), lua_type(2)
     ('table', 'number')

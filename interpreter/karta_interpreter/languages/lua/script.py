@@ -34,7 +34,7 @@ class Script:
         return SLOTS[self.operation].function
 
     def line_in_source(self, line: int) -> int:
-        r"""The line of ``source`` that has a line of the script, 0 when unknown.
+        r"""Return the line of ``source`` that has a line of the script, 0 when unknown.
 
         >>> Script("Retain", "function Retain(a, b)\n  return a\nend", "mine", line=11).line_in_source(2)
         12
@@ -53,7 +53,7 @@ class Script:
         return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 
-class Scripts(tuple[Script, ...]):  # noqa: SLOT001 - what is computed once is kept in its dictionary
+class Scripts(tuple[Script, ...]):  # noqa: SLOT001 - its dictionary keeps computed values
     """The scripts of one kind: one for each operation, for InterpretDependency perhaps several."""
 
     @cached_property

@@ -47,7 +47,7 @@ def verify(dependencies: Sequence[Object]) -> None:
 
 
 def merge_dependencies(answers: Iterable[Sequence[Object]]) -> list[JSON]:
-    """The dependencies of several scripts in Karmada's order, each once.
+    """Return the dependencies of several scripts in Karmada's order, each once.
 
     >>> secret, service = {"kind": "Secret", "name": "a"}, {"kind": "Service", "name": "a"}
     >>> merge_dependencies([[service, secret], [service]]) == [secret, service]
@@ -91,7 +91,7 @@ def _selector_problems(selector: Object, place: str) -> Iterator[str]:
 
 
 def _invalid(place: str, value: object, problem: str) -> str:
-    """A problem with a value, in the words of ``field.Invalid``."""
+    """Return a problem with a value, in the words of ``field.Invalid``."""
     shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return f"{place}: Invalid value: {shown}: {problem}"
 

@@ -19,7 +19,7 @@ _COMMENT = re.compile(r"--(?!\[=*\[)")
 
 @lru_cache(2)
 def split_lines(text: str) -> tuple[str, ...]:
-    """The lines of a YAML text."""
+    """Return the lines of a YAML text."""
     return tuple(_BREAK.split(text))
 
 
@@ -161,12 +161,12 @@ class SourcePosition:
         return self.document.position(self.at)[0]
 
     def script(self, path: Path, text: str) -> Lines:
-        """The lines of a script that is the value at a path of the customization."""
+        """Return the lines of a script that is the value at a path of the customization."""
         line, column = self.document.position((*self.at, *path))
         return Lines(self.lines, line, column, text)
 
     def locate(self, finding: Finding) -> Finding:
-        """The finding with its source, and with its line and column unless it has them."""
+        """Return the finding with its source, and with its line and column unless it has them."""
         if finding.line:
             return replace(finding, source=self.source)
         path = (*self.at, *finding.path)
@@ -198,7 +198,7 @@ def _found(finding: Finding, text: str) -> tuple[int, int]:
 
 
 def position_in(text: str, offset: int) -> tuple[int, int]:
-    """Line and column, from 1, of a character of a text."""
+    """Return line and column, from 1, of a character of a text."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 

@@ -228,7 +228,7 @@ def _is_number(node: Node) -> bool:
 
 
 def _name(node: Node) -> str:
-    """How a note names a node."""
+    """Return how a note names a node."""
     match node:
         case ast.Binary(operator):
             return operator

@@ -45,7 +45,7 @@ class Scope:
 
 
 def _variables(part: object) -> Iterator[str]:
-    """The names that a pattern binds, or that the parts of one bind."""
+    """Yield the names that a pattern binds, or that the parts of one bind."""
     match part:
         case ast.VariablePattern(name):
             yield name

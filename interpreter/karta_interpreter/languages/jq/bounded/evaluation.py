@@ -48,7 +48,7 @@ def seconds_left() -> float:
 
 
 def evaluate(program: str, value: str, seconds: float, owner: str = "", pool: Pool | None = None) -> list[JSON]:
-    """The outputs of a program for an input that is JSON text.
+    """Return the outputs of a program for an input that is JSON text.
 
     Waiting for a process is part of the time, starting one is not. Raises QueryEvaluationError for an error of the
     program, and QueryLimitError when it was stopped.
@@ -82,7 +82,7 @@ POOL: Final = Pool(start, PROCESSES)
 
 
 def redacted(message: str) -> str:
-    """A message of libjq without the values that it quotes: readers of logs may have no access to the object.
+    """Return a message of libjq without the values that it quotes: readers of logs may have no access to the object.
 
     >>> redacted('string ("token") and number (1) cannot be added')
     'string and number cannot be added'

@@ -203,5 +203,5 @@ def map_values(value: JSON, body: Many) -> JSON:
 
 
 def among(value: JSON, candidates: Iterable[JSON]) -> bool:
-    """Whether a value is one of several."""
+    """Return whether a value is one of several."""
     return any(equal(value, candidate) for candidate in candidates)

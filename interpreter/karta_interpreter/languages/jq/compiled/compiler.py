@@ -121,7 +121,7 @@ INPUT: Final = "v"
 """The parameter of every function: the input of the expression that it runs."""
 
 _ORIGIN: Final = "o"
-"""The parameter for the origin of the input, in a function whose outputs have origins."""
+"""The parameter for the origin of the input, in a function with origins of its outputs."""
 
 _LONGEST: Final = 1000
 """The most characters of an origin in the code. Python nests at most 200 parentheses."""
@@ -179,7 +179,7 @@ class Module:
         return name
 
     def source(self) -> str:
-        """The text of all functions."""
+        """Return the text of all functions."""
         lines: list[str] = []
         while self._unwritten:
             name, write = self._unwritten.pop()
@@ -261,7 +261,7 @@ class PythonCode:
         self.each(node, INPUT, Sink(lambda output: self.line(f"yield {self.handed(output)}"), short=True))
 
     def function(self, write: Callable[[Self], None], *, generates: bool = False, origin: Origin = None) -> str:
-        """The name of another function of one input, with the body that ``write`` writes.
+        """Return the name of another function of one input, with the body that ``write`` writes.
 
         For an input with an origin, every output comes with its own.
         """
@@ -277,7 +277,7 @@ class PythonCode:
         return self.module.function(lines)
 
     def handed(self, output: str) -> str:
-        """Python for an output that leaves its function."""
+        """Return Python for an output that leaves its function."""
         return f"({output}, {self.origin(output)})" if self._is_traced else output
 
     def each(self, node: Node, here: str, sink: Sink) -> None:
@@ -805,7 +805,7 @@ class PythonCode:
             self.each(call.pattern, here, Sink(lambda pattern: found(self.bind(computed.format(pattern)))))
 
     def generator(self, node: Node) -> str:
-        """The name of a function that yields all outputs of an expression."""
+        """Return the name of a function that yields all outputs of an expression."""
         return self.function(lambda code: code.produce(node), generates=True)
 
     def stream(self, node: Node, here: str, sink: Sink) -> None:
@@ -854,7 +854,7 @@ class PythonCode:
         self.lines.append(self._indent + text)
 
     def new(self) -> str:
-        """A variable that was not there before."""
+        """Return a variable that was not there before."""
         self._variables += 1
         return f"t{self._variables}"
 
@@ -865,11 +865,11 @@ class PythonCode:
         return self.located(name, self.origins.get(expression))
 
     def named(self, atom: str) -> str:
-        """The same value in a variable."""
+        """Return the same value in a variable."""
         return atom if is_name(atom) else self.bind(atom)
 
     def variable(self, here: str) -> str:
-        """A new variable for outputs, and one for their origins where the input ``here`` has an origin."""
+        """Return a new variable for outputs, and one for their origins where the input ``here`` has an origin."""
         name = self.new()
         return self.located(name, self.new()) if here in self.origins else name
 
@@ -880,47 +880,47 @@ class PythonCode:
             self.line(f"{self.origins[name]} = {origin or self.origin(output)}")
 
     def located(self, atom: str, origin: Origin) -> str:
-        """A variable, from here on of that origin, which is computed where it is used."""
+        """Return a variable, from here on of that origin, which is computed where it is used."""
         if origin is not None:
             self.origins[atom] = origin if len(written(origin)) <= _LONGEST else self.bind(written(origin))
         return atom
 
     def entered(self, atom: str) -> str:
-        """An output that becomes an input: its origin, which is written repeatedly, is computed here and now."""
+        """Return an output that becomes an input: its origin, which is written repeatedly, is computed here and now."""
         match self.origins.get(atom):
             case str() as origin if not is_name(origin):
                 self.origins[atom] = self.bind(origin)
         return atom
 
     def origin(self, atom: str) -> str:
-        """Python for the origin of an atom."""
+        """Return Python for the origin of an atom."""
         return written(self.origins.get(atom))
 
 
 def is_empty(node: Node) -> bool:
-    """Whether an expression never has an output."""
+    """Return whether an expression never has an output."""
     return isinstance(node, ast.FunctionCall) and node.name == "empty" and not node.arguments
 
 
 def is_name(atom: str) -> bool:
-    """Whether an atom is a variable or a named constant."""
+    """Return whether an atom is a variable or a named constant."""
     return atom.isidentifier() and atom[0].islower()
 
 
 def written(origin: Origin) -> str:
-    """Python for an origin."""
+    """Return Python for an origin."""
     if isinstance(origin, tuple):
         return f"Location(({''.join(f'{step}, ' for step in origin)}))"
     return origin or "None"
 
 
 def truth(atom: str) -> str:
-    """Python that is true if a value is true to jq."""
+    """Return Python that is true if a value is true to jq."""
     return f"{atom} is not None and {atom} is not False"
 
 
 def untruth(atom: str) -> str:
-    """Python that is true if a value is null or false."""
+    """Return Python that is true if a value is null or false."""
     return f"{atom} is None or {atom} is False"
 
 
@@ -940,7 +940,7 @@ _ORDERS: Final = {
 
 
 def is_comparison(operator: str) -> bool:
-    """Whether the result of an operator is a boolean for all operands."""
+    """Return whether the result of an operator is a boolean for all operands."""
     return operator in ("==", "!=") or operator in _ORDERS
 
 
@@ -981,10 +981,10 @@ def _equality(left: str, right: str) -> str:
 
 
 def is_integer(atom: str) -> bool:
-    """Whether an atom is a small integer as it is written."""
+    """Return whether an atom is a small integer as it is written."""
     return _INTEGER.fullmatch(atom) is not None
 
 
 def is_text(atom: str) -> bool:
-    """Whether an atom is a text as it is written."""
+    """Return whether an atom is a text as it is written."""
     return atom[0] in "'\""

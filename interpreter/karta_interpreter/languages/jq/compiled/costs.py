@@ -80,7 +80,7 @@ ENTRIES: Final = Growth(size=3)
 
 
 def piped(left: Growth, right: Growth) -> Growth:
-    """The growth of a pipe: every output of the left part is an input of the right one."""
+    """Return the growth of a pipe: every output of the left part is an input of the right one."""
     size = (left.outputs if right.small else left.size) * right.size
     return Growth(
         count=None if left.count is None or right.count is None else left.count * right.count,
@@ -105,14 +105,14 @@ def joined(parts: Sequence[Growth]) -> Growth:
 
 
 def chosen(parts: Sequence[Growth]) -> Growth:
-    """The outputs of one of several parts, as of the branches of ``if``."""
+    """Return the outputs of one of several parts, as of the branches of ``if``."""
     growth = joined(parts)
     count = None if growth.count is None else max(part.outputs for part in parts)
     return replace(growth, count=count, size=max(part.size for part in parts))
 
 
 def combined(operands: Sequence[Growth]) -> Growth:
-    """Every combination of the outputs of several operands, each with all that its operands hold."""
+    """Return every combination of the outputs of several operands, each with all that its operands hold."""
     combinations = prod(operand.outputs for operand in operands)
     generates = any(operand.count is None for operand in operands)
     return Growth(
@@ -136,19 +136,19 @@ def clash(operands: Sequence[Growth], *, paths_are_light: bool = False) -> str:
 
 
 def conditional(conditions: Sequence[Growth], result: Growth) -> Growth:
-    """A result that is returned once for every combination of the outputs of some conditions."""
+    """Return a result that is returned once for every combination of the outputs of some conditions."""
     answers = combined(conditions)
     return piped(replace(answers, size=answers.outputs, small=False), result)
 
 
 def collected(body: Growth) -> Growth:
-    """The growth of an array of all outputs of its body."""
+    """Return the growth of an array of all outputs of its body."""
     fixed = body.count is not None
     return Growth(1, body.size + 1, body.work + 1, cheap=body.cheap and fixed, small=body.small and fixed)
 
 
 def text(value: str) -> Growth:
-    """A constant string."""
+    """Return a constant string."""
     return replace(CONSTANT, size=1 + len(value) // CHARACTERS)
 
 
@@ -158,7 +158,7 @@ def written(value: Growth) -> Growth:
 
 
 def repeated(value: Growth) -> Growth:
-    """A piece of a text that may be repeated in others: one that is not short is an error."""
+    """Return a piece of a text that may be repeated in others: one that is not short is an error."""
     return replace(value, size=1 + MOST_REPEATED // CHARACTERS, small=True)
 
 
@@ -180,7 +180,7 @@ def answered(body: Growth) -> Growth:
 
 
 def per_element(body: Growth, size: int = 1) -> Growth:
-    """The elements of the input in another order, or in new values that are ``size`` times as large."""
+    """Return the elements of the input in another order, or in new values that are ``size`` times as large."""
     return Growth(size=size, work=body.work + 1)
 
 
@@ -195,7 +195,7 @@ def one_of(source: Growth) -> Growth:
 
 
 def selected(condition: Growth) -> Growth | str:
-    """The input, as often as the condition is true."""
+    """Return the input, as often as the condition is true."""
     return (condition.count is None and clash([condition, INPUT])) or conditional([condition], INPUT)
 
 
@@ -217,14 +217,14 @@ def with_entries(body: Growth) -> Growth:
 
 
 def with_separator(separator: Growth) -> Growth | str:
-    """The input with a small text between its elements."""
+    """Return the input with a small text between its elements."""
     if not separator.small:
         return "copies a separator of any size"
     return with_argument(separator, _NUMBER + separator.size)
 
 
 def with_argument(argument: Growth, size: int = 1, *, small: bool = False) -> Growth | str:
-    """A function of the input and one value of an argument."""
+    """Return a function of the input and one value of an argument."""
     operands = [INPUT, argument]
     growth = combined(operands)
     return clash(operands) or replace(growth, size=size * growth.outputs, cheap=False, small=small)
@@ -235,13 +235,13 @@ answer_to: Final = partial(with_argument, small=True)
 
 
 def key_test(key: Growth) -> Growth:
-    """An answer for each key, in a constant time."""
+    """Return an answer for each key, in a constant time."""
     growth = combined([INPUT, key])
     return replace(growth, size=growth.outputs, small=True)
 
 
 def decided(*arguments: Growth) -> Growth:
-    """The answer of ``any`` or ``all`` to a condition for each element, or for each output of a source."""
+    """Return the answer of ``any`` or ``all`` to a condition for each element, or for each output of a source."""
     source, condition = (ELEMENTS, *arguments)[-2:]
     return answered(piped(source, condition))
 

@@ -169,7 +169,7 @@ _REPLACED: Final = (_PATTERN, Argument.SINGLE)
 
 
 _CostOfOne: TypeAlias = Callable[[Growth], Growth | str]
-"""The cost of a call that depends on that of its one argument."""
+"""The cost of a call that depends on the cost of its one argument."""
 
 
 def _cost(known: Growth | Callable[..., Growth | str]) -> Cost:
@@ -185,7 +185,7 @@ def _of_input(
 
 
 def _of_values(name: str, implementation: Callable[[JSON, JSON], JSON], cost: _CostOfOne, result: Result) -> Function:
-    """A function of the input and the value of one argument."""
+    """Return a function of the input and the value of one argument."""
     return Function(name, (_ONCE,), Outputs.EACH, result, implementation, _cost(cost), Reads.ALL, None, Code.VALUES)
 
 
@@ -195,7 +195,7 @@ def _of_text(name: str, function: Callable[[str], str]) -> Function:
 
 
 def _of_texts(name: str, function: Callable[[str, str], JSON], cost: _CostOfOne, result: Result) -> Function:
-    """A function of a string and the string that is the value of one argument."""
+    """Return a function of a string and the string that is the value of one argument."""
 
     def implementation(own: JSON, other: JSON) -> JSON:
         return function(values.text_of(name, own), values.text_of(name, other))
@@ -215,12 +215,12 @@ def _of_number(name: str, function: Callable[[values.Number], values.Number]) ->
 
 
 def _of_type(name: str, cost: Growth, *kinds: str) -> Function:
-    """A function that hands on an input of some types."""
+    """Return a function that hands on an input of some types."""
     return Function(name, (), Outputs.FEW, Result.INPUT, None, _cost(cost), Reads.SELF, None, kinds)
 
 
 def _by_key(name: str, implementation: Callable[[JSON, Many], JSON], cost: _CostOfOne, result: Result) -> Function:
-    """A function that computes one value from the outputs of its argument for each element."""
+    """Return a function that computes one value from the outputs of its argument for each element."""
     return Function(name, (_EACH,), Outputs.ONE, result, implementation, _cost(cost), Reads.ALL, None, Code.FILTER)
 
 
@@ -245,7 +245,7 @@ def _regex(
     implementation: Callable[..., Any],
     cost: Cost,
 ) -> list[Function]:
-    """A function of a regular expression, without and with flags."""
+    """Return a function of a regular expression, without and with flags."""
     code = Code.MATCHES if outputs is Outputs.MANY else Code.REGEX
     each = (arguments, (*arguments, _FLAGS))
     return [Function(name, given, outputs, result, implementation, cost, Reads.ALL, None, code) for given in each]
@@ -378,7 +378,7 @@ FUNCTIONS: Final[Mapping[Key, Function]] = {function.key: function for function 
 
 
 def key_of(node: FunctionCall) -> Key:
-    """The function that a call names."""
+    """Return the function that a call names."""
     return node.name, len(node.arguments)
 
 

@@ -86,7 +86,7 @@ def check_size(value: list[JSON] | dict[str, JSON]) -> None:
 
 
 def present_elements(value: JSON) -> Sequence[JSON]:
-    """The outputs of ``.[]`` here: nothing for null, because a control plane holds objects without defaults."""
+    """Return the outputs of ``.[]`` here: nothing for null, because a control plane holds objects without defaults."""
     return () if value is None else elements(value)
 
 
@@ -96,7 +96,7 @@ def optional_elements(value: JSON) -> Sequence[JSON]:
 
 
 def key_of(key: JSON) -> str:
-    """A value as the key of an object."""
+    """Return a value as the key of an object."""
     if isinstance(key, str):
         return key
     raise QueryEvaluationError(f"{type_name(key)} cannot be the key of an object")
@@ -115,7 +115,7 @@ def objects(entries: Sequence[tuple[Many, Many]], value: JSON) -> Iterator[dict[
 
 
 def texts(parts: Sequence[tuple[Many, Callable[[JSON], str]]], value: JSON) -> Iterator[str]:
-    """A string with interpolations, for every combination of outputs. The first part is the inner loop."""
+    """Yield a string with interpolations, for every combination of outputs. The first part is the inner loop."""
     if not parts:
         yield ""
         return
@@ -258,7 +258,7 @@ def _finite(number: Number) -> Number:
 
 
 def _integer(number: Number) -> int:
-    """The integer part, kept within 64 bits."""
+    """Return the integer part, kept within 64 bits."""
     return max(-_INT64, min(_INT64 - 1, int(normal(number))))
 
 

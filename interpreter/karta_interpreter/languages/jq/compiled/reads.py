@@ -1,7 +1,7 @@
 """Which parts of its input a plain expression reads, and at which of them it may be written.
 
 Both analyses are conservative: a construct other than a path, a choice or a condition counts as reading all of its
-input, and as written nowhere that is known. Both take a time that is linear in the expression's length: if choices
+input, and it is unknown where it may be written. Both take a time that is linear in the expression's length: if choices
 multiply, all of their outputs count as read.
 """
 

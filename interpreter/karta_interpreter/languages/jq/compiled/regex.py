@@ -29,7 +29,7 @@ MOST_STEPS: Final = 2**24
 
 COMPUTED_SIZE: Final = 100
 COMPUTED_GROUPS: Final = 2
-"""The most groups of a pattern that is only known when it is used."""
+"""The largest size, and the most groups, of a pattern that is only known when it is used."""
 
 _LONGEST_KEPT: Final = 128
 _MEMORY: Final = 2**20
@@ -56,7 +56,7 @@ class Pattern:
 
 @lru_cache(maxsize=256)
 def compile_pattern(pattern: str, flags: str = "") -> Pattern:
-    """Compile a pattern with the flags of gojq: ``g``, ``i``, and ``m``, with which a dot is any character.
+    """Compile a pattern with the flags of gojq: ``g``, ``i``, and ``m``. With ``m`` a dot is any character.
 
     Raises ValueError for a pattern that Go cannot read.
 
@@ -225,7 +225,7 @@ class RegexCall:
 
     @classmethod
     def of(cls, node: FunctionCall) -> Self:
-        """The parts of a call of one of the functions above.
+        """Return the parts of a call of one of the functions above.
 
         >>> RegexCall.of(FunctionCall("scan", (Literal("a"), Literal("i")))).flags
         'ig'

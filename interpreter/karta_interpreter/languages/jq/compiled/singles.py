@@ -48,6 +48,6 @@ class Singles:
 
 
 def repeats_pieces(node: ast.Text, singles: Singles) -> bool:
-    """Whether a text may repeat its pieces for each element of a list, so that these have to be short."""
+    """Return whether a text may repeat its pieces for each element of a list, so that these have to be short."""
     several = (part for part in children(node) if part not in singles)
     return any(isinstance(inner, ast.Iterate) for part in several for inner in parts_of(part))

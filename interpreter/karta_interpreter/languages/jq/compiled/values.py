@@ -30,7 +30,7 @@ def truthy(value: JSON) -> bool:
 
 
 def kind(value: JSON) -> str:
-    """The result of jq's ``type``."""
+    """Return the result of jq's ``type``."""
     return _KINDS.get(type(value), "null")
 
 
@@ -50,7 +50,7 @@ def normal(number: Number) -> Number:
     """Return a number as a double holds it, or the largest double. Integral numbers are ints if they fit in 64 bits."""
     if type(number) is int and -_EXACT <= number <= _EXACT:
         return number
-    if number != number:  # noqa: PLR0124 - so only NaN; JSON has none, but objects in Python may
+    if number != number:  # noqa: PLR0124 - so only NaN. JSON has none, but objects in Python may
         raise QueryEvaluationError("a number is NaN")
     double = float(max(-_LARGEST, min(_LARGEST, number)))
     return int(double) if double.is_integer() and abs(double) < _INT64 else double
@@ -66,7 +66,7 @@ def to_number(value: JSON) -> Number:
 
 
 def number_text(number: Number) -> str:
-    """A number as gojq prints it: shortest digits, an exponent below 1e-6 and from 1e21 on."""
+    """Return a number as gojq prints it: shortest digits, an exponent below 1e-6 and from 1e21 on."""
     double = normal(number)
     text = repr(double)
     if "e" not in text:
@@ -77,7 +77,7 @@ def number_text(number: Number) -> str:
 
 
 def to_json(value: JSON) -> str:
-    """A value as compact JSON text with sorted keys, as jq's ``tojson`` on gojq."""
+    """Return a value as compact JSON text with sorted keys, as jq's ``tojson`` on gojq."""
     match value:
         case None:
             return "null"
@@ -104,7 +104,7 @@ def to_text(value: JSON) -> str:
 
 
 def order_key(value: JSON) -> tuple[Any, ...]:
-    """A key that sorts values as jq does, and is equal for equal values.
+    """Return a key that sorts values as jq does, and is equal for equal values.
 
     null < false < true < numbers < strings (by code point) < arrays < objects (keys first, then values).
     """

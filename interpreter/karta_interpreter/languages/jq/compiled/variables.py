@@ -22,7 +22,7 @@ class Unresolved:
 
 
 def with_values(values: Mapping[str, JSON], function: Callable[[A], B], argument: A) -> B:
-    """The result of a function, with values for the variables that are read while it runs."""
+    """Return the result of a function, with values for the variables that are read while it runs."""
     token = _present.set(values)
     try:
         return function(argument)

@@ -366,7 +366,7 @@ class _Parser:
         return ast.Foreach(source, pattern, init, update, extract, span=self.span(opened))
 
     def at_string(self) -> bool:
-        """Whether a string is next, plain or formatted."""
+        """Return whether a string is next, plain or formatted."""
         return self._tokens[self._place + (self.next.kind is Kind.FORMAT)].kind is Kind.OPEN_TEXT
 
     def string(self) -> Node:
@@ -430,7 +430,7 @@ class _Parser:
         return token
 
     def at(self, *texts: str) -> bool:
-        """Whether the next token is one of these symbols or keywords."""
+        """Return whether the next token is one of these symbols or keywords."""
         return self.next.text in texts and self.next.kind in (Kind.SYMBOL, Kind.KEYWORD)
 
     def accept(self, *texts: str) -> Token | None:
@@ -488,12 +488,12 @@ class _Parser:
 
     @property
     def after_previous(self) -> str:
-        """The token taken last, for a message: "after `//`"."""
+        """Return the token taken last, for a message: "after `//`"."""
         return f" after `{self.written(self._tokens[self._place - 1])}`" if self._place else ""
 
     @staticmethod
     def error(message: str, span: Span, hint: str = "") -> QuerySyntaxError:
-        """An error at a place of the expression."""
+        """Return an error at a place of the expression."""
         return QuerySyntaxError(message, start=span.start, end=span.end, hint=hint)
 
     @staticmethod
@@ -527,7 +527,7 @@ def _through(start: Token | Node, end: Node) -> Span:
 
 
 def _joined(parts: list[str | Node]) -> Iterator[str | Node]:
-    """The parts of a string with neighbouring pieces of text put together."""
+    """Yield the parts of a string with neighbouring pieces of text put together."""
     for is_text, run in groupby(parts, key=lambda part: isinstance(part, str)):
         if is_text:
             yield "".join(map(str, run))
@@ -536,7 +536,7 @@ def _joined(parts: list[str | Node]) -> Iterator[str | Node]:
 
 
 def _number(text: str) -> int | float:
-    """The value of a number literal: a double as in gojq, kept as an integer where it is one."""
+    """Return the value of a number literal: a double as in gojq, kept as an integer where it is one."""
     # Python reads 1e1000 as infinity. In jq and gojq it is the largest double.
     value = min(float(text), sys.float_info.max)
     return int(value) if value.is_integer() and value <= _EXACT_INTEGERS else value

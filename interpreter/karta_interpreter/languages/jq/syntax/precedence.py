@@ -47,7 +47,7 @@ _LEVELS: Final = {
 
 
 def level_of(node: Node) -> Precedence:
-    """How tight the text of a node binds."""
+    """Return how tight the text of a node binds."""
     match node:
         case ast.Binary(operator) | ast.Assign(operator):
             return OPERATORS[operator]
@@ -78,7 +78,7 @@ def optional_step(step: Step, span: Span) -> Node:
 
 
 def is_optional_step(node: Node) -> bool:
-    """Whether a node is a single step with a ``?``, which can be written behind another term."""
+    """Return whether a node is a single step with a ``?``, which can be written behind another term."""
     match node:
         case ast.Try(ast.Index(ast.Identity()) | ast.Slice(ast.Identity()) | ast.Iterate(ast.Identity()) as step, None):
             return has_fixed_key(step)
@@ -87,7 +87,7 @@ def is_optional_step(node: Node) -> bool:
 
 
 def has_fixed_key(step: Step) -> bool:
-    """Whether the key of a step does not depend on the input."""
+    """Return whether the key of a step does not depend on the input."""
     match step:
         case ast.Index(key=key):
             return isinstance(key, ast.Literal | ast.Variable)

@@ -17,7 +17,7 @@ _ENCLOSING = ast.Bind | ast.Define | ast.Label
 
 
 def render(node: Node, *, lenient: bool = False) -> str:
-    """The canonical text of a tree: ``parse(render(node)) == node`` for every tree that ``parse`` returns.
+    """Return the canonical text of a tree: ``parse(render(node)) == node`` for every tree that ``parse`` returns.
 
     It has as few parentheses as jq 1.7, jq 1.8 and gojq need to read it alike. The ``lenient`` text differs
     in one thing: iterating over null yields nothing instead of failing.
@@ -93,7 +93,7 @@ class _Printer:
         return self._scope(node)
 
     def _scope(self, node: Node) -> str:
-        """The text of a construct that defines a name."""
+        """Return the text of a construct that defines a name."""
         show = self.show
         match node:
             case ast.Reduce(source, pattern, init, update):
@@ -190,7 +190,7 @@ class _Printer:
         return f"({self.show(key)})"
 
     def _value(self, node: Node) -> str:
-        """The text of a value of an object, which may have pipes but no commas."""
+        """Return the text of a value of an object, which may have pipes but no commas."""
         if isinstance(node, ast.Pipe) and level_of(node) is Precedence.QUERY:
             return f"{self.show(node.left, Precedence.ALTERNATIVE)} | {self._value(node.right)}"
         return self.show(node, Precedence.ALTERNATIVE)

@@ -23,7 +23,7 @@ def children(node: Node) -> Iterator[Node]:
 
 
 def nodes_in(value: object) -> Iterator[Node]:
-    """The nodes in a part of a node, or in a pattern: there they are the keys."""
+    """Yield the nodes in a part of a node, or in a pattern: there they are the keys."""
     match value:
         case Node():
             yield value
@@ -59,7 +59,7 @@ def terms_of(node: Node) -> list[Node]:
 
 
 def is_deeper(node: Node, limit: int) -> bool:
-    """Whether the longest way down from a node passes more than ``limit`` nodes, itself among them.
+    """Return whether the longest way down from a node passes more than ``limit`` nodes, itself among them.
 
     Does not recurse, so that it can guard everything that does.
     """
@@ -72,7 +72,7 @@ def is_deeper(node: Node, limit: int) -> bool:
 
 
 def is_merge(node: Node) -> bool:
-    """Whether a node is a product that has an object on one side by its form, which merges two objects.
+    """Return whether a node is a product that has an object on one side by its form, which merges two objects.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> is_merge(parse("(.a // {}) * .b")), is_merge(parse(".a * .b"))
@@ -92,7 +92,7 @@ def _is_object(node: Node) -> bool:
 
 
 def variables_in(node: Node) -> frozenset[str]:
-    """The names of all variables in an expression, free and bound."""
+    """Return the names of all variables in an expression, free and bound."""
     below = (variables_in(child) for child in children(node))
     own = {node.name} if isinstance(node, ast.Variable) else set()
     return frozenset(own).union(*below)
@@ -129,7 +129,7 @@ def owner_of(node: Node) -> Node | None:
 
 
 def is_computed(node: Node) -> bool:
-    """Whether no output of an expression can be the value at a place.
+    """Return whether no output of an expression can be the value at a place.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> is_computed(parse(".a | [.b]")), is_computed(parse("if .a then null else .b end"))

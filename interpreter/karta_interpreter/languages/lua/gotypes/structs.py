@@ -37,7 +37,7 @@ class Field(NamedTuple):
 
 @cache
 def declarations() -> Mapping[str, tuple[Field, ...]]:
-    """The fields of every struct, by its name.
+    """Return the fields of every struct, by its name.
 
     >>> declarations()["NodeSelector"]
     (Field(name='nodeSelectorTerms', type='[]NodeSelectorTerm', always=True),)
@@ -143,7 +143,7 @@ def _type(go_type: str) -> Any:  # noqa: ANN401 - a type as msgspec takes it
 
 
 def _default(field: Field) -> Any:  # noqa: ANN401
-    """The value of a missing field: msgspec leaves it out again, unless a factory has made it."""
+    """Return the value of a missing field: msgspec leaves it out again, unless a factory has made it."""
     zero = _ZEROS.get(field.type)
     if field.always:
         return msgspec.field(default_factory=lambda: zero)

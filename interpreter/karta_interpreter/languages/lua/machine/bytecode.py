@@ -78,7 +78,7 @@ class _Function:
     locals: list[tuple[str, int, int]]
 
     def kept(self) -> Iterator[tuple[int, str]]:
-        """The instructions that set a local which keeps its value in Karmada's Lua, and the local's name.
+        """Yield the instructions that set a local which keeps its value in Karmada's Lua, and the local's name.
 
         For ``x = f() and y``, where x is a local that is there, gopher-lua 1.1.1 tests the value of ``f()`` in its own
         register and goes on behind the assignment if it is false, and x is as it was. It sets x in ``x = y and z`` for
@@ -218,7 +218,7 @@ class _InstructionReader:
             self._registers.pop(register, None)
 
     def _text(self, operand: int) -> str:
-        """The string that an operand is, "" where that is not known."""
+        """Return the string that an operand is, "" where that is not known."""
         if operand >= _CONSTANT:
             return self._function.constants[operand - _CONSTANT] or ""
         kind, text = self._registers.get(operand, ("", ""))

@@ -18,7 +18,7 @@ _DIRECTIVE: Final = re.compile("%(.)", re.DOTALL)
 
 
 def now() -> int:
-    """The seconds since 1970."""
+    """Return the seconds since 1970."""
     return int(time.time())
 
 
@@ -49,7 +49,7 @@ def fields(form: str, seconds: float | None = None) -> tuple[int, ...]:
 
 
 def _date(form: str, seconds: float | None) -> datetime:
-    """A given time is a local one even where the form begins with an exclamation mark, as in Karmada."""
+    """Return a given time is a local one even where the form begins with an exclamation mark, as in Karmada."""
     if seconds is None:
         return datetime.now(UTC if form.startswith("!") else None).astimezone(UTC if form.startswith("!") else None)
     try:

@@ -33,7 +33,7 @@ class _Directive:
     verb: str
 
     def padded(self, text: str, *, zeros: bool = False) -> str:
-        """A text in the width, zeros before it only where they may be."""
+        """Return a text in the width, zeros before it only where they may be."""
         if "-" in self.flags:
             return text.ljust(self.width)
         if not zeros or "0" not in self.flags:
@@ -42,7 +42,7 @@ class _Directive:
         return sign + text[len(sign) :].rjust(self.width - len(sign), "0")
 
     def signed(self, text: str) -> str:
-        """A number with the sign that the flags ask for."""
+        """Return a number with the sign that the flags ask for."""
         if text.startswith(("-", "+")):
             return text
         return ("+" if "+" in self.flags else " " if " " in self.flags else "") + text

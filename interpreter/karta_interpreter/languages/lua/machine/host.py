@@ -45,7 +45,7 @@ class Host:
         self.begin({}, None)
 
     def functions(self) -> Iterator[tuple[str, Callable[..., object]]]:
-        """Every function, by the name that ``host`` has in Lua."""
+        """Yield every function, by the name that ``host`` has in Lua."""
         yield "lower", _on_text(lower)
         yield "upper", _on_text(upper)
         yield "format", _on_text(sprintf)
@@ -73,13 +73,13 @@ class Host:
         self._rests: dict[int, dict[str, Any]] = {}
 
     def give_text(self, text: bytes) -> tuple[Any, str | None]:
-        """The same as `give`, for an argument that is JSON text."""
+        """Do the same as `give`, for an argument that is JSON text."""
         if text.startswith(b"{") and text != b"{}":
             return self._register(text), "object"
         return self.give(_without_nulls_of(text))
 
     def give(self, value: JSON) -> tuple[Any, str | None]:
-        """A value without nulls as Lua takes it, and its kind: an object is passed as a number."""
+        """Return a value without nulls as Lua takes it, and its kind. An object is passed as a number."""
         kind = type(value)
         if kind is str:
             return as_latin1(value), None
@@ -156,7 +156,7 @@ class Host:
 
 
 def decoded(text: str) -> str:
-    r"""Return the text with bytes that are Latin-1 text, with U+FFFD for each invalid byte, as Go has it.
+    r"""Return the UTF-8 text in the bytes of a Latin-1 text, with U+FFFD for each invalid byte, as Go has it.
 
     >>> decoded("gr\u00c3\u00bcn \u00ff") == "gr\u00fcn \ufffd"
     True
@@ -165,12 +165,12 @@ def decoded(text: str) -> str:
 
 
 def as_latin1(text: str) -> str:
-    """The bytes of a text, each as a character."""
+    """Return the bytes of a text, each as a character."""
     return text if text.isascii() else text.encode().decode("latin-1")
 
 
 def _from_latin1(text: str) -> str:
-    """Return the text with bytes that are Latin-1 text, with a surrogate for each invalid byte."""
+    """Return the UTF-8 text in the bytes of a Latin-1 text, with a surrogate for each invalid byte."""
     return text if text.isascii() else text.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
@@ -181,13 +181,13 @@ def _table_as_latin1(value: JSON) -> JSON:
 
 
 def _without_nulls_of(text: bytes) -> JSON:
-    """The value of JSON text without its nulls."""
+    """Return the value of JSON text without its nulls."""
     value = orjson.loads(text)
     return without_nulls(value) if _NULL in text else value
 
 
 def without_nulls(value: JSON) -> JSON:
-    """A value without the fields and elements that are null, as Lua has it."""
+    """Return a value without the fields and elements that are null, as Lua has it."""
     if isinstance(value, dict):
         return {key: without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
@@ -196,7 +196,7 @@ def without_nulls(value: JSON) -> JSON:
 
 
 def upper(text: str) -> str:
-    """A string in capitals, as Go has it: character by character, one that has no single capital stays.
+    """Return a string in capitals, as Go has it: character by character. One without a single capital stays.
 
     >>> upper("straße é")
     'STRAßE É'
@@ -206,7 +206,7 @@ def upper(text: str) -> str:
 
 
 def lower(text: str) -> str:
-    """A string in small letters.
+    """Return a string in small letters.
 
     >>> lower("İÉ")
     'ié'
@@ -215,7 +215,7 @@ def lower(text: str) -> str:
 
 
 def _on_text(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of texts as one of Latin-1 texts."""
+    """Return a function of texts as one of Latin-1 texts."""
 
     def call(*arguments: Any) -> Any:  # noqa: ANN401 - by the function
         result = function(*(decoded(value) if type(value) is str else value for value in arguments))

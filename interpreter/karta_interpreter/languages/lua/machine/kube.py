@@ -23,7 +23,7 @@ _KINDS = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim")  # i
 
 
 def _resource_add(*arguments: JSON) -> str:
-    """The sum of quantities, written the way the first one that is not zero was."""
+    """Return the sum of quantities, written the way the first one that is not zero was."""
     quantities = [_quantity("resourceAdd", position, value) for position, value in enumerate(arguments, 1)]
     return str(reduce(add, quantities, _ZERO))
 
@@ -56,7 +56,7 @@ def _get_pod_dependencies(*arguments: JSON) -> JSON:
 
 
 def _get_resource_quantity(*arguments: JSON) -> float:
-    """A quantity as a number."""
+    """Return a quantity as a number."""
     if len(arguments) != 1:
         raise LuaRunError("getResourceQuantity only accepts one argument")
     _quantity("getResourceQuantity", 1, arguments[0])

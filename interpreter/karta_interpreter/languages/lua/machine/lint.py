@@ -83,7 +83,7 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
 
 
 def _shortened(found: list[Lint]) -> list[Lint]:
-    """The first of many, and the first fatal one of the others, which decides whether the script can be run."""
+    """Return the first of many, and the first fatal one of the others. It decides whether the script can be run."""
     shown, rest = found[:_MOST_SHOWN], found[_MOST_SHOWN:]
     if not rest:
         return shown
@@ -137,7 +137,7 @@ def _globals(found: Names) -> Iterator[Lint]:
 
 
 def _is_known(name: str, found: Names, own: set[str]) -> bool:
-    """Whether something sets a global, or a member of a module, as ``os.getenv``."""
+    """Return whether something sets a global, or a member of a module, as ``os.getenv``."""
     module, _, member = name.partition(".")
     # A member that is set on any table counts as known: no finding is better than a wrong one.
     if name in own or name in GLOBALS or member in found.own_members:

@@ -106,7 +106,7 @@ class Runtime:
         return names_of(bytecode.encode("latin-1"))
 
     def _start(self) -> Any:  # noqa: ANN401 - a table of Lua
-        """The half of a new machine that is written in Lua."""
+        """Return the half of a new machine that is written in Lua."""
         lua = self._lua
         # Otherwise Lua has userdata for them, and lupa would look up attributes on it.
         as_function = lua.eval("python.as_function")
@@ -161,7 +161,7 @@ def _refuse(*_: object) -> NoReturn:
 
 
 def _as_float(number: int) -> float:
-    """An integer beyond 64 bits, as JSON readers of Go have it."""
+    """Return an integer beyond 64 bits, as JSON readers of Go have it."""
     try:
         return float(number)
     except OverflowError:

@@ -89,7 +89,7 @@ class _Rewriter:
         self._last: list[tuple[str, str]] = [("symbol", "")] * 4
 
     def rewrite(self, text: str) -> str:
-        """The script with each line in its place."""
+        """Return the script with each line in its place."""
         tokens = [(found.lastgroup or "", found.group()) for found in _TOKEN.finditer(text)]
         self._recursive = _recursive_functions([word for kind, word in tokens if kind != "blank"])
         rewritten = "".join(self._pieces(tokens))
@@ -143,7 +143,7 @@ class _Rewriter:
         return f"}}{names}))" if table.is_argument else f"}}{names})"
 
     def _ends_value(self) -> bool:
-        """Whether a table here is the argument of a call: ``f{...}``."""
+        """Return whether a table here is the argument of a call: ``f{...}``."""
         kind, word = self._last[-1]
         return kind in ("text", "long") or word in (")", "]", "}") or (kind == "name" and word not in RESERVED_WORDS)
 
