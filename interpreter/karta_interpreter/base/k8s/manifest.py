@@ -346,10 +346,10 @@ def _integer(digits: str) -> int | None:
 
 
 def _events(text: str) -> Iterator[yaml.Event]:
-    """Yield the events of YAML text, or of JSON text where it is JSON.
+    """Yield the events of YAML text, or of JSON text if it is JSON.
 
-    Most JSON is YAML too, but not surrogate escapes, keys of more than 1024 characters or U+0085 in a string.
-    Raises ManifestError where the text is neither.
+    Most JSON is YAML too, but not surrogate escapes, keys of more than 1024 characters or U+0085 in a string. Raises
+    ManifestError if the text is neither.
     """
     return _json_events(text) if _is_json(text) else _yaml_events(text)
 

@@ -141,7 +141,7 @@ def reader(projections: Mapping[str, Projection | None]) -> Read:
 
     def read(text: bytes) -> tuple[JSON, ...]:
         nonlocal too_long, distrust
-        # A third of a millisecond in the place of a decoding that would fail again.
+        # A third of a millisecond instead of a decoding that would fail again.
         if distrust and len(text) >= too_long:
             distrust -= 1
             raise msgspec.ValidationError(_TOO_MUCH)

@@ -199,7 +199,7 @@ def _is_huge_page(name: str) -> bool:
 
 
 def _add_container(totals: dict[str, int], container: Object, place: Path) -> None:
-    """Add a container's requests, and its limits where it has no request for the same resource."""
+    """Add a container's requests, and its limits if it has no request for the same resource."""
     resources = object_field(container, "resources", place)
     if not resources:
         return

@@ -54,7 +54,10 @@ def to_yaml(value: JSON) -> str:
 
 
 def to_authored_yaml(value: JSON) -> str:
-    """The value as people write a definition or a suite: keys in their own order, lists indented below their field."""
+    """Return the value as people write a definition or a suite.
+
+    Keys are in their own order, lists indented below their field.
+    """
     return _dumped(value, _IndentingDumper, width=WIDTH)
 
 

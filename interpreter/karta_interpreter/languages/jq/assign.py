@@ -159,7 +159,10 @@ class Location(NamedTuple):
         return ""
 
     def _holds_text(self, document: JSON) -> bool:
-        """Whether the path holds text: its value or its default is text, or API servers accept only text there."""
+        """Return whether the path holds text.
+
+        Its value or its default is text, or API servers accept only text there.
+        """
         value = self.raw(document)
         known = value if truthy(value) else self.default
         return isinstance(known, str) or self.path[-3:-1] in _TEXTS
@@ -173,7 +176,10 @@ Trace: TypeAlias = Callable[[JSON], list[tuple[JSON, Origin]]]
 
 
 def inside(origin: Origin, names: tuple[str | int, ...], value: JSON) -> Origin:
-    """The origin of ``value``, which is at these names: a part of a place is a place, as it is or as its default."""
+    """Return the origin of ``value``, which is at these names.
+
+    A part of a place is a place, as it is or as its default.
+    """
     while names and isinstance(origin, list | dict):
         origin, names = _part(origin, names[0]), names[1:]
     if not names:
@@ -206,10 +212,10 @@ def entry_origins(origin: Origin, whole: JSON) -> list[Origin]:
 
 
 def instead(missing: Origin, origin: Origin, left: JSON, right: JSON) -> Origin:
-    """Return the origin of ``left // right`` where the left side, which is ``missing``, is null or false.
+    """Return the origin of ``left // right`` if the left side, ``missing``, is null or false.
 
-    Writing there makes it true. So of several places without a value that share a default, as in ``.a // .b // 1``,
-    the first one is written.
+    Writing there makes it true. So of several places without a value that share a default, as in ``.a // .b // 1``, the
+    first one is written.
     """
     if not isinstance(missing, Location) or not missing.is_plain or (origin and not isinstance(origin, Location)):
         return origin

@@ -259,5 +259,5 @@ def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
 
 
 def quoted(text: str) -> str:
-    """Return the text of an expression for messages, cut off where it is long."""
+    """Return the text of an expression for messages, cut off if it is long."""
     return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."

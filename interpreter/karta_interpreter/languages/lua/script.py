@@ -22,7 +22,7 @@ class Script:
     """The name of the customization it belongs to."""
     source: str = ""
     line: int = 0
-    """The line of ``source`` on which the script begins, 0 when unknown."""
+    """The line of ``source`` on which the script begins, 0 if unknown."""
     lines: tuple[int, ...] = ()
     """One for each line of the script where they are not consecutive: YAML that starts with ``>`` is folded, and a JSON
     string is on one line.
@@ -34,7 +34,7 @@ class Script:
         return SLOTS[self.operation].function
 
     def line_in_source(self, line: int) -> int:
-        r"""Return the line of ``source`` that has a line of the script, 0 when unknown.
+        r"""Return the line of ``source`` that has a line of the script, or 0 if unknown.
 
         >>> Script("Retain", "function Retain(a, b)\n  return a\nend", "mine", line=11).line_in_source(2)
         12

@@ -58,7 +58,7 @@ class Reason(Struct, frozen=True, gc=False):
 def find_notes(node: Node, variables: frozenset[str]) -> tuple[tuple[Reason, ...], int]:
     """Return why an expression is not plain, and the steps that it may take for each element of its input.
 
-    ``variables`` count as a part of the input. There are 0 steps where the time does not depend on the input.
+    ``variables`` count as a part of the input. There are 0 steps if the time does not depend on the input.
     """
     meter = _Meter(variables)
     growth = meter.measure(node)

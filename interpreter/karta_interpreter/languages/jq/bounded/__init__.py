@@ -1,4 +1,4 @@
 """Evaluates all other expressions under limits: libjq in child processes that can be stopped.
 
-Here belong the program of such a process (`libjq`), and the one that asks it (`evaluation`).
+This package holds the program of such a process (`libjq`), and its caller (`evaluation`).
 """

@@ -17,7 +17,7 @@ from karta_interpreter.base.sandbox.deadline import remaining
 from karta_interpreter.languages.jq.bounded import libjq
 
 EXPRESSION_SECONDS: Final = 0.5
-"""The longest that one expression may take, even where the deadline is later."""
+"""The longest that one expression may take, even if the deadline is later."""
 
 PROCESSES: Final = 3
 """How many expressions run at a time."""

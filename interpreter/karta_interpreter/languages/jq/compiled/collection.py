@@ -155,7 +155,10 @@ def _are_integers(value: JSON) -> bool:
 
 
 def _comparable(name: str, value: JSON) -> list[JSON]:
-    """The values of an array of one type: to jq ``["many", 3] | min`` is 3, which is not a meant number of pods."""
+    """Return the values of an array, all of one type.
+
+    To jq ``["many", 3] | min`` is 3, which is not a meant number of pods.
+    """
     values = array_of(name, value)
     types = dict.fromkeys(kind(value) for value in values if value is not None)
     if len(types) > 1:

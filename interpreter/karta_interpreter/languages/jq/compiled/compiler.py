@@ -195,7 +195,7 @@ class Module:
         # No builtins: an expression has no use for any but those that its code names.
         names = {name: known[name] for name in _names(code) if name in known}
         space: dict[str, Any] = {"__builtins__": {}, **names, **self._constants}
-        exec(code, space)  # noqa: S102 - the text is made here; of the expression there are only constants in it
+        exec(code, space)  # noqa: S102 - the text is made here. The expression contributes only constants to it
         return space
 
 
@@ -869,7 +869,7 @@ class PythonCode:
         return atom if is_name(atom) else self.bind(atom)
 
     def variable(self, here: str) -> str:
-        """Return a new variable for outputs, and one for their origins where the input ``here`` has an origin."""
+        """Return a new variable for outputs, and one for their origins if the input ``here`` has an origin."""
         name = self.new()
         return self.located(name, self.new()) if here in self.origins else name
 

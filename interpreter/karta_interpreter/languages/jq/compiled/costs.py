@@ -63,7 +63,7 @@ class Growth(Struct, frozen=True, gc=False):
 
     @property
     def outputs(self) -> int:
-        """A bound of the number of outputs, as a factor of the size of the input if it depends on that."""
+        """A bound of the number of outputs, as a factor of the size of the input if the number depends on it."""
         return (self.yields or self.size) if self.count is None else self.count
 
     @property
@@ -93,7 +93,7 @@ def piped(left: Growth, right: Growth) -> Growth:
 
 
 def joined(parts: Sequence[Growth]) -> Growth:
-    """Return the outputs of one part followed by the outputs of another, as a comma has them."""
+    """Return the growth of one part followed by another, as in a comma."""
     counts = [part.count for part in parts]
     return Growth(
         count=None if None in counts else sum(part.outputs for part in parts),
@@ -105,14 +105,14 @@ def joined(parts: Sequence[Growth]) -> Growth:
 
 
 def chosen(parts: Sequence[Growth]) -> Growth:
-    """Return the outputs of one of several parts, as of the branches of ``if``."""
+    """Return the growth of one of several parts, as in the branches of ``if``."""
     growth = joined(parts)
     count = None if growth.count is None else max(part.outputs for part in parts)
     return replace(growth, count=count, size=max(part.size for part in parts))
 
 
 def combined(operands: Sequence[Growth]) -> Growth:
-    """Return every combination of the outputs of several operands, each with all that its operands hold."""
+    """Return the growth of all combinations of the outputs of several operands. Each holds all of its operands."""
     combinations = prod(operand.outputs for operand in operands)
     generates = any(operand.count is None for operand in operands)
     return Growth(
@@ -136,7 +136,7 @@ def clash(operands: Sequence[Growth], *, paths_are_light: bool = False) -> str:
 
 
 def conditional(conditions: Sequence[Growth], result: Growth) -> Growth:
-    """Return a result that is returned once for every combination of the outputs of some conditions."""
+    """Return the growth of a result that is returned once for every combination of the outputs of some conditions."""
     answers = combined(conditions)
     return piped(replace(answers, size=answers.outputs, small=False), result)
 
@@ -148,7 +148,7 @@ def collected(body: Growth) -> Growth:
 
 
 def text(value: str) -> Growth:
-    """Return a constant string."""
+    """Return the growth of a constant string."""
     return replace(CONSTANT, size=1 + len(value) // CHARACTERS)
 
 
@@ -158,7 +158,7 @@ def written(value: Growth) -> Growth:
 
 
 def repeated(value: Growth) -> Growth:
-    """Return a piece of a text that may be repeated in others: one that is not short is an error."""
+    """Return the growth of a piece of a text that may be repeated in others. One that is not short is an error."""
     return replace(value, size=1 + MOST_REPEATED // CHARACTERS, small=True)
 
 
@@ -175,32 +175,32 @@ _COMPILING: Final = 512
 
 
 def answered(body: Growth) -> Growth:
-    """One small answer from all outputs."""
+    """Return the growth of one small answer from all outputs."""
     return replace(ANSWER, work=body.work + body.size)
 
 
 def per_element(body: Growth, size: int = 1) -> Growth:
-    """Return the elements of the input in another order, or in new values that are ``size`` times as large."""
+    """Return the growth of the elements in another order, or in new values that are ``size`` times as large."""
     return Growth(size=size, work=body.work + 1)
 
 
 def mapped(body: Growth) -> Growth:
-    """One array of the outputs for each element."""
+    """Return the growth of one array of the outputs for each element."""
     return collected(piped(ELEMENTS, body))
 
 
 def one_of(source: Growth) -> Growth:
-    """One output of many."""
+    """Return the growth of one output of many."""
     return replace(source, count=1)
 
 
 def selected(condition: Growth) -> Growth | str:
-    """Return the input, as often as the condition is true."""
+    """Return the growth of the input, as often as the condition is true."""
     return (condition.count is None and clash([condition, INPUT])) or conditional([condition], INPUT)
 
 
 def summed(terms: Growth) -> Growth:
-    """One sum of all outputs."""
+    """Return the growth of one sum of all outputs."""
     return Growth(size=terms.size, work=terms.work + terms.size)
 
 
@@ -212,19 +212,19 @@ def among(candidates: Growth) -> Growth | str:
 
 
 def with_entries(body: Growth) -> Growth:
-    """One object, as of ``to_entries | map(body) | from_entries``."""
+    """Return the growth of one object, as in ``to_entries | map(body) | from_entries``."""
     return piped(collected(piped(piped(ENTRIES, ELEMENTS), body)), Growth())
 
 
 def with_separator(separator: Growth) -> Growth | str:
-    """Return the input with a small text between its elements."""
+    """Return the growth of the input with a small text between its elements."""
     if not separator.small:
         return "copies a separator of any size"
     return with_argument(separator, _NUMBER + separator.size)
 
 
 def with_argument(argument: Growth, size: int = 1, *, small: bool = False) -> Growth | str:
-    """Return a function of the input and one value of an argument."""
+    """Return the growth of a function of the input and one value of an argument."""
     operands = [INPUT, argument]
     growth = combined(operands)
     return clash(operands) or replace(growth, size=size * growth.outputs, cheap=False, small=small)
@@ -235,13 +235,13 @@ answer_to: Final = partial(with_argument, small=True)
 
 
 def key_test(key: Growth) -> Growth:
-    """Return an answer for each key, in a constant time."""
+    """Return the growth of an answer for each key, in a constant time."""
     growth = combined([INPUT, key])
     return replace(growth, size=growth.outputs, small=True)
 
 
 def decided(*arguments: Growth) -> Growth:
-    """Return the answer of ``any`` or ``all`` to a condition for each element, or for each output of a source."""
+    """Return the growth of ``any`` or ``all`` of a condition for each element, or for each output of a source."""
     source, condition = (ELEMENTS, *arguments)[-2:]
     return answered(piped(source, condition))
 
@@ -280,7 +280,7 @@ def regex(found: _Found, *, all_groups: bool) -> Cost:
 
 
 def _matches(values: int) -> _Found:
-    """So many values for each match, and for each of its captures."""
+    """Return the growth of so many values for each match, and for each of its captures."""
     return lambda captured, is_everywhere, _: Growth(None if is_everywhere else 1, captured * values)
 
 

@@ -126,7 +126,10 @@ def texts(parts: Sequence[tuple[Many, Callable[[JSON], str]]], value: JSON) -> I
 
 
 def short_text(value: JSON) -> str:
-    """A piece of a text that is repeated for each element of a list: a text of some length, or another scalar."""
+    """Return a piece of a text that is repeated for each element of a list.
+
+    It is a text of limited length, or another scalar.
+    """
     if isinstance(value, list | dict) or (isinstance(value, str) and len(value) > MOST_REPEATED):
         raise QueryLimitError(
             f"{type_name(value)} is repeated in several texts; a text of {MOST_REPEATED} characters can be"

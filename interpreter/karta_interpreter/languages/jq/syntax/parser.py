@@ -536,7 +536,7 @@ def _joined(parts: list[str | Node]) -> Iterator[str | Node]:
 
 
 def _number(text: str) -> int | float:
-    """Return the value of a number literal: a double as in gojq, kept as an integer where it is one."""
+    """Return the value of a number literal: a double as in gojq, kept as an integer if it is one."""
     # Python reads 1e1000 as infinity. In jq and gojq it is the largest double.
     value = min(float(text), sys.float_info.max)
     return int(value) if value.is_integer() and value <= _EXACT_INTEGERS else value

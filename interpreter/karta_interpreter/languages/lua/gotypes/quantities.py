@@ -1,8 +1,8 @@
 """Quantities as Go keeps them between reading and writing.
 
-A `resource.Quantity` that was read remembers its text where that looked canonical at a glance, and writes it
-back: ``1.500`` stays as it is while ``1.50`` becomes ``1500m``. And its value as a float depends on the
-scale that it was written with. Follows ``k8s.io/apimachinery/pkg/api/resource/quantity.go``.
+A `resource.Quantity` that was read remembers its text if the text looked canonical at a glance, and writes it back:
+``1.500`` stays as it is while ``1.50`` becomes ``1500m``. And its value as a float depends on the scale that it was
+written with. Follows ``k8s.io/apimachinery/pkg/api/resource/quantity.go``.
 """
 
 import math

@@ -179,7 +179,7 @@ def _within(step: str | int, struct: str, go_type: str, item: JSON) -> JSON:
 
 
 def _read_struct(name: str, value: dict[str, JSON]) -> JSON:
-    """Read fields in their order, but where one has another spelling all by their bytes, as Karmada has them."""
+    """Read fields in their order. If a field has another spelling, read all by their bytes, as Karmada does."""
     fields = {field.name: field.type for field in declarations()[name]}
     folded = {_fold(field): field for field in fields}
     is_spelled_otherwise = any(key not in fields and _fold(key) in folded for key in value)

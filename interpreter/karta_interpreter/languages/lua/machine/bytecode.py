@@ -80,9 +80,9 @@ class _Function:
     def kept(self) -> Iterator[tuple[int, str]]:
         """Yield the instructions that set a local which keeps its value in Karmada's Lua, and the local's name.
 
-        For ``x = f() and y``, where x is a local that is there, gopher-lua 1.1.1 tests the value of ``f()`` in its own
-        register and goes on behind the assignment if it is false, and x is as it was. It sets x in ``x = y and z`` for
-        another local y, in ``x = f() or y``, and where x is new.
+        For ``x = f() and y`` with an existing local x, gopher-lua 1.1.1 tests the value of ``f()`` in its own register.
+        If it is false, gopher-lua goes on behind the assignment, and x keeps its value. It sets x in ``x = y and z``
+        for another local y, in ``x = f() or y``, and if x is new.
         """
         coming, active = self.locals[::-1], list[tuple[str, int, int]]()
         for at, word in enumerate(self.code):
@@ -218,7 +218,7 @@ class _InstructionReader:
             self._registers.pop(register, None)
 
     def _text(self, operand: int) -> str:
-        """Return the string that an operand is, "" where that is not known."""
+        """Return the string that an operand is, or "" if it is not known."""
         if operand >= _CONSTANT:
             return self._function.constants[operand - _CONSTANT] or ""
         kind, text = self._registers.get(operand, ("", ""))

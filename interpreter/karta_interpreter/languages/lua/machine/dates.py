@@ -43,13 +43,13 @@ def formatted(form: str, seconds: float | None = None) -> str:
 
 
 def fields(form: str, seconds: float | None = None) -> tuple[int, ...]:
-    """Year, month, day, hour, minute, second, and weekday from 1 for Sunday."""
+    """Return year, month, day, hour, minute, second, and weekday from 1 for Sunday."""
     date = _date(form, seconds)
     return date.year, date.month, date.day, date.hour, date.minute, date.second, date.isoweekday() % 7 + 1
 
 
 def _date(form: str, seconds: float | None) -> datetime:
-    """Return a given time is a local one even where the form begins with an exclamation mark, as in Karmada."""
+    """Return the date. A given time is local even if the form begins with an exclamation mark, as in Karmada."""
     if seconds is None:
         return datetime.now(UTC if form.startswith("!") else None).astimezone(UTC if form.startswith("!") else None)
     try:

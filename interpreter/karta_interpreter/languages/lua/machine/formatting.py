@@ -1,4 +1,4 @@
-"""``string.format`` of gopher-lua: Go's ``fmt.Sprintf``, where values format themselves."""
+"""``string.format`` of gopher-lua: Go's ``fmt.Sprintf``, with values that format themselves."""
 
 import json
 import math
@@ -33,7 +33,7 @@ class _Directive:
     verb: str
 
     def padded(self, text: str, *, zeros: bool = False) -> str:
-        """Return a text in the width, zeros before it only where they may be."""
+        """Return a text in the width. Zeros come before it only if they are allowed."""
         if "-" in self.flags:
             return text.ljust(self.width)
         if not zeros or "0" not in self.flags:

@@ -157,7 +157,10 @@ class _Rewriter:
 
 
 def _recursive_functions(words: Sequence[str]) -> frozenset[int]:
-    """The places of ``local`` in ``local name = function ... end``, which means ``local function name ... end``."""
+    """Return the places of ``local`` in ``local name = function ... end``.
+
+    That statement means ``local function name ... end``.
+    """
     found, open_blocks = set[int](), list[int]()
     for index, word in enumerate(words):
         if word in _OPENERS:
