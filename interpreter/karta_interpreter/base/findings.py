@@ -1,4 +1,4 @@
-"""Errors and likely errors in a definition, and hints for a name that does not exist."""
+"""What is wrong, or looks wrong, in a definition, and hints for a name that does not exist."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -37,7 +37,7 @@ _MOST_PARTS: Final = 1500
 """The most parts of a projection: the decoder of as many takes 20 ms to make. The catalogue's largest has 1,100."""
 
 _MOST_NESTED: Final = 3
-"""The most lists or maps nested directly with elements that are read in part. Types double with each."""
+"""The most directly nested lists or maps with elements that are read in part. Types double with each level."""
 
 _SCALARS: Final = (int, float, str, bool, None)
 

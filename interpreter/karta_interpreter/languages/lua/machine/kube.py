@@ -17,7 +17,7 @@ from karta_interpreter.languages.lua.gotypes.quantities import approximate, read
 from karta_interpreter.languages.lua.machine.host import without_nulls
 from karta_interpreter.languages.lua.results import lua_type, read_table
 
-# Messages are Karmada's, to the letter: Karmada calls `accuratePodRequirements` `getPodRequirements` there.
+# Messages are Karmada's, to the letter: they name `getPodRequirements` for `accuratePodRequirements`.
 _ZERO = Quantity(0)
 _KINDS = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim")  # in Karmada's order
 

@@ -43,7 +43,7 @@ _SERVICE: Final = str(Path(__file__).with_name("service.py"))  # not imported: i
 class Job(NamedTuple):
     """A request as the service takes it, the functions its script may call, and the receiver of its printed text.
 
-    The runs of the scripts of jobs with one ``owner`` share their limits.
+    Jobs with one ``owner`` share the limits on the runs of their scripts.
     """
 
     request: JSON
