@@ -1,9 +1,9 @@
 """Karta's Component API: a workload's structure, status and pods, read and changed as plain JSON values.
 
-A `Karta` is a definition, ready to use; a `Workload` is an object together with the Karta of its kind; its
-`Component`s have `Instance`s, which is what Karta's library calls extracted instances. Everything is frozen: a
-change gives a new workload, which shares what did not change with the one before it. Here belongs what programs
-ask and change; what Karmada asks belongs to `karta_interpreter.engine.operations`.
+A `Karta` is a definition, ready to use. A `Workload` is an object together with the Karta of its kind. Its `Component`s
+have `Instance`s, which Karta's library calls extracted instances. Everything is frozen: a change returns a new workload
+that shares its unchanged parts with the old one. This package holds the questions and changes of programs. Karmada's
+questions belong to `karta_interpreter.engine.operations`.
 """
 
 from karta_interpreter.engine.evaluation.scale import Scale

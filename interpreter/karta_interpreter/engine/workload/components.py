@@ -1,4 +1,4 @@
-"""The inverse of InterpretComponent: counts of components, written to the fields from which they are read."""
+"""The inverse of InterpretComponent: writes counts of components to the fields that they are read from."""
 
 from collections.abc import Mapping
 from textwrap import shorten
@@ -17,14 +17,14 @@ from karta_interpreter.engine.evaluation.pods import ScaleLocation, pod_sets, sc
 from karta_interpreter.engine.operations.apportion import ScaleTarget, scale_targets
 
 _LONGEST = 120
-"""How much of an expression a message repeats."""
+"""The most characters of an expression that a message repeats."""
 
 
 def set_components(definition: Definition, obj: Object, counts: Mapping[str, int]) -> Object:
-    """Return the object for which InterpretComponent gives these counts, and to all other components the present ones.
+    """Return the object with these counts of components, and the present counts of all other components.
 
-    Names are those of InterpretComponent. The same object is returned where nothing changes, but a default that a
-    named component leaves to its API is written, as by ReviseReplica.
+    InterpretComponent gives the names, and then gives these counts. If nothing changes, the same object is returned.
+    However, a default that a named component leaves to its API is written, as in ReviseReplica.
     """
     scales = {scale.pod_set.name: scale for scale in scale_locations(definition, obj)}
     _check_counts(definition, scales, counts)
@@ -71,7 +71,7 @@ def _written(
 
 
 def _verify(definition: Definition, targets: list[ScaleTarget], expected: Mapping[str, int], revised: Object) -> None:
-    """Ask the definition again: components may share a field, and a count may depend on another one."""
+    """Evaluate the definition again, because components may share a field and a count may depend on another one."""
     found = {pods.name: pods.replicas for pods in pod_sets(definition, revised)}
     for name in (name for name in {**expected, **found} if found.get(name) != expected.get(name)):
         shared = next((target for target in targets if name in target.pod_sets), None)

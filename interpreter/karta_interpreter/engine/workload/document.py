@@ -1,4 +1,4 @@
-"""What an object must be before anything is asked of it, and what no change may make of it."""
+"""Checks of an object before it is read, and of the fields that no change may touch."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,11 +14,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _METADATA = ("name", "namespace", "uid")
 IDENTITY: tuple[Path, ...] = (("apiVersion",), ("kind",), ("status",), *(("metadata", field) for field in _METADATA))
-"""What a change of pods must leave alone: which object it is, and what is reported about it."""
+"""The fields that a change of pods must leave alone: the identity of the object and its status."""
 
 
 def checked_object(value: JSON, noun: str = "an object") -> Object:
-    """The value, which has to be a dict of JSON values; raises WorkloadError, with this noun for it."""
+    """Return the value, which must be a dict of JSON values. Raise a WorkloadError about ``noun`` if it is not."""
     if not isinstance(value, dict):
         raise WorkloadError(f"{noun} is a dict of JSON values, not {type(value).__name__}")
     check_json(value)
@@ -29,7 +29,7 @@ checked_pod = partial(checked_object, noun="a pod")
 
 
 def checked_objects(values: JSON, plural: str, noun: str = "an object") -> Iterator[Object]:
-    """Return the values, each of which has to be a dict of JSON values; raises WorkloadError as `checked_object`."""
+    """Return the values. Each must be a dict of JSON values; raises WorkloadError as `checked_object`."""
     if not isinstance(values, Iterable):
         raise WorkloadError(f"{plural} are a list of objects, not {type(values).__name__}")
     return map(partial(checked_object, noun=noun), values)
@@ -39,14 +39,14 @@ checked_pods = partial(checked_objects, plural="pods", noun="a pod")
 
 
 def check_workload(obj: JSON, gvk: GVK | None) -> None:
-    """Raise WorkloadError for what Karta's component factory takes for no object, or is not of the kind ``gvk``."""
+    """Raise WorkloadError if Karta's component factory would reject the object, or its kind is not ``gvk``."""
     check_kind(obj, gvk, "a workload")
     if not any(get(obj, ("metadata", field)) for field in ("name", "generateName")):
         raise WorkloadError(f"{GVK.of(obj)} needs metadata.name or metadata.generateName")
 
 
 def check_kind(obj: JSON, gvk: GVK | None, noun: str = "an object") -> None:
-    """Raise WorkloadError for what is not an object, has no kind, or, unless ``gvk`` is None, is of another one."""
+    """Raise WorkloadError if the value is not an object, has no kind, or (unless ``gvk`` is None) has another kind."""
     checked_object(obj, noun)
     with reading():
         found = GVK.of(obj)
@@ -55,7 +55,7 @@ def check_kind(obj: JSON, gvk: GVK | None, noun: str = "an object") -> None:
 
 
 def check_json(value: JSON) -> None:
-    """Raise WorkloadError for a value that JSON does not have; the message names its place.
+    """Raise WorkloadError for a value that JSON does not have. The message names its path.
 
     >>> check_json({"spec": {"hosts": ("a", "b")}})
     Traceback (most recent call last):
@@ -63,14 +63,14 @@ def check_json(value: JSON) -> None:
     karta_interpreter.base.errors.WorkloadError: spec.hosts is of type tuple, which JSON does not have
     """
     for path, part in _parts(value):
-        # What changes and encodes objects is recursive.
+        # The code that changes and encodes objects is recursive.
         if len(path) > MAX_DEPTH:
             raise WorkloadError(f"{field_path(path[:3])} is nested more than {MAX_DEPTH} levels deep")
         _check_part(path, part)
 
 
 def _check_part(path: Path, part: JSON) -> None:
-    # By exact types, as expressions are evaluated: to them a subclass of dict is not an object.
+    # Exact types, because expressions do not treat a subclass of dict as an object.
     if type(part) is dict:
         for key in part:
             if type(key) is not str:
@@ -93,7 +93,7 @@ def _check_text(path: Path, text: str) -> None:
 
 
 def check_directives(value: JSON) -> None:
-    """Raise WorkloadError for a key like ``$patch``, which Kubernetes takes as an order and does not store."""
+    """Raise WorkloadError for a key like ``$patch``: Kubernetes executes it as a directive and does not store it."""
     for path, part in _parts(value):
         directive = next((key for key in part if key.startswith("$")), None) if type(part) is dict else None
         if directive is not None:
@@ -101,7 +101,7 @@ def check_directives(value: JSON) -> None:
 
 
 def _parts(value: JSON) -> Iterator[tuple[Path, JSON]]:
-    """Every value in a value with its path, itself first; without recursion, so that depth does no harm."""
+    """Yield every value inside a value with its path, the value itself first. Not recursive, so depth does no harm."""
     pending: list[tuple[Path, JSON]] = [((), value)]
     while pending:
         path, part = pending.pop()
@@ -111,7 +111,7 @@ def _parts(value: JSON) -> Iterator[tuple[Path, JSON]]:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Raise WorkloadError for what a definition cannot answer about an object."""
+    """Raise WorkloadError if a definition cannot answer about an object."""
     try:
         yield
     except InterpretationError as err:

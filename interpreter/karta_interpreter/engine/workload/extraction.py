@@ -1,4 +1,4 @@
-"""What a definition extracts, one value per instance (`pkg/resource/accessor.go` and `component.go` of Karta)."""
+"""The values that a definition extracts per instance (`pkg/resource/accessor.go` and `component.go` of Karta)."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from karta_interpreter.engine.evaluation.templates import OBJECT_TYPES, PIECE_TY
 class FragmentedPodSpec:
     """The pieces of a pod that a `fragmentedPodSpecDefinition` names (`FragmentedPodSpec` of Karta's library).
 
-    Read, None is a piece that is not there; written, None leaves a piece as it is and an empty value clears it.
+    On reading, None stands for a missing piece. On writing, None leaves a piece as it is, and an empty value clears it.
     """
 
     scheduler_name: str | None = None
@@ -36,7 +36,7 @@ PIECES: Mapping[str, str] = {
     field: re.sub("([A-Z])", lambda letter: f"_{letter[1].lower()}", field.removesuffix("Path"))
     for field in PIECE_TYPES
 }
-"""The piece that the path in each field of the schema gives."""
+"""The name of the piece for each path field of the schema."""
 
 Ids = tuple[str, ...]
 
@@ -45,7 +45,7 @@ Ids = tuple[str, ...]
 class Instance:
     """One instance of a component (`ExtractedInstance` of Karta's library).
 
-    Of the pod fields only those are set whose paths the definition has and for which the object has a value.
+    A pod field is set only if the definition has a path for it and the object has a value there.
     """
 
     id: str
@@ -53,11 +53,11 @@ class Instance:
     has_pods: bool
     """Whether the object describes pods of this instance."""
     replicas: int
-    """The units of it in the whole workload: its replicas, else its minimum, else 1, and 0 where the definition knows
-    its pods and the object does not.
+    """The units of this instance in the whole workload: its replicas, else its minimum, else 1. 0 if the definition
+    describes pods that the object does not have.
     """
     scale: Scale | None = None
-    """None where the definition has none, and where the object has no pods of the whole component."""
+    """None if the definition has no scale, or the object has no pods of the component at all."""
     pod_template: Object | None = None
     pod_spec: Object | None = None
     pod_metadata: Object | None = None
@@ -65,13 +65,13 @@ class Instance:
 
 
 def extract_pods(field: str, component: Component, obj: Object, ids: Ids) -> list[Object | None]:
-    """The object that a field's expression gives for each instance; an empty list where there is no expression."""
+    """Return the object that a field's expression gives for each instance, or an empty list without an expression."""
     query = component.pod_queries.get(field)
     return [] if query is None else read_pods(component, field, query, obj, ids)
 
 
 def extract_fragments(component: Component, obj: Object, ids: Ids) -> list[FragmentedPodSpec]:
-    """The pieces of each instance's pods; an empty list without `fragmentedPodSpecDefinition`."""
+    """Return the pieces of each instance's pods, or an empty list without `fragmentedPodSpecDefinition`."""
     if not isinstance(component.pods, Fragments):
         return []
     columns = {PIECES[field]: read_pods(component, field, query, obj, ids) for field, query in component.pods.queries}
@@ -79,20 +79,20 @@ def extract_fragments(component: Component, obj: Object, ids: Ids) -> list[Fragm
 
 
 def has_scale(component: Component) -> bool:
-    """Whether a component has a `scaleDefinition` with a path."""
+    """Return whether a component has a `scaleDefinition` with a path."""
     return any((component.replicas, component.min_replicas, component.max_replicas))
 
 
 def extract_scales(component: Component, obj: Object, ids: Ids) -> list[Scale]:
-    """The counts of each instance; an empty list without a `scaleDefinition` that has a path."""
+    """Return the counts of each instance, or an empty list without a `scaleDefinition` that has a path."""
     return scales(component, obj, ids) if has_scale(component) else []
 
 
 def extract_instances(component: Component, obj: Object) -> Mapping[str, Instance]:
-    """Every instance with everything, by id and in the order of the object."""
+    """Return every instance with all its fields, by id and in the order of the object."""
     ids, known = instance_ids(component, obj), component.pods is not None
     pods = [None] * len(ids) if component.pods is None else templates(component, component.pods, obj, ids)
-    # Counts are read only where pods exist: `.worker.replicas // 1` counts a worker that is not there.
+    # Counts are read only if pods exist: `.worker.replicas // 1` would count a worker that does not exist.
     columns: tuple[list[Any], ...] = (
         extract_scales(component, obj, ids) if any(pods) or not known else [],
         *(extract_pods(field, component, obj, ids) for field in OBJECT_TYPES),

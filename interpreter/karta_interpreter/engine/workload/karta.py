@@ -1,4 +1,4 @@
-"""A Karta for programs: loaded from wherever it is, checked, and found by kind."""
+"""A Karta for programs: loaded from any source, checked, and found by kind."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Karta:
-    """A definition that can be used: how the workloads of one kind are read and changed.
+    """A definition that is ready to use. It says how the workloads of one kind are read and changed.
 
     >>> Karta.for_object({"apiVersion": "batch/v1", "kind": "Job"}).name
     'batch-job-v1'
@@ -31,11 +31,11 @@ class Karta:
 
     @classmethod
     def load(cls, source: Path | str | Object) -> Self:
-        """The one Karta in a file, in YAML or JSON text, or in an object.
+        """Return the one Karta in a file, in YAML or JSON text, or in an object.
 
-        Reads Karta, the older ResourceInterface, and a bare ``{spec: ...}``. A string is text if it has a line
-        break, starts with ``{`` or begins with a key such as ``spec:``, else the path of a file. Raises
-        DefinitionError, whose ``findings`` name everything that is wrong, each with its place.
+        Reads Karta, the older ResourceInterface, and a bare ``{spec: ...}``. A string is text if it has a line break,
+        starts with ``{`` or begins with a key such as ``spec:``. Any other string is the path of a file. Raises
+        DefinitionError with all errors and their places in its ``findings``.
         """
         loaded = _read(source)
         if len(loaded) == 1:
@@ -45,7 +45,7 @@ class Karta:
 
     @classmethod
     def check(cls, source: Path | str | Object) -> tuple[Finding, ...]:
-        """Return the findings about all the Kartas of a source as in `load`; nothing is raised.
+        """Return the findings about all Kartas of a source (as in `load`). Never raises.
 
         >>> [finding.rule for finding in Karta.check({"apiVersion": "v1", "kind": "Pod"})]
         ['not-a-karta']
@@ -54,7 +54,7 @@ class Karta:
 
     @classmethod
     def catalogue(cls) -> Mapping[GVK, "Karta"]:
-        """The Kartas that come with this package by kind, each read when it is asked for.
+        """Return the Kartas of this package by kind. Each is read on first use.
 
         >>> GVK("batch", "v1", "Job") in Karta.catalogue()
         True
@@ -63,7 +63,7 @@ class Karta:
 
     @classmethod
     def for_object(cls, obj: Object) -> "Karta":
-        """The catalogue's Karta for the kind of an object; raises WorkloadError for a kind without one."""
+        """Return the catalogue's Karta for the kind of an object. Raises WorkloadError if there is none."""
         checked_object(obj)
         with reading():
             gvk = GVK.of(obj)
@@ -82,18 +82,18 @@ class Karta:
         statuses: Sequence[Object] = (),
         references: Sequence[Object] = (),
     ) -> "Explanation":
-        """Answer one of Karmada's operations, and explain the answer by what it reads of the object.
+        """Answer one of Karmada's operations, and explain the answer by the fields that it reads.
 
-        Retain needs the ``observed`` object, ReviseReplica ``replicas``, AggregateStatus the ``statuses``, one
-        AggregatedStatusItem for each cluster. ``references`` are the objects that the definition may look up. Raises
-        WorkloadError for arguments of a wrong type and an object of another kind; an answer that is an error is in the
-        explanation.
+        Retain needs the ``observed`` object, ReviseReplica the ``replicas``. AggregateStatus needs the ``statuses``,
+        one AggregatedStatusItem per cluster. ``references`` are the objects that the definition may look up. Raises
+        WorkloadError for an argument of a wrong type or an object of another kind. If the answer is an error, the
+        explanation contains it.
 
         >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
         >>> Karta.for_object(job).explain("InterpretStatus", job).results
         {'status': {}}
         """
-        # A program that only reads workloads loads no operations.
+        # Not at the top: a program that only reads workloads loads no operations.
         from karta_interpreter.engine.explain import explain  # noqa: PLC0415 - see above
         from karta_interpreter.engine.operations import Call, StatusItem  # noqa: PLC0415 - as above
 
@@ -110,10 +110,10 @@ class Karta:
         return explain(self.definition, Call(Operation(operation), obj, observed, replicas, items), reader=reader)
 
     def answers(self, obj: Object, *, references: Iterable[Object] = ()) -> dict[str, Mapping[str, JSON]]:
-        """Answer the operations of Karmada that need nothing but the object: its results by operation.
+        """Answer Karmada's operations that need only the object, and return their results by operation.
 
-        Operations that the definition leaves out are left out; the answer to one that fails is ``{"error": reason}``.
-        Raises WorkloadError for what is not an object of JSON values, or is of another kind.
+        Operations that the definition leaves out are left out here, too. If an operation fails, its answer is
+        ``{"error": reason}``. Raises WorkloadError if the object is not an object of JSON values, or has another kind.
 
         >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
         >>> Karta.for_object(job).answers(job)["InterpretHealth"]
@@ -132,11 +132,11 @@ class Karta:
         return answers
 
     def __deepcopy__(self, memo: object) -> Self:
-        """Return the Karta itself: it cannot be changed."""
+        """Return the Karta itself, which is immutable."""
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the manifest: expressions are compiled again where it is read."""
+        """Pickle only the manifest. Expressions are compiled again on unpickling."""
         return _loaded_again, (self.definition.manifest, self.definition.source, self.findings)
 
     @property
@@ -146,12 +146,12 @@ class Karta:
 
     @property
     def gvk(self) -> GVK:
-        """The kind of the workloads it is for."""
+        """The kind of the workloads that this Karta describes."""
         return self.definition.gvk
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The warnings about it; errors keep a definition from being used."""
+        """The warnings about this Karta. A definition with errors cannot be used."""
         return self.definition.findings
 
     def __repr__(self) -> str:
@@ -163,17 +163,17 @@ def _loaded_again(manifest: Object, source: str, findings: tuple[Finding, ...]) 
 
 
 OBJECT_OPERATIONS: Final = tuple(each.value for each in Operation if len(SLOTS[each].parameters) == 1)
-"""The operations that need nothing but the object."""
+"""The operations that need only the object."""
 
 
 def known(references: Iterable[Object]) -> Known:
-    """Return the objects that a definition may look up; raises WorkloadError for anything else."""
+    """Return the objects that a definition may look up. Raises WorkloadError for anything else."""
     with reading():
         return Known.of(checked_objects(references, "references"))
 
 
 class _Catalogue(Mapping[GVK, Karta]):
-    """The Kartas of the catalogue's files, by kind, each read once."""
+    """The Kartas of the catalogue's files by kind. Each file is read once."""
 
     @cached_property
     def _files(self) -> Mapping[GVK, Path]:
@@ -194,12 +194,12 @@ class _Catalogue(Mapping[GVK, Karta]):
         return gvk in self._files  # without reading the file, as Mapping's own would
 
 
-_loaded = cache(Karta.load)  # by the files of the catalogue alone, which bounds it
+_loaded = cache(Karta.load)  # only called with files of the catalogue, so the cache is bounded
 _CATALOGUE: Mapping[GVK, Karta] = _Catalogue()
 
 
 def _read(source: Path | str | Object) -> "tuple[Loaded, ...]":
-    # With pydantic and YAML, which a program loads when it reads its first Karta.
+    # Loads pydantic and YAML, which a program needs only when it reads its first Karta.
     from karta_interpreter.engine.workload.karta_reader import read  # noqa: PLC0415 - see above
 
     return read(source)

@@ -17,7 +17,7 @@ _OBJECT = "<object>"
 
 
 def read(source: Path | str | Object) -> tuple[Loaded, ...]:
-    """Load each Karta of a source; nothing is raised, not even for a missing file."""
+    """Load each Karta of a source. Never raises, not even for a missing file."""
     if isinstance(source, str) and _TEXT_START.search(source):
         return tuple(load_documents(source, _TEXT))
     if isinstance(source, str | Path):

@@ -1,6 +1,6 @@
-"""How a new value becomes part of what an object has, without loss of what the new value cannot know.
+"""Merges a new value into an object without losing fields that the new value cannot express.
 
-It knows the fields that its Go type has; a list of objects with ``name`` as their key is merged by their names.
+A new value can express the fields of its Go type. Lists of objects with ``name`` as their key are merged by name.
 """
 
 from collections.abc import Mapping
@@ -15,17 +15,17 @@ _MERGED: Final = (
     *("PodTemplateSpec", "ObjectMeta", "PodSpec", "Container", "EphemeralContainer", "PodResourceClaim"),
     *("ResourceRequirements", "Affinity", "PodAffinity", "NodeAffinity"),
 )
-"""The types that are merged field by field; a value of any other belongs to its writer as a whole."""
+"""The types that are merged field by field. A value of any other type is replaced as a whole."""
 
 _NEWER: Final[Mapping[str, tuple[str, ...]]] = {"PodSpec": ("evictionResponders", "schedulingGroup")}
-"""Fields of Kubernetes after the version whose types are declared."""
+"""Fields added to Kubernetes after the version of the declared types."""
 
 
 def merge(old: JSON, new: JSON, go_type: str) -> JSON:
-    """The new value with the fields of the old one that its type does not have; the same where nothing changes.
+    """Return the new value plus the old value's fields that its type lacks, or the same value if nothing changes.
 
-    A null in the new value removes its field, also one that the type does not have. Named elements are merged with
-    the old ones of their name, in the new order.
+    A null in the new value removes its field, even a field that the type lacks. Named elements are merged with the old
+    elements of the same name, in the new order.
 
     >>> merge({"name": "main", "image": "a", "tty": True, "gpus": 1}, {"name": "main", "image": "b"}, "Container")
     {'name': 'main', 'image': 'b', 'gpus': 1}
@@ -37,7 +37,7 @@ def merge(old: JSON, new: JSON, go_type: str) -> JSON:
 
 
 def patch(old: JSON, change: JSON) -> JSON:
-    """The old value with a change applied as RFC 7386 has it: objects are merged, null removes.
+    """Return the old value with a change applied as in RFC 7386: objects are merged, null removes.
 
     >>> patch({"image": "a", "env": {"A": "1", "B": "2"}}, {"env": {"A": None, "C": "3"}})
     {'image': 'a', 'env': {'B': '2', 'C': '3'}}
@@ -51,7 +51,7 @@ def patch(old: JSON, change: JSON) -> JSON:
 
 @cache
 def fields_of(go_type: str) -> Mapping[str, str]:
-    """The fields of a type that is merged field by field, each with its own type; none of any other type.
+    """Return the fields and their types for a type that is merged field by field, and no fields for any other type.
 
     >>> fields_of("PodResourceClaim")
     {'name': 'string', 'resourceClaimName': 'string', 'resourceClaimTemplateName': 'string'}
@@ -78,13 +78,13 @@ def _merged_fields(old: Mapping[str, JSON], new: Mapping[str, JSON], fields: Map
     for field in {**old, **new}:
         if new.get(field) is not None:
             merged[field] = merge(old.get(field), new[field], fields.get(field, ""))
-        # A null that was there stays, as does a field that the Go type of the new value cannot hold.
+        # An old null stays. So does a field that the Go type of the new value cannot hold.
         elif field in old and (old[field] is None or not (field in new or field in fields)):
             merged[field] = old[field]
     return merged
 
 
 def name_of(element: JSON) -> str | None:
-    """The name of a list's element, None for one without."""
+    """Return the name of a list element, or None if it has no name."""
     name = element.get("name") if isinstance(element, dict) else None
     return name if isinstance(name, str) else None

@@ -1,8 +1,8 @@
 """The whole structure of a workload at once: components, instances, counts, pods and status.
 
-Source: `pkg/tree` of the Karta project. Here children are below their component, once: a definition reads them from
-the whole workload, so that the copy which upstream gives to each instance of a parent makes every sum over the tree
-too large. The root is a node like the others, and instances stay in the order of the object.
+Source: `pkg/tree` of the Karta project. Here the children of a component appear once, below the component. A definition
+reads children from the whole workload, but upstream copies them into each instance of a parent, and every sum over the
+tree becomes too large. The root is a node like the others, and instances stay in the order of the object.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,11 +24,11 @@ from karta_interpreter.engine.workload.workload import Component, Workload
 Wire = dict[str, JSON]
 
 _Key = tuple[str, str]
-"""A component and an instance of it."""
+"""A component and one of its instances."""
 
 
 class PodNode(NamedTuple):
-    """A pod that was recognised; ``replica`` is the one it is of, None where it is unknown."""
+    """A recognised pod. ``replica`` is the replica that it belongs to, None if that is unknown."""
 
     pod: Object
     replica: str | None = None
@@ -41,7 +41,7 @@ class PodNode(NamedTuple):
         return any(get(each, ("status",)) == "True" for each in ready)
 
     def to_json(self) -> Wire:
-        """Its name, where it is and how it is doing.
+        """Return its name, place and state.
 
         >>> PodNode({"metadata": {"name": "web-0"}, "status": {"phase": "Pending"}}).to_json()
         {'name': 'web-0', 'phase': 'Pending', 'ready': False}
@@ -56,7 +56,7 @@ class PodNode(NamedTuple):
 
 
 class StrayPod(NamedTuple):
-    """A pod that belongs to no component or instance, and why."""
+    """A pod without a component or instance, and the reason."""
 
     pod: Object
     reason: str
@@ -64,7 +64,7 @@ class StrayPod(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InstanceNode:
-    """An instance, what each of its pods asks for, and those of the given pods that are of it."""
+    """An instance with the requests of each of its pods, and the given pods that belong to it."""
 
     instance: Instance
     requirements: PodRequirements | None = None
@@ -76,7 +76,7 @@ class InstanceNode:
         return ((self.requirements and self.requirements.to_json()) or {}).get("resourceRequest") or {}
 
     def to_json(self) -> Wire:
-        """Its key unless it is the only one, its counts, and everything that the definition extracts."""
+        """Return its key (unless it is the only instance), its counts, and everything that the definition extracts."""
         each, scale, pieces = self.instance, self.instance.scale, self.instance.fragmented_pod_spec
         fragments = {} if pieces is None else {name: getattr(pieces, piece) for name, piece in PIECES.items()}
         extracted = _known(
@@ -97,7 +97,7 @@ class InstanceNode:
 
 @dataclass(frozen=True, slots=True)
 class ComponentNode:
-    """A component with its instances, and the components that belong to it."""
+    """A component with its instances and child components."""
 
     name: str
     kind: GVK | None
@@ -106,7 +106,7 @@ class ComponentNode:
     children: "tuple[ComponentNode, ...]" = ()
 
     def to_json(self) -> Wire:
-        """Its kind unless it is a logical one, its instances, and what belongs to it."""
+        """Return its kind (unless it is a logical component), its instances and its children."""
         return _known(
             name=self.name,
             kind=self.kind and {"group": self.kind.group, "version": self.kind.version, "kind": self.kind.kind},
@@ -120,8 +120,7 @@ class ComponentNode:
 class WorkloadTree:
     """A workload from its root down.
 
-    ``status`` is None where the definition has no status rules; ``strays`` are the given pods that belong
-    nowhere.
+    ``status`` is None if the definition has no status rules. ``strays`` are the given pods that belong nowhere.
 
     >>> from karta_interpreter import Karta
     >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
@@ -137,7 +136,10 @@ class WorkloadTree:
 
     @classmethod
     def build(cls, workload: Workload, pods: Iterable[Object] = ()) -> Self:
-        """The tree of a workload, with pods that are known to be its own in their places; raises WorkloadError."""
+        """Return the tree of a workload with these pods in their places. Raises WorkloadError.
+
+        The pods must be known to be the workload's.
+        """
         if not isinstance(workload, Workload):
             raise WorkloadError(f"a tree is made of a Workload(karta, object), not {type(workload).__name__}")
         found, strays = _attributed(workload, pods)
@@ -150,11 +152,11 @@ class WorkloadTree:
 
     @property
     def replicas(self) -> int:
-        """How many pods the whole workload is to have."""
+        """The number of pods that the whole workload should have."""
         return sum(each.instance.replicas for node in self.components() if node.has_pods for each in node.instances)
 
     def components(self) -> Iterator[ComponentNode]:
-        """Every component, each before those that belong to it."""
+        """Yield every component, parents before children."""
         pending = [self.root]
         while pending:
             node = pending.pop()
@@ -162,7 +164,7 @@ class WorkloadTree:
             pending += reversed(node.children)
 
     def to_json(self) -> dict[str, JSON]:
-        """The tree as JSON values in the names of Karta's own tools; ``phases`` are all statuses that match."""
+        """Return the tree as JSON values named as in Karta's own tools. ``phases`` are all matching statuses."""
         obj, status = self.workload.object, self.status
         return _known(
             apiVersion=obj["apiVersion"],
@@ -178,14 +180,14 @@ class WorkloadTree:
         )
 
     def _repr_html_(self) -> str:
-        """Return the tree as nested lists, which notebooks show."""
+        """Return the tree as nested lists for notebooks."""
         matched = "".join(f", {each}" for each in self.status.matched) if self.status else ""
         strays = "".join(f"<li>{escape(stray.reason)}</li>" for stray in self.strays)
         return f"<b>{escape(repr(self.workload))}</b>{matched}<ul>{_html(self.root)}{strays}</ul>"
 
 
 def _html(node: ComponentNode) -> str:
-    """Return a component as an item of a list, its instances and the components below it as a list in it."""
+    """Return a component as a list item that contains a list of its instances and child components."""
     below = [_instance_html(node, each) for each in node.instances] + [_html(child) for child in node.children]
     return f"<li>{escape(node.name)}<ul>{''.join(below)}</ul></li>"
 

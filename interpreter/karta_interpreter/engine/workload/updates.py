@@ -1,4 +1,4 @@
-"""New values, merged into the object; None leaves an instance as it is, and without a change the object is the same."""
+"""Merges new values into the object. None leaves an instance as it is. Without a change the object is the same."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from karta_interpreter.engine.workload.writing import Change, WritePlan, check_p
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """A field of a component's definition that values are written through."""
+    """The field of a component's definition through which values are written."""
 
     component: Component
     field: str
@@ -25,7 +25,7 @@ class _Target:
     go_type: str = ""
 
     def stage(self, plan: WritePlan, changes: Mapping[str, Change], below: Path = ()) -> None:
-        """Plan changes, if there are any; raises PathNotWritableError where the definition has no expression."""
+        """Plan changes, if there are any. Raises PathNotWritableError if the definition has no expression."""
         query = self.component.pod_queries.get(self.field)
         if changes and query is None:
             raise PathNotWritableError(f"{self}: the definition has no such path, so there is no place to write to")
@@ -33,7 +33,7 @@ class _Target:
             plan.stage(self.field, query, changes, below)
 
     def checked(self, value: JSON) -> JSON:
-        """A value that can be stored; raises WorkloadError for any other."""
+        """Return a value that can be stored. Raises WorkloadError for any other."""
         if type(value) is not self.type:
             needed = type_name(self.type())
             raise WorkloadError(f"{self}: the new value must be {needed}, not of type {type(value).__name__}")
@@ -45,7 +45,7 @@ class _Target:
         return value
 
     def merging(self, values: Mapping[str, JSON]) -> Mapping[str, Change]:
-        """The changes that merge values into what is there, where there is one; errors as `checked`."""
+        """Return the changes that merge values into existing ones. Raises errors as `checked`."""
         return {
             name: partial(merge, new=self.checked(value), go_type=self.go_type)
             for name, value in values.items()
@@ -57,14 +57,14 @@ class _Target:
 
 
 def update_field(field: str, component: Component, obj: Object, values: Mapping[str, Object | None]) -> Object:
-    """The object with new values for what the expression of one field gives."""
+    """Return the object with new values at the outputs of one field's expression."""
     plan, target = WritePlan(component, obj), _Target(component, field, dict, OBJECT_TYPES[field])
     target.stage(plan, target.merging(values))
     return plan.commit()
 
 
 def update_fragments(component: Component, obj: Object, specs: Mapping[str, FragmentedPodSpec]) -> Object:
-    """The object with new pieces of pods."""
+    """Return the object with new pieces of pods."""
     _check_types(component, specs, FragmentedPodSpec)
     plan = WritePlan(component, obj)
     for field, piece in PIECES.items():
@@ -75,12 +75,12 @@ def update_fragments(component: Component, obj: Object, specs: Mapping[str, Frag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodChanges:
-    """What to change in the pods of an instance; None leaves a thing as it is, an empty text or list clears it."""
+    """The changes for the pods of an instance. None leaves a setting as it is, an empty text or list clears it."""
 
     scheduler_name: str | None = None
     priority_class_name: str | None = None
     labels: Mapping[str, str | None] | None = None
-    """Added to those that are there; None removes a key. The same holds for ``annotations`` and ``node_selector``."""
+    """Added to the existing labels. None removes a key. ``annotations`` and ``node_selector`` work the same way."""
     annotations: Mapping[str, str | None] | None = None
     node_selector: Mapping[str, str | None] | None = None
     tolerations: Sequence[JSON] | None = None
@@ -88,7 +88,7 @@ class PodChanges:
     node_affinity: Object | None = None
     resource_claims: Sequence[JSON] | None = None
     containers: Mapping[str, Object] | None = None
-    """A change for each container by its name, merged as RFC 7386 has it."""
+    """A change for each container by name, merged as in RFC 7386."""
 
 
 _PLACES: Mapping[str, tuple[Path, type]] = {
@@ -103,14 +103,14 @@ _PLACES: Mapping[str, tuple[Path, type]] = {
     "resource_claims": (("spec", "resourceClaims"), list),
     "containers": (("spec", "containers"), dict),
 }
-"""Where each thing is in a pod template, and of what type the change is."""
+"""The path of each setting in a pod template, and the type of its change."""
 
 _FRAGMENTS = {piece: field for field, piece in PIECES.items()}
 _MAPS = ("labels", "annotations", "node_selector")
 
 
 def update_pods(component: Component, obj: Object, changes: Mapping[str, PodChanges]) -> Object:
-    """The object with changed pods; raises PathNotWritableError without pods, or without a path for the change."""
+    """Return the object with changed pods. Raises PathNotWritableError without pods or a path for the change."""
     _check_types(component, changes, PodChanges)
     check_pods_exist(component, obj, changes)
     plan = WritePlan(component, obj)
@@ -129,14 +129,14 @@ def _check_types(component: Component, values: Mapping[str, object], expected: t
 
 
 def _target(component: Component, thing: str) -> tuple[_Target, Path]:
-    """The field that a thing is written through, and where the thing is below it."""
+    """Return the field through which a setting is written, and the path of the setting below it."""
     (place, kind), piece = _PLACES[thing], _FRAGMENTS.get(thing, thing)
     match component.pods:
         case PodTemplate():
             field, below = "podTemplateSpecPath", place
         case PodSpec():
             field, below = "podSpecPath" if place[0] == "spec" else "metadataPath", place[1:]
-        case _:  # pieces, or no pods: then `stage` reports the name of the thing, as there is no expression
+        case _:  # pieces, or no pods: without an expression `stage` reports the name of the setting
             field, below = piece, ()
     return _Target(component, field, kind, PIECE_TYPES.get(piece, "")), below
 
@@ -152,7 +152,7 @@ def _changes(target: _Target, thing: str, given: Mapping[str, JSON]) -> Mapping[
 
 
 def _check_texts(target: _Target, values: Mapping[str, JSON]) -> None:
-    """Raise WorkloadError for a value of a label or the like that is neither a text nor None, which removes it."""
+    """Raise WorkloadError if the value of a label or the like is neither a text nor None (which removes it)."""
     for key, value in values.items():
         if not isinstance(value, str | None):
             raise WorkloadError(f"{target}: the value of {key} must be a string, not of type {type(value).__name__}")

@@ -34,10 +34,10 @@ Value = TypeVar("Value")
 class Component:
     """A component of a workload (`Component` of Karta's library).
 
-    What is read is read anew each time, and raises WorkloadError where the definition has no answer for the
-    object. Every change gives a new workload, the same one where nothing changes, and leaves alone what it is not
-    about; nothing is written unless all of it reads back as it was given. Changes are given by instance id, ""
-    for the only instance of a component without ids; instances that are not named stay as they are.
+    Every property is read anew each time. Raises WorkloadError if the definition has no answer for the object. Every
+    change returns a new workload, or the same one if nothing changes, and leaves everything else alone. Nothing is
+    written unless all of it reads back as given. Changes are given by instance id, "" for the only instance of a
+    component without ids. Instances that are not named stay as they are.
     """
 
     workload: "Workload"
@@ -45,97 +45,97 @@ class Component:
 
     @property
     def name(self) -> str:
-        """The name, unique in the workload."""
+        """The name of the component, unique in the workload."""
         return self.definition.name
 
     @property
     def kind(self) -> GVK | None:
-        """The type of the objects it stands for, None for a logical component."""
+        """The type of the objects that the component stands for, None for a logical component."""
         return self.definition.gvk
 
     @property
     def owner(self) -> "Component | None":
-        """The component it belongs to, None for the root."""
+        """The parent component, None for the root."""
         owner = self.definition.owner
         return None if owner is None else self.workload.component(owner)
 
     @property
     def children(self) -> "tuple[Component, ...]":
-        """The components that belong to it, in the order of the definition."""
+        """The child components in the order of the definition."""
         return tuple(each for each in self.workload.components.values() if each.definition.owner == self.name)
 
     @property
     def has_pods(self) -> bool:
-        """Whether the definition has a place for its pods; the object may still have none."""
+        """Whether the definition has a path for pods. The object may still have none."""
         return self.definition.pods is not None
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """The id of each instance in the order of the object; one "" without `instanceIdPath`."""
+        """The id of each instance in the order of the object. Without `instanceIdPath` this is one ""."""
         with reading():
             return instance_ids(self.definition, self.workload.object)
 
     @property
     def instances(self) -> Mapping[str, Instance]:
-        """Everything about each instance, by id; one expression that fails makes all of it fail."""
+        """All fields of each instance by id. If one expression fails, the whole property fails."""
         with reading():
             return extraction.extract_instances(self.definition, self.workload.object)
 
     @property
     def scales(self) -> Mapping[str, Scale]:
-        """The counts of each instance by id; empty without a scale definition."""
+        """The counts of each instance by id, empty without a scale definition."""
         return self._by_id(extraction.extract_scales) if extraction.has_scale(self.definition) else {}
 
     @property
     def pod_templates(self) -> Mapping[str, Object | None]:
-        """The pod template of each instance by id; empty without `podTemplateSpecPath`."""
+        """The pod template of each instance by id, empty without `podTemplateSpecPath`."""
         return self._pods("podTemplateSpecPath")
 
     @property
     def pod_specs(self) -> Mapping[str, Object | None]:
-        """The pod spec of each instance by id; empty without `podSpecPath`."""
+        """The pod spec of each instance by id, empty without `podSpecPath`."""
         return self._pods("podSpecPath")
 
     @property
     def pod_metadata(self) -> Mapping[str, Object | None]:
-        """The metadata of each instance's pods by id; empty without `metadataPath`."""
+        """The metadata of each instance's pods by id, empty without `metadataPath`."""
         return self._pods("metadataPath")
 
     @property
     def fragmented_pod_specs(self) -> Mapping[str, FragmentedPodSpec]:
-        """The pieces of each instance's pods by id; empty without `fragmentedPodSpecDefinition`."""
+        """The pieces of each instance's pods by id, empty without `fragmentedPodSpecDefinition`."""
         return self._by_id(extraction.extract_fragments) if isinstance(self.definition.pods, Fragments) else {}
 
     def update_pods(self, changes: Mapping[str, PodChanges]) -> "Workload":
-        """Return the workload with changed pods, for each form in which a definition names them."""
+        """Return the workload with changed pods, in whichever form the definition names them."""
         return self._updated(update_pods, changes)
 
     def update_pod_templates(self, templates: Mapping[str, Object | None]) -> "Workload":
-        """The workload with new pod templates; see docs/library.md for what a new value replaces."""
+        """Return the workload with new pod templates. docs/library.md says what a new value replaces."""
         return self._updated(partial(updates.update_field, "podTemplateSpecPath"), templates)
 
     def update_pod_specs(self, specs: Mapping[str, Object | None]) -> "Workload":
-        """The workload with new pod specs."""
+        """Return the workload with new pod specs."""
         return self._updated(partial(updates.update_field, "podSpecPath"), specs)
 
     def update_pod_metadata(self, metadata: Mapping[str, Object | None]) -> "Workload":
-        """The workload with new metadata of pods."""
+        """Return the workload with new metadata of pods."""
         return self._updated(partial(updates.update_field, "metadataPath"), metadata)
 
     def update_fragmented_pod_specs(self, specs: Mapping[str, FragmentedPodSpec]) -> "Workload":
-        """The workload with new pieces of pods; a piece that is None stays as it is, an empty one clears it."""
+        """Return the workload with new pieces of pods. None leaves a piece as it is, an empty value clears it."""
         return self._updated(updates.update_fragments, specs)
 
     def scale_to(self, replicas: Mapping[str, int]) -> "Workload":
-        """The workload for which `replicasPath` gives these counts, all other instances keeping theirs."""
+        """Return the workload with these counts at `replicasPath`. All other instances keep their counts."""
         return self._updated(scale_to, replicas)
 
     def suspend(self) -> "Workload":
-        """The workload after this component's suspend actions, the same without any."""
+        """Return the workload after this component's suspend actions, the same one without any."""
         return self.workload.replaced(apply_actions([self.definition], "suspend", self.workload.object))
 
     def resume(self) -> "Workload":
-        """The workload after this component's resume actions, the same without any."""
+        """Return the workload after this component's resume actions, the same one without any."""
         return self.workload.replaced(apply_actions([self.definition], "resume", self.workload.object))
 
     def _pods(self, field: str) -> dict[str, Object | None]:
@@ -172,9 +172,9 @@ class Component:
 class Workload:
     """An object, read and changed through its Karta (the component factory of Karta's library).
 
-    The object is not copied, and never changed: every change gives a new workload, which shares what did not change
-    with this one. Raises WorkloadError for an object without apiVersion, kind or name, or, unless ``any_kind``,
-    one that is not of the Karta's kind.
+    The object is not copied and never changed. Every change returns a new workload that shares its unchanged parts with
+    this one. Raises WorkloadError if the object has no apiVersion, kind or name, or (unless ``any_kind``) is not of the
+    Karta's kind.
 
     >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
     >>> workload = Workload(Karta.for_object(job), job)
@@ -202,7 +202,7 @@ class Workload:
         return Component(self, self.karta.definition.root)
 
     def component(self, name: str) -> Component:
-        """The component of that name; raises ComponentNotFoundError."""
+        """Return the component of that name. Raises ComponentNotFoundError."""
         found = self.karta.definition.component(name)
         if found is None:
             hint = did_you_mean(str(name), self.components)
@@ -211,20 +211,20 @@ class Workload:
 
     @property
     def status(self) -> StatusMatch | None:
-        """Phase, conditions and all matching statuses; None where the definition has no status rules."""
+        """Phase, conditions and all matching statuses. None if the definition has no status rules."""
         if self.karta.definition.status is None:
             return None
         with reading():
             return match_status(self.karta.definition, self.object)
 
     def with_references(self, objects: Iterable[Object]) -> "Workload":
-        """The workload with references looked up among the objects; reading any other raises WorkloadError."""
+        """Return the workload with references looked up among the objects. Reading any other raises WorkloadError."""
         with reading():
             definition = resolved(self.karta.definition, self.object, known(objects))
         return replace(self, karta=Karta(definition))
 
     def infer_component(self, pod: Object) -> str:
-        """The name of the component that a pod of this workload is of; raises ComponentNotFoundError.
+        """Return the name of the component that a pod of this workload belongs to. Raises ComponentNotFoundError.
 
         >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {}}
         >>> Workload(Karta.for_object(job), job).infer_component({"metadata": {"name": "sum-x7k2p"}})
@@ -234,49 +234,52 @@ class Workload:
             return attribution.component_of(self.karta.definition, checked_pod(pod)).name
 
     def infer_instance(self, pod: Object) -> str:
-        """The id of the instance that a pod is of, "" for an unnamed one; raises ComponentNotFoundError."""
+        """Return the id of a pod's instance, "" for an unnamed one. Raises ComponentNotFoundError."""
         with reading():
             component = attribution.component_of(self.karta.definition, checked_pod(pod))
             return attribution.instance_of(component, self.object, pod)
 
     def attribute(self, pods: Iterable[Object]) -> tuple[Attribution, ...]:
-        """Component, instance and replica of each pod; raises one WorkloadError for all that belong nowhere."""
+        """Return component, instance and replica of each pod.
+
+        Raises one WorkloadError for all pods that belong nowhere.
+        """
         with reading():
             return attribution.attribute_all(self.karta.definition, self.object, checked_pods(pods))
 
     def effective_member(self, pod: Object) -> EffectiveMember | None:
-        """The rule of `podGroups` that a pod falls under, None when it is in no group."""
+        """Return the rule of `podGroups` that applies to a pod, or None if the pod is not in a group."""
         component = self.infer_component(pod)
         with reading():
             return groups.effective_member(self.karta.definition, component, pod)
 
     def pod_groups(self, pods: Iterable[Object] = ()) -> tuple[PodGroup, ...]:
-        """The groups of pods to be placed together or not at all; see docs/library.md for what they wait for."""
+        """Return the groups of pods that are placed together or not at all. See docs/library.md for their minimums."""
         with reading():
             return groups.pod_groups(self.karta.definition, self.object, checked_pods(pods))
 
     def minimum_members(self, component: str, instance: str | None = None) -> int:
-        """The pods of a component and of all below it that have to start together."""
+        """Return how many pods of a component and of all components below it have to start together."""
         with reading():
             return subtree.minimum_members(self.karta.definition, self.object, component, instance)
 
     def subtree_scale(self, component: str, instance: str | None = None) -> int:
-        """The number that Karta's library gives for `minimum_members`, which multiplies what is counted already."""
+        """Return Karta's own number for `minimum_members`. Karta multiplies counts that are already multiplied."""
         with reading():
             return subtree.subtree_scale(self.karta.definition, self.object, component, instance)
 
     def suspend(self) -> "Workload":
-        """The workload after the suspend actions of all components, the root's last; the same without any."""
+        """Return the workload after the suspend actions of all components, the root's last, or itself without any."""
         root, *children = self.karta.definition.components
         return self.replaced(apply_actions((*children, root), "suspend", self.object))
 
     def resume(self) -> "Workload":
-        """The workload after the resume actions of all components, the root's last; the same without any."""
+        """Return the workload after the resume actions of all components, the root's last, or itself without any."""
         root, *children = self.karta.definition.components
         return self.replaced(apply_actions((*children, root), "resume", self.object))
 
     def suspend_patches(self) -> list[Patch]:
-        """The JSON Patch that suspends the workload, as a Karmada OverridePolicy takes it; empty without a change.
+        """Return the JSON Patch that suspends the workload, for a Karmada OverridePolicy. Empty without a change.
 
         >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {}}
         >>> Workload(Karta.for_object(job), job).suspend_patches()
@@ -285,20 +288,20 @@ class Workload:
         return diff(self.object, self.suspend().object)
 
     def set_components(self, counts: Mapping[str, int]) -> "Workload":
-        """The workload for which InterpretComponent gives these counts by name, all other components keeping theirs.
+        """Return the workload with these counts in InterpretComponent. All other components keep their counts.
 
         Raises ComponentNotFoundError, PathNotWritableError and WriteVerificationError.
         """
         if not isinstance(counts, Mapping):
             raise WorkloadError(f'give a count for each component, {{"worker": 8}}, not {type(counts).__name__}')
-        # A program that only reads workloads loads no operations.
+        # Not at the top: a program that only reads workloads loads no operations.
         from karta_interpreter.engine.workload.components import set_components  # noqa: PLC0415 - see above
 
         with reading():
             return self.replaced(set_components(self.karta.definition, self.object, counts))
 
     def replaced(self, obj: Object) -> "Workload":
-        """The workload with another version of its object; the same with the same."""
+        """Return the workload with another version of its object, or itself for the same version."""
         return self if obj is self.object else replace(self, object=obj)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Writes to the instances of a component, by a plan such as `writePlan` in `pkg/resource` of Karta's library."""
+"""Writes to the instances of a component, following a plan like `writePlan` in `pkg/resource` of Karta's library."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,14 +26,14 @@ from karta_interpreter.languages.jq import Location, Query
 from karta_interpreter.languages.jq.compiled.values import equal
 
 Change = Callable[[JSON], JSON]
-"""From what is at a place, None for nothing, to what will be there."""
+"""Maps the present value at a place (None if missing) to the new one."""
 
 Direction = Literal["suspend", "resume"]
 
 _REPLICAS = "replicasPath"
 
 
-@dataclass(frozen=True)  # with a __dict__, in which what was read is kept
+@dataclass(frozen=True)  # with a __dict__, which caches the values read
 class _Field:
     """One field of a definition and the values of its expression before any change."""
 
@@ -53,7 +53,7 @@ class _Field:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Raise PathNotWritableError where the expression names no place that can be written to."""
+        """Raise PathNotWritableError if the expression does not name a writable place."""
         try:
             yield
         except QueryWriteError as err:
@@ -62,7 +62,7 @@ class _Field:
             raise query_failure(self.component, self.name, self.query, err) from err
 
     def location(self, position: int, *, unchanged: bool = True) -> Location:
-        """The place that an output is the value of, ``unchanged`` or computed from it; errors as `writing`."""
+        """Return the place of an output, which is ``unchanged`` from it or computed. Raises errors as `writing`."""
         location = self.locations[position]
         if location is not None and (location.is_unchanged or not unchanged):
             return location
@@ -73,7 +73,7 @@ class _Field:
 
 
 class _Write(NamedTuple):
-    """One value for one place, which is in what the field reads at ``position``."""
+    """One value for one place. The field reads the place at ``position``."""
 
     field: _Field
     position: int
@@ -82,7 +82,7 @@ class _Write(NamedTuple):
 
 
 class WritePlan:
-    """Writes that are all computed from the same object and land together."""
+    """Writes that are computed from the same object and applied together."""
 
     def __init__(self, component: Component, obj: Object) -> None:
         self._component = component
@@ -90,13 +90,14 @@ class WritePlan:
         self._ids = instance_ids(component, obj)
         self._fields: dict[str, _Field] = {}
         self._writes: dict[Path, _Write] = {}
-        # Every path above a write, so that a write to a whole finds those to its parts without comparing all of them.
+        # Every path above a write. Conflicts between a write to a whole and writes to its parts are found without
+        # comparing all pairs.
         self._parents: dict[Path, _Write] = {}
 
     def stage(self, field: str, query: Query, changes: Mapping[str, Change], below: Path = ()) -> None:
-        """Plan to change what is at ``below`` in the outputs of a field's expression, for instances by their id.
+        """Plan to change the value at ``below`` in the outputs of a field's expression, for instances by id.
 
-        What would not change is left out, so that even a computed value can be given as it was read. Raises
+        Values that stay the same are left out, so even a computed value can be given as it was read. Raises
         PathNotWritableError and InstanceCountMismatchError.
         """
         source = self._fields.setdefault(field, _Field(self._component, field, query, self._object))
@@ -108,19 +109,19 @@ class WritePlan:
             if name in changes:
                 old = get(source.outputs[position], below)
                 new = changes[name](old)
-                # Before its place is asked for: a computed value that does not change need not be written.
+                # Checked before the place is looked up: a computed value that stays the same need not be written.
                 if not equal(old, new):
                     self._add(_Write(source, position, (*source.location(position).path, *below), new))
 
     def commit(self) -> Object:
-        """The object with every write done, after reading all of them back; the same object without writes."""
+        """Return the object with every write applied and read back, or the same object without writes."""
         changed: JSON = self._object
         for write in self._writes.values():
             try:
                 changed = set_value(changed, write.place, write.value)
             except InterpretationError as err:
                 raise PathNotWritableError(write.field.failed(str(err))) from err
-        # A template at `.`, as a Pod has it, may be written to, but must remain the same object.
+        # A template at `.`, as in a Pod, may be written to. The result must remain the same object.
         for path in IDENTITY:
             if not equal(get(changed, path), get(self._object, path)):
                 message = f"a change of pods would change {field_path(path)} of the workload"
@@ -141,7 +142,7 @@ class WritePlan:
         self._parents.update(dict.fromkeys(above, write))
 
     def _read_back(self, field: _Field, changed: Object) -> None:
-        """Ask the definition again: it must find every value where it was put, for the same instances."""
+        """Evaluate the definition again. It must find every value at its place, for the same instances."""
         try:
             read = field.query.evaluate(changed)
             ids = instance_ids(self._component, changed)
@@ -152,7 +153,7 @@ class WritePlan:
         writes = {write.position: write for write in self._writes.values() if write.field is field}
         for position, name in enumerate(ids):
             write = writes.get(position)
-            # Instances may share a place: then one cannot change alone.
+            # Instances may share a place, and then one cannot change without the others.
             if write is None and not equal(read[position], field.outputs[position]):
                 raise WriteVerificationError(field.failed(f"would change for {name} too; nothing was changed"))
             if write is not None and not equal(read[position], get(changed, field.location(position).path)):
@@ -161,10 +162,10 @@ class WritePlan:
 
 
 def check_pods_exist(component: Component, obj: Object, names: Iterable[str]) -> None:
-    """Raise PathNotWritableError for an instance whose pods the object does not have.
+    """Raise PathNotWritableError if the object has no pods for a named instance.
 
-    A change to them would bring half of them into being: a count without a template, a scheduler without
-    containers. Pods given in pieces have no such half.
+    A change would create only half of such pods: a count without a template, or a scheduler without containers. Pods
+    given in pieces have no such half.
     """
     if component.pods is None or isinstance(component.pods, Fragments):
         return
@@ -177,10 +178,10 @@ def check_pods_exist(component: Component, obj: Object, names: Iterable[str]) ->
 
 
 def scale_to(component: Component, obj: Object, counts: Mapping[str, int]) -> Object:
-    """The object for which the replicas of the given instances are the given ones, and those of all others as before.
+    """Return the object with these replicas for the given instances. All other instances keep their replicas.
 
-    Counts are those of `replicasPath`: of the whole workload, all factors multiplied in. Raises
-    PathNotWritableError where no object that differs in one place has that count.
+    A count is a value of `replicasPath`, for the whole workload with all factors multiplied in. Raises
+    PathNotWritableError if no change at one place leads to that count.
     """
     for name, count in counts.items():
         if type(count) is not int or not 0 <= count <= MOST_REPLICAS:
@@ -199,7 +200,7 @@ def scale_to(component: Component, obj: Object, counts: Mapping[str, int]) -> Ob
             location = field.location(position, unchanged=False)
             with field.writing():
                 scaled = location.write(scaled, counts[name])
-    # Instances may share a place, such as a number of groups: then one cannot change alone.
+    # Instances may share a place, such as a number of groups. Then one cannot change without the others.
     expected, found = {**before, **counts}, _counts(component, scaled)
     if found != expected:
         wrong = next((name for name in expected if found.get(name) != expected[name]), "")
@@ -214,7 +215,10 @@ def _counts(component: Component, obj: Object) -> dict[str, int]:
 
 
 def apply_actions(components: Iterable[Component], direction: Direction, obj: Object) -> Object:
-    """The object after actions in sequence; the same without a change. Raises PathNotWritableError without a place."""
+    """Return the object after actions in sequence, the same one without a change.
+
+    Raises PathNotWritableError without a place.
+    """
     changed = obj
     for component in components:
         for index, action in enumerate(component.suspend if direction == "suspend" else component.resume):
