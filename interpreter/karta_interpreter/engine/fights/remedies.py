@@ -1,4 +1,4 @@
-"""Remedies: what ends a fight, tried on the two objects, with what it costs."""
+"""Remedies that end a fight, tried on the two objects, with their prices."""
 
 import json
 import re
@@ -24,9 +24,9 @@ _PLAIN: Final = re.compile(r'[\w."/\[\]-]+')
 
 
 def remedy(definition: Definition, desired: Object, observed: Object, difference: FieldDifference) -> str:
-    """Return what ends a fight and changes nothing else, with its price; "" where nothing does.
+    """Return a remedy that ends the fight and changes nothing else, with its price, or "" if there is none.
 
-    Only for definitions that answer by themselves, in this process: a script keeps fields in its own way.
+    Only for definitions that answer by themselves in this process. A script keeps fields in its own way.
     """
     if definition.scripts.of(Operation.RETAIN) or definition.needs_child or definition.references:
         return ""
@@ -45,16 +45,16 @@ def _fields(definition: Definition, desired: Object, observed: Object) -> set[st
 def _attempts(
     definition: Definition, desired: Object, observed: Object, difference: FieldDifference
 ) -> Iterator[tuple[str, tuple[Definition, Object, Object]]]:
-    """Yield what might do with the definition and both objects, the remedy with the lowest price first."""
+    """Yield possible remedies, each with the definition and both objects after it, the lowest price first."""
     field, label = difference.field, ("metadata", "labels", RETAIN_REPLICAS)
     labelled = set_value(desired, label, "true"), set_value(observed, label, "true")
     text = f"label the template {RETAIN_REPLICAS}=true: Karmada and the template no longer scale this object"
     yield text, (definition, *labelled)
-    # Retain keeps what a member has, and the template not, at the switches and counts that the definition has.
+    # Retain keeps the member's switches and counts that the definition names and the template leaves unset.
     counts = (scale.count and scale.count.path for scale in scale_locations(definition, desired))
     switched = (path for query in switches(definition.components) for path in query.known_paths(desired))
     places = [path for path in (*switched, *counts) if path and field_of(path) == field]
-    # karmada-apiserver sets the defaults of the kinds that it has itself, whose groups have no dots.
+    # karmada-apiserver sets the defaults of its built-in kinds. Their groups have no dots.
     if places and "." in definition.gvk.group:
         text = f"leave {field} out of the template: the template no longer sets it, Retain keeps the member's"
         yield text, (definition, reduce(remove, places, desired), observed)
@@ -69,7 +69,7 @@ def _attempts(
 
 
 def _lines(difference: FieldDifference) -> Iterator[tuple[str, str]]:
-    """Yield lines of the annotation with their prices, the one first that keeps least."""
+    """Yield lines of the annotation with their prices, beginning with the line that keeps least."""
     field, ours, theirs = difference[:3]
     if NOTHING not in (ours, theirs):
         yield f"- quantities: {_scalar(field)}", "equal quantities keep the member's spelling"

@@ -1,8 +1,8 @@
-"""Rounds of a fight: Karmada has overwritten a field, and the same manager has it again.
+"""Rounds of a fight: Karmada has overwritten a field, and the same manager has written it again.
 
-Both are read from ``metadata.managedFields``, sets of structured-merge-diff (``fieldpath/serialize-pe.go``): ``f:`` is
-a field, ``k:`` an element of a list by its keys, ``v:`` one of a set by its value, and what has no parts is atomic: one
-writer has all of it.
+Both are read from ``metadata.managedFields``, which are sets of structured-merge-diff (``fieldpath/serialize-pe.go``).
+``f:`` is a field, ``k:`` a list element by its keys, ``v:`` a set element by its value. A field without parts is
+atomic: one writer owns all of it.
 """
 
 import json
@@ -26,17 +26,17 @@ _UNCOMPARED: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _LABELLING: Final = ("labels", "annotations")
 _LONGEST: Final = 256
 _ENTRIES: Final = 64
-"""Writers of one object that are told apart: an API server keeps ten, and those that apply."""
+"""The most writers of one object that are distinguished. An API server keeps ten, plus the writers that apply."""
 _KARMADAS: Final = frozenset({"f:work.karmada.io/name", "f:resourcetemplate.karmada.io/generation"})
-"""Annotations by whose writer Karmada is known; a binary of another name takes over the second one at the next edit."""
+"""Annotations whose writer is Karmada. A binary with another name takes over the second one at the next edit."""
 _WINDOW: Final = 3600
-"""Seconds in which three rounds are a fight."""
+"""Three rounds within this many seconds are a fight."""
 MOST_FIELDS: Final = 5
-"""The fields of one object that are remembered."""
+"""The most fields of one object that are remembered."""
 
 
 class Writer(NamedTuple):
-    """A manager of fields, and the time of its last write in seconds since 1970; 0 for writes through ``scale``."""
+    """A manager of fields, and the time of its last write in seconds since 1970 (0 for writes through ``scale``)."""
 
     manager: str
     time: int
@@ -44,14 +44,14 @@ class Writer(NamedTuple):
 
 _KARMADA: Final = Writer("", 0)
 _Owned: TypeAlias = Sequence[tuple[Writer, Object]]
-"""Who has written a part of an object, with the fields of it: Karmada before others, and the last before others."""
+"""The writers of a part of an object with their fields: Karmada first, then the latest writer first."""
 
 
 class FieldDifference(NamedTuple):
-    """A field of which Karmada is about to write ``ours`` where the member has ``theirs``; `NOTHING` is no field.
+    """A field that Karmada is about to change from ``theirs`` (the member's) to ``ours``. `NOTHING` is a missing field.
 
-    ``field`` is a jq path without the indices of lists, so several elements may differ in one. Nobody is the ``writer``
-    of what admission has changed, and of what is not there.
+    ``field`` is a jq path without the indices of lists, so several elements may differ in one field. ``writer`` is None
+    for missing fields and for changes by admission.
     """
 
     field: str
@@ -61,7 +61,7 @@ class FieldDifference(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What Karmada is about to change in an object that it has ``written`` last at a time in seconds since 1970."""
+    """The changes that Karmada is about to make. Its last write was at ``written``, in seconds since 1970."""
 
     written: int
     generation: int
@@ -71,7 +71,7 @@ class Comparison(NamedTuple):
 
 
 def compared(ours: Object, observed: Object) -> Comparison | None:
-    """Compare what Karmada is about to write with the member's object; None where that has no fields of Karmada's."""
+    """Compare what Karmada is about to write with the member's object, or return None without fields of Karmada's."""
     entries = get(observed, ("metadata", "managedFields"))
     if not isinstance(entries, list) or len(entries) > _ENTRIES:
         return None
@@ -94,8 +94,8 @@ def _seconds(time: str | None) -> int:
 def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[FieldDifference]:
     """Yield the differences that an update by Karmada could remove.
 
-    Elements of lists are the same when their keys are, or their names. Null is no field. What the API server owns, or
-    Karmada takes over from the member, is left out.
+    List elements correspond if their keys or names are equal. Null counts as a missing field. Fields that the API
+    server owns, or that Karmada takes over from the member, are left out.
 
     >>> [each.field for each in differences({"spec": {"a": [{"b": 1}], "c": 2}}, {"spec": {"a": [{"b": 2}]}})]
     ['.spec.a[].b', '.spec.c']
@@ -130,7 +130,7 @@ def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[Fi
 
 
 def field_of(path: Path) -> str:
-    """Return a place as the field of a difference.
+    """Return a path as the field of a difference.
 
     >>> field_of(("spec", "containers", 0, "image"))
     '.spec.containers[].image'
@@ -139,7 +139,10 @@ def field_of(path: Path) -> str:
 
 
 def _parts(owned: _Owned) -> Callable[[str], _Owned]:
-    """Return who has written each part of a part; an empty object that somebody else has filled is not atomic."""
+    """Return a function that gives the writers of each part.
+
+    An empty object that somebody else has filled is not atomic.
+    """
     parts = defaultdict[str, list[tuple[Writer, Object]]](list)
     for writer, fields in owned:
         for key, inner in fields.items():
@@ -150,7 +153,7 @@ def _parts(owned: _Owned) -> Callable[[str], _Owned]:
 def _elements(
     field: str, ours: list[JSON], theirs: list[JSON], owned: _Owned
 ) -> list[tuple[str, JSON, JSON, _Owned]] | None:
-    """Return the elements that belong together; None where the lists are to be compared as wholes."""
+    """Return the elements that correspond, or None if the lists are to be compared as wholes."""
     part_of = _parts(owned)
     example = next((key for _, fields in owned for key in fields if key[:2] in {"k:", "v:"}), "")
     names = [*orjson.loads(example[2:])] if example.startswith("k:") else ["name"]
@@ -182,10 +185,10 @@ def _step(key: str) -> str:
 
 
 class _Round(NamedTuple):
-    """The last round of a field; times are in seconds.
+    """The last round of a field. All times are in seconds.
 
-    ``written`` is the time of Karmada's entry, ``taken`` that of the other writer; the last two are when the round
-    before this one was seen, and this one.
+    ``written`` is the time of Karmada's entry, ``taken`` the time of the other writer's. ``before`` and ``last`` are
+    the times at which the previous round and this round were seen.
     """
 
     key: int
@@ -200,9 +203,9 @@ _ROUND: Final = Struct("<qIIIII")
 
 
 def advanced(rounds: bytes, comparison: Comparison, now: int) -> tuple[bytes, list[tuple[FieldDifference, int]]]:
-    """Return what is to be remembered of an object, and the fields in their third round, with the time of the first.
+    """Return the rounds to remember for an object, and the fields in their third round with the time of the first.
 
-    What Karmada writes comes first in them: with atomic lists the rest may be the work of webhooks.
+    Fields that Karmada writes come first. With atomic lists the others may be the work of webhooks.
     """
     fields, fought, kept = _contested(comparison), [], dict[int, _Round]()
     known = {each.key: each for each in map(_Round._make, _ROUND.iter_unpack(rounds)) if now - each.last <= _WINDOW}
@@ -211,8 +214,8 @@ def advanced(rounds: bytes, comparison: Comparison, now: int) -> tuple[bytes, li
         writer = each.writer or _KARMADA
         this = _Round(key, comparison.written, writer.time, comparison.generation, 0, now)
         last = known.pop(key, this)
-        # An update that only removes fields does not renew Karmada's time, and one that a webhook undoes may. An update
-        # that lands and what undoes it are two changes.
+        # An update that only removes fields does not renew Karmada's time. An update that a webhook undoes may renew
+        # it. An update that lands and the change that undoes it are two changes.
         has_landed = this.written > last.written or not (renewed or each.writer is None)
         if each.writer is None or not renewed:
             has_landed = has_landed and this.generation >= last.generation + 2
@@ -222,16 +225,16 @@ def advanced(rounds: bytes, comparison: Comparison, now: int) -> tuple[bytes, li
                 fought.append((each, last.before))
         else:
             kept[key] = last if each.writer else this._replace(before=last.before, last=last.last)
-    # Next to anything else that Karmada writes its time tells nothing about a field without a writer.
+    # If Karmada also writes other fields, its time says nothing about a field without a writer.
     remembered = [*kept.values(), *(each for each in known.values() if each.key >= 0)][:MOST_FIELDS]
     fought.sort(key=lambda pair: _is_missing(pair[0].ours))
     return b"".join(_ROUND.pack(*each) for each in remembered), fought
 
 
 def _contested(comparison: Comparison) -> dict[int, FieldDifference]:
-    """Return by their numbers the fields that others have written; else those that are only removed, by negative ones.
+    """Return the fields that others have written, by number, or else the removed fields, by negative numbers.
 
-    A field that is nobody's is known by all that Karmada writes with it.
+    A field without a writer is identified by everything that Karmada writes with it.
     """
     wanted = [(each.field, each.ours) for each in comparison.differences if not _is_missing(each.ours)]
     text = orjson.dumps([comparison.edition, wanted])

@@ -1,8 +1,8 @@
 """The operations of Karmada's resource interpreter, one module each, as pure functions.
 
-An operation takes a definition and JSON values and returns JSON values: no clock, no I/O, no wire format. All it
-raises is `InterpretationError`. Here belong the eight answers and what only they need; reading a definition belongs
-to `karta_interpreter.definitions.karta`, the envelope to `karta_interpreter.webhook.wire`.
+An operation takes a definition and JSON values and returns JSON values: no clock, no I/O, no wire format. It raises
+only `InterpretationError`. This package holds the eight answers and the code that only they need. Reading a definition
+belongs to `karta_interpreter.definitions.karta`, the envelope to `karta_interpreter.webhook.wire`.
 """
 
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem

@@ -1,4 +1,4 @@
-"""The places in an object that set how many pods it has, and how they share a number of pods."""
+"""The places in an object that set its number of pods, and how a number of pods is shared among them."""
 
 from collections.abc import Iterable, Sequence
 from math import ceil, floor, gcd, lcm
@@ -14,14 +14,14 @@ _MOST_SUMS, _LEAST_SUMS = 500, 16
 
 
 def limits(steps: int) -> tuple[int, int]:
-    """Return how far from the proportional share is searched where steps of so many sizes must add up.
+    """Return how far from the proportional share to search if that many different steps must add up.
 
-    That is how many units around the share of each step are tried, and how many sums of pods are followed at a time.
-    Two steps meet again after as many units of one as the other has pods, which are the hosts of a replica or the size
-    of a group. So of two the nearest way is found wherever there is one and a unit has no more than 1024 pods. Of more
-    steps there are many ways: measured with random counts, all totals are reached that can be for units of up to 64
-    pods, but for one in a thousand; units of hundreds of pods miss some. The limits keep the search below a third of a
-    second, and every call of the process waits for it.
+    The first number says how many units around the share of each step are tried, the second how many sums of pods are
+    followed at a time. The pods of a step are the hosts of a replica or the size of a group. Two steps meet again after
+    as many units of one as the other has pods. So for two steps the nearest solution is found whenever one exists and a
+    unit has at most 1024 pods. More steps have many solutions. Measured with random counts and units of up to 64 pods,
+    all but 1 in 1000 of the reachable totals are reached. Units of hundreds of pods miss some. The limits keep the
+    search below a third of a second, because every call of the process waits for it.
 
     >>> limits(2), limits(5), limits(300)
     ((1024, 500), (16, 500), (2, 33))
@@ -39,21 +39,21 @@ class ScaleTarget(NamedTuple):
 
     scales: tuple[ScaleLocation, ...]
     step: int
-    """The pods of one unit. A LeaderWorkerSet's ``.spec.replicas`` sets the number of its leaders and of its workers:
-    its step is the size of the group.
+    """The pods of one unit. A LeaderWorkerSet's ``.spec.replicas`` sets the number of both its leaders and its workers,
+    so its step is the size of the group.
     """
     units: int
-    """Today's number."""
+    """The present number of units."""
     least: int
     most: int
 
     @property
     def pod_sets(self) -> tuple[str, ...]:
-        """The names of the pod sets that this target moves."""
+        """The names of the pod sets that this target changes."""
         return tuple(scale.pod_set.name for scale in self.scales)
 
     def write(self, obj: Object, units: int) -> Object:
-        """Return the object with ``units`` at this place; `QueryWriteError` when that cannot be."""
+        """Return the object with ``units`` at this place. Raises `QueryWriteError` if that is impossible."""
         scale, place = self._count()
         count = units * place.factor
         if scale.replicas is not None:
@@ -66,7 +66,7 @@ class ScaleTarget(NamedTuple):
         return obj
 
     def write_default(self, obj: Object) -> Object:
-        """Return the object with the default that it leaves to its API; Retain would keep the member's count there."""
+        """Return the object with its API's default written out, because Retain would keep the member's count there."""
         scale, place = self._count()
         revised: Object = place.write_default(obj) if scale.places.component.has_default_count else obj
         return revised
@@ -82,7 +82,7 @@ class ScaleTarget(NamedTuple):
 
 
 def scale_targets(scales: Iterable[ScaleLocation], elastic: frozenset[str]) -> list[ScaleTarget]:
-    """Return the targets that move an elastic pod set, in order; a pod set that shares its place moves with it."""
+    """Return the targets that change an elastic pod set, in order. Pod sets with a shared place change together."""
     places: dict[Path, list[_Placed]] = {}
     for scale in scales:
         if (place := scale.count) is not None:
@@ -111,7 +111,8 @@ def _bounds(scale: ScaleLocation, place: Location) -> tuple[int, int]:
     """Return the least and the most units that the expression and the pod set's own bounds allow."""
     minimum, maximum = scale.scale.minimum, scale.scale.maximum
     if scale.replicas is None:
-        # A minimum that is the count itself moves, and a maximum that is in its way moves with it if it can be written.
+        # A minimum that is the count itself moves with it. So does a maximum that would be exceeded, if it can be
+        # written.
         minimum, maximum = None, maximum if scale.maximum is None else None
     least = max([bound for bound in (0, place.floor, minimum) if bound is not None])
     most = min([bound for bound in (MOST_REPLICAS, place.cap, maximum) if bound is not None])
@@ -119,15 +120,15 @@ def _bounds(scale: ScaleLocation, place: Location) -> tuple[int, int]:
 
 
 def share(total: int, targets: Sequence[ScaleTarget]) -> tuple[int, ...] | None:
-    """Return the units of each target so that their pods add up to ``total``, or None when nothing does.
+    """Return the units of each target so that their pods add up to ``total``, or None if that is impossible.
 
-    Shares follow today's counts (equal ones when all are zero); what does not divide goes to the largest remainder
-    first, to the earlier target among equals.
+    Shares follow the present counts (equal shares if all are zero). What does not divide goes to the largest remainder
+    first, and among equals to the earlier target.
     """
     least = sum(target.least * target.step for target in targets)
     if not least <= total <= sum(target.most * target.step for target in targets):
         return None
-    # Steps that are all even never add up to an odd number; the search would try them all.
+    # Steps that are all even never add up to an odd number, and the search would try them all.
     common = gcd(*(target.step for target in targets if target.least < target.most))
     if common and (total - least) % common:
         return None
@@ -139,10 +140,10 @@ def share(total: int, targets: Sequence[ScaleTarget]) -> tuple[int, ...] | None:
 
 
 def _ideals(total: int, targets: Sequence[ScaleTarget]) -> tuple[list[int], int]:
-    """Return the proportional units of each target, exactly: in parts, and how many parts a unit has.
+    """Return the exact proportional units of each target in parts, and the number of parts of a unit.
 
-    A share beyond a bound stops there and the rest is shared anew. In each round only the side that violates more is
-    pinned, so that no target is pinned too early.
+    A share beyond a bound stops at the bound, and the rest is shared anew. Each round pins only the side that violates
+    more, so that no target is pinned too early.
     """
     pinned: dict[int, int] = {}
     while True:
@@ -150,7 +151,7 @@ def _ideals(total: int, targets: Sequence[ScaleTarget]) -> tuple[list[int], int]
         rest = total - sum(units * targets[index].step for index, units in pinned.items())
         weights = [target.units * target.step for target in free.values()]
         weights = weights if any(weights) else [1] * len(weights)
-        # Whole numbers: a float rounds the product of two counts, which may have 31 bits each.
+        # Whole numbers, because a float rounds the product of two counts of up to 31 bits each.
         step = lcm(*(target.step for target in free.values()))
         unit = sum(weights) * step or 1
         parts = {
@@ -162,7 +163,7 @@ def _ideals(total: int, targets: Sequence[ScaleTarget]) -> tuple[list[int], int]
             for index, target in free.items()
         }
         balance = sum(amount * free[index].step for index, amount in excess.items())
-        # Those whose excess has the sign of the sum of all; both sides where the sum is 0.
+        # The targets with an excess of the same sign as the sum of all. If the sum is 0, both sides.
         beyond = {index: amount for index, amount in excess.items() if amount * (balance or amount) > 0}
         if not beyond:
             return [pinned[index] * unit if index in pinned else parts[index] for index in range(len(targets))], unit
@@ -170,7 +171,7 @@ def _ideals(total: int, targets: Sequence[ScaleTarget]) -> tuple[list[int], int]
 
 
 def _rounded(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], unit: int) -> tuple[int, ...] | None:
-    """Round down, then give one more unit where the remainder is largest; None when steps do not add up."""
+    """Round down, then add a unit where the remainder is largest. Return None if the steps do not add up."""
     units = [parts // unit for parts in ideals]
     left = total - sum(each * target.step for each, target in zip(units, targets, strict=True))
     # The sort is stable even in reverse, so the earlier target comes first among equals.
@@ -183,7 +184,7 @@ def _rounded(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], 
 
 
 class _Group(NamedTuple):
-    """All targets of one step: the sum of their bounds in units, and of their ideals in parts of a unit."""
+    """All targets of one step, with the sums of their bounds (in units) and of their ideals (in parts of a unit)."""
 
     step: int
     least: int
@@ -194,8 +195,8 @@ class _Group(NamedTuple):
 def _stepped(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], unit: int) -> tuple[int, ...] | None:
     """Find units near the ideals that add up exactly although steps differ.
 
-    Targets of the same step are interchangeable. So the pods of each step are found first, and then shared
-    among its targets, which always adds up.
+    Targets of the same step are interchangeable. So the pods of each step are found first and then shared among its
+    targets, which always adds up.
     """
     by_step: dict[int, list[int]] = {}
     for index, target in enumerate(targets):
@@ -215,9 +216,9 @@ def _stepped(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], 
 
 
 def _cheapest(total: int, groups: Sequence[_Group], unit: int) -> tuple[int, ...] | None:
-    """Return the units of each group, the nearest to their ideals that add up; there may be a way that is not tried.
+    """Return the units of each group: of the solutions tried, the nearest to the ideals. Not all solutions are tried.
 
-    All groups but the last one try the units around their ideal; the last one takes what is left.
+    All groups but the last one try the units around their ideal. The last one takes the remainder.
     """
     reach, sums = limits(len(groups))
     best: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}  # by the pods so far, their cost and the units

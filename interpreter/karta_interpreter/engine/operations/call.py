@@ -1,4 +1,4 @@
-"""What an operation is asked and what it answers, apart from any wire format."""
+"""The question and the answer of an operation, independent of any wire format."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,8 @@ class Options:
     """Settings that change answers.
 
     ``resource_quota_estimate`` mirrors Karmada's feature gate ``ResourceQuotaEstimate``: requirements then name the
-    priority class, and those of InterpretReplica the namespace. ``pod_requests``: how resources of a pod are counted.
+    priority class, and InterpretReplica's requirements also the namespace. ``pod_requests`` says how the resources of a
+    pod are counted.
     """
 
     resource_quota_estimate: bool = False
@@ -23,7 +24,7 @@ class Options:
 
     @classmethod
     def of(cls, fields: Mapping[str, JSON]) -> "Options":
-        """Return the options that `dataclasses.asdict` has made JSON of."""
+        """Return the options from the JSON of `dataclasses.asdict`."""
         return cls(**{**fields, "pod_requests": Counting(fields["pod_requests"])})
 
 
@@ -32,7 +33,7 @@ DEFAULT_OPTIONS = Options()
 
 @dataclass(frozen=True, slots=True)
 class StatusItem:
-    """What one member cluster reports of an object."""
+    """The report of one member cluster about an object."""
 
     cluster: str
     status: JSON = None
@@ -42,7 +43,7 @@ class StatusItem:
 
     @classmethod
     def of(cls, value: JSON, place: str) -> "StatusItem":
-        """Read Karmada's ``AggregatedStatusItem``; ``place`` is where it stands, for the error about a wrong type.
+        """Read Karmada's ``AggregatedStatusItem``. ``place`` is its path for the error about a wrong type.
 
         >>> StatusItem.of({"clusterName": "member1", "applied": True}, "items[0]").cluster
         'member1'
@@ -54,11 +55,11 @@ class StatusItem:
                 message = f"{place}.{field} must be {type_name(expected())}, but is {type_name(found)}"
                 raise InterpretationError(message, code=400)
         texts = (value.get(field, "") for field in ("appliedMessage", "health"))
-        # Go leaves a false out of the JSON.
+        # Go omits false from the JSON.
         return cls(value.get("clusterName", ""), value.get("status"), value.get("applied", False), *texts)
 
     def to_json(self) -> Object:
-        """Return the item as Karmada writes it, without what is empty.
+        """Return the item as Karmada writes it, without empty fields.
 
         >>> StatusItem("member1", {"active": 1}).to_json()
         {'clusterName': 'member1', 'status': {'active': 1}, 'applied': True}
@@ -76,11 +77,11 @@ class Call(NamedTuple):
 
     operation: Operation
     object: Object
-    """The resource template or, for InterpretStatus and InterpretHealth, the live object; an ``orjson.Fragment`` where
-    only a script reads it.
+    """The resource template or, for InterpretStatus and InterpretHealth, the live object. It is an ``orjson.Fragment``
+    if only a script reads it.
     """
     observed: Object | None = None
-    """The member's object, which Retain needs."""
+    """The member's object, with the fields for Retain to keep. Raises InterpretationError without one."""
     replicas: int | None = None
     """The number that ReviseReplica needs."""
     items: tuple[StatusItem, ...] = ()
@@ -95,21 +96,21 @@ class Call(NamedTuple):
         replicas: int | None = None,
         items: tuple[StatusItem, ...] = (),
     ) -> "Call":
-        """The call of one operation, as Karmada makes it of a template and the object of a member cluster."""
+        """Return the call of one operation as Karmada makes it from a template and the object of a member cluster."""
         given: Mapping[str, Any] = {"observed": observed, "replicas": replicas, "items": items}
         more = SLOTS[operation].more
         return cls(operation, observed if operation in LIVE else template, **({more: given[more]} if more else {}))
 
     @property
     def wanted(self) -> int:
-        """The replicas that ReviseReplica is to write; raises InterpretationError without a number of them."""
+        """The replicas that ReviseReplica should write. Raises InterpretationError without such a number."""
         if self.replicas is None or self.replicas < 0:
             raise InterpretationError(f"replicas must be a number from 0 up, but is {self.replicas}", code=400)
         return self.replicas
 
     @property
     def member(self) -> Object:
-        """The member's object that Retain is to keep something of; raises InterpretationError without one."""
+        """The member's object, with the fields for Retain to keep. Raises InterpretationError without one."""
         if self.observed is None:
             raise InterpretationError("Retain needs the observed object", code=400)
         return self.observed

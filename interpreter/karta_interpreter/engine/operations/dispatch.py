@@ -18,7 +18,7 @@ from karta_interpreter.languages.lua.operation import Operation, Results, by_ope
 
 
 class Own(NamedTuple):
-    """How a definition itself answers an operation: the function that answers, and the one that marks what it reads."""
+    """A definition's own way to answer an operation: the function that answers, and the one that marks its reads."""
 
     answer: Callable[[Definition, Call, Options], Results]
     reads: Callable[[Definition, Projection], None]
@@ -46,11 +46,11 @@ _OWN: Final = by_operation(
 
 
 def own_answer(definition: Definition, call: Call, options: Options) -> Results:
-    """Answer a call from the Karta alone, without its scripts; raises InterpretationError."""
+    """Answer a call from the Karta without its scripts. Raises InterpretationError."""
     try:
         return _OWN[call.operation].answer(definition, call, options)
     except QueryError as error:
-        # An expression that has no place of its own.
+        # An expression without a place.
         message = str(error)
         raise InterpretationError(
             message if message.startswith("definition ") else f"definition {definition.name}: {message}"
@@ -58,10 +58,10 @@ def own_answer(definition: Definition, call: Call, options: Options) -> Results:
 
 
 def projection_of(definition: Definition, operation: Operation) -> Projection | None:
-    """Return what the definition's own answer reads of an object; of Retain's two objects the same is read.
+    """Return the fields that the definition's own answer reads of an object (in Retain, of both objects).
 
-    It is None if all may be read, or if the answer takes more than the object and expressions that run in this
-    process. Fields that an answer writes count as read. Of a large definition not even this is computed.
+    It is None if all fields may be read, or if the answer depends on more than the object and expressions in this
+    process. Fields that an answer writes count as read. For a large definition not even this is computed.
     """
     if definition.needs_child or definition.references:
         return None
@@ -73,7 +73,7 @@ def projection_of(definition: Definition, operation: Operation) -> Projection | 
 
 
 def reads_of(definition: Definition, operation: Operation) -> Projection:
-    """Return what the expressions of a definition read of an object for an operation."""
+    """Return the fields of an object that the expressions of a definition read for an operation."""
     projection = Projection()
     for query in definition.annotations.queries(operation):
         query.take(projection)

@@ -1,4 +1,4 @@
-"""InterpretDependency: what a workload's pods need next to it in every cluster."""
+"""InterpretDependency: the objects that a workload's pods need next to them in every cluster."""
 
 from collections.abc import Collection, Iterator
 from typing import Final
@@ -14,11 +14,11 @@ from karta_interpreter.definitions.karta.annotations import ControllerClaims, Ex
 from karta_interpreter.engine.evaluation.pods import pod_templates, template_reads
 
 _LONGEST_NAMESPACE: Final = 253
-"""Kubernetes allows 63 bytes, and 253 in the longest of its names."""
+"""Kubernetes allows 63 bytes for a namespace, and 253 for its longest names."""
 
 
 def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency]:
-    """Return what the pod templates and the definition's ``dependencies`` annotation name, sorted, once each.
+    """Return the objects that the pod templates and the ``dependencies`` annotation name, sorted, once each.
 
     Karmada compares answers as text (``dependencies_distributor.go``), so their order must not vary.
     """
@@ -30,7 +30,7 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
     for name, template in _templates(definition, obj):
         try:
             found += pod_dependencies(_without(template, made), namespace)
-            found += claim_dependencies(template, namespace)  # resource claims, which are no volumes: none is left out
+            found += claim_dependencies(template, namespace)  # resource claims are not volumes: none is left out
         except InterpretationError as error:
             raise InterpretationError(f"definition {definition.name}, {name}: {error}") from error
     for extra in extras:
@@ -40,7 +40,8 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
             found += [
                 Dependency(extra.api_version, extra.kind, place, name) for name in extra.name.evaluate(obj) if name
             ]
-    # The answer repeats it for each dependency: of 1 MB it would make hundreds of the body of the request.
+    # The answer repeats the namespace for each dependency. A namespace of 1 MB would make the answer hundreds of times
+    # as large as the request.
     if any(len(each.namespace.encode()) > _LONGEST_NAMESPACE for each in found):
         reason = f"the namespace of a dependency has more than {_LONGEST_NAMESPACE} bytes"
         raise InterpretationError(f"definition {definition.name}: {reason}")
@@ -54,7 +55,7 @@ def dependency_reads(definition: Definition, projection: Projection) -> None:
 
 
 def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:
-    """Yield pod templates, each with what it is called in messages."""
+    """Yield pod templates, each with its name in messages."""
     for component, template in pod_templates(definition, obj):
         yield f"pod template of {component}", template
     for more in definition.annotations.dependencies:
@@ -64,7 +65,7 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Objec
 
 
 def _without(template: Object, volumes: Collection[str]) -> Object:
-    """Return a template without the volumes of these names."""
+    """Return a template without the volumes with these names."""
     listed = get(template, ("spec", "volumes"))
     if not volumes or not isinstance(listed, list):
         return template

@@ -15,11 +15,11 @@ _WAITING_OR_AT_WORK = _AT_WORK | TRANSITIONAL
 def interpret_health(definition: Definition, obj: Object) -> bool:
     """Return whether a live object is healthy.
 
-    An object is healthy when one of its statuses counts as healthy (`healthy_statuses`); Failed and Degraded prevail
-    over the others unless they count as healthy themselves. A status that the controller wrote for an older generation
-    shows a workload that waits for its controller: it counts as Initializing, and a failure remains a failure.
+    An object is healthy if one of its statuses counts as healthy (`healthy_statuses`). Failed and Degraded prevail over
+    the others unless they count as healthy themselves. If the controller wrote the status for an older generation, the
+    workload waits for its controller and counts as Initializing. A failure remains a failure.
 
-    The ``health`` annotation replaces all of this for a status that is current; a stale one is unhealthy.
+    The ``health`` annotation replaces these rules for a status that is current. A stale status is unhealthy.
     """
     health = definition.annotations.health
     if health is None:
@@ -43,10 +43,11 @@ def health_reads(definition: Definition, projection: Projection) -> None:
 
 
 def healthy_statuses(definition: Definition) -> frozenset[Status]:
-    """Return the statuses that count as healthy: those of the annotation ``healthy-statuses``, else by family.
+    """Return the statuses that count as healthy: from the annotation ``healthy-statuses``, else by family.
 
-    A workload that runs to completion may wait, for a queue or for room; one that serves may not. A definition that
-    maps ``completed`` describes the former. Undefined counts for neither: nothing works on an object without a status.
+    A workload that runs to completion may wait for a queue or for room, a workload that serves may not. A definition
+    that maps ``completed`` runs to completion. Undefined counts for neither, because nothing works on an object without
+    a status.
     """
     named, rules = definition.annotations.healthy_statuses, definition.status
     if named is not None:
@@ -57,7 +58,7 @@ def healthy_statuses(definition: Definition) -> frozenset[Status]:
 def is_stale(definition: Definition, obj: Object) -> bool:
     """Return whether the controller wrote the status for an older generation of the object.
 
-    A negative one is that of Flux' CRDs, which give it to new objects: no controller has written anything.
+    A negative one comes from the CRDs of Flux, which give it to new objects. No controller has written it.
     """
     observed, current = observed_generation(obj.get("status")), generation(obj)
     if observed is None or current is None or not 0 <= observed < current:

@@ -1,4 +1,4 @@
-"""InterpretReplica and InterpretComponent: how many pods a workload has, in all or by pod set, and what one needs."""
+"""InterpretReplica and InterpretComponent: the number of pods, in total or by pod set, and the needs of one pod."""
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.fields import namespace as namespace_of
@@ -19,7 +19,7 @@ from karta_interpreter.languages.lua.operation import Results
 def interpret_replica(definition: Definition, call: Call, options: Options) -> Results:
     """Return the number of pods over all pod sets and the requirements that fit each of them.
 
-    Several pod sets answer as one: per resource the largest request, a node claim only where all agree. Pod sets
+    Several pod sets share one answer: the largest request per resource, and a node claim only if all agree. Pod sets
     scaled to zero do not count, unless all are.
     """
     sets = pod_sets(definition, call.object)

@@ -1,4 +1,4 @@
-"""InterpretStatus: what of a live object's status Karmada keeps and later aggregates."""
+"""InterpretStatus: the part of a live object's status that Karmada keeps and later aggregates."""
 
 import re
 from typing import Final
@@ -13,19 +13,20 @@ TEMPLATE_GENERATION: Final = "resourcetemplate.karmada.io/generation"
 """The annotation of a member's object with the generation of its template."""
 
 BOOKKEEPING: Final = ("generation", "resourceTemplateGeneration")
-"""The fields that InterpretStatus adds for AggregateStatus; they are not part of a workload's status."""
+"""The fields that InterpretStatus adds for AggregateStatus. They are not part of a workload's status."""
 
-# As many as an int64 has, the type of generations in Kubernetes.
+# An int64, the type of generations in Kubernetes, has at most 19 digits.
 _DIGITS = re.compile(r"[0-9]{1,19}")
 _SIGNED = re.compile(r"[-+]?[0-9]{1,100}")
 
 
 def interpret_status(definition: Definition, obj: Object) -> dict[str, JSON]:
-    """Return the object's status, ``{}`` when it has none.
+    """Return the object's status, or ``{}`` without one.
 
-    A status with ``observedGeneration`` also gets the two fields from which AggregateStatus sees that a member
-    has caught up with the template, as Karmada's native interpreter does (``native/reflectstatus.go``):
-    ``generation`` of the object and ``resourceTemplateGeneration``. One that is about another object is left out.
+    A status with ``observedGeneration`` also gets two fields, as in Karmada's native interpreter
+    (``native/reflectstatus.go``): ``generation`` of the object and ``resourceTemplateGeneration``. They tell
+    AggregateStatus if a member has caught up with the template. An ``observedGeneration`` about another object is left
+    out.
     """
     status = obj.get("status")
     if status is None:
@@ -51,10 +52,10 @@ def status_reads(_: Definition, projection: Projection) -> None:
 
 
 def observed_generation(status: JSON) -> int | None:
-    """Return the generation that a status was written for, None without one.
+    """Return the generation that a status was written for, or None without one.
 
-    It is a number, but for a few kinds that write the number as text (Argo Rollouts, whose versions before 1.0 have a
-    hash there). Other text is ignored.
+    It is a number. A few kinds write the number as text (Argo Rollouts, which had a hash there before version 1.0).
+    Other text is ignored.
 
     >>> observed_generation({"observedGeneration": 3}), observed_generation({"observedGeneration": "3"})
     (3, 3)
@@ -69,7 +70,7 @@ def _template_generation(obj: Object) -> int | None:
     text = annotation(obj, TEMPLATE_GENERATION)
     if text is None:
         return None
-    # Not what `int` reads besides: `1_0`, spaces, digits of other scripts. Karmada reads it with Go's ParseInt.
+    # Stricter than `int`, which also reads `1_0`, spaces and digits of other scripts. Karmada uses Go's ParseInt.
     number = int(text) if _SIGNED.fullmatch(text) else None
     if number is None or not -(2**63) <= number < 2**63:
         raise InterpretationError(f"annotation {TEMPLATE_GENERATION} must be a number of 64 bits")

@@ -1,6 +1,6 @@
-"""One call, one answer: by a script where the definition has one for the operation, else by the definition itself.
+"""One call, one answer: by a script if the definition has one for the operation, else by the definition itself.
 
-By the functions of ``require("karta")`` a script asks the Karta that it overrides.
+With the functions of ``require("karta")``, a script calls the Karta that it overrides.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,16 +35,16 @@ def interpret(
     on_print: OnPrint = None,
     reader: ReferenceReader | None = None,
 ) -> Results:
-    """Answer a call by Karmada's result names, or raise `InterpretationError` with the reason.
+    """Answer a call under Karmada's result names, or raise `InterpretationError` with the reason.
 
-    ``on_print`` gets every line that a script prints. ``reader`` knows the objects that the definition refers to.
-    A script, or a bounded expression, is run in another process, for which the calling thread waits. The code of an
-    error is 422 when a script fails, 504 when it takes too long or too much memory.
+    ``on_print`` gets every line that a script prints. ``reader`` knows the objects that the definition refers to. A
+    script, or a bounded expression, runs in another process while the calling thread waits. The code of an error is 422
+    if a script fails, and 504 if it takes too long or too much memory.
     """
     if definition.references:
         definition = resolved(definition, call.object, reader)
     if call.operation in definition.scripts.operations:
-        # One script, but for dependencies: Karmada runs those of all customizations and joins their answers.
+        # One script, except for dependencies: Karmada runs the scripts of all customizations and joins their answers.
         answers = []
         for script, job in script_jobs(definition, call, options, on_print):
             with script_errors(definition, script):
@@ -69,14 +69,14 @@ def _unanswered(definition: Definition, operation: Operation) -> InterpretationE
 
 
 def has_scripts_alone(definition: Definition, operation: str) -> bool:
-    """Return whether scripts answer an operation, and nothing else has to be waited for."""
+    """Return whether only scripts answer an operation, and nothing else has to be waited for."""
     return operation in definition.scripts.operations and not (definition.needs_child or definition.references)
 
 
 def script_jobs(
     definition: Definition, call: Call, options: Options, on_print: OnPrint = None
 ) -> list[tuple[Script, Job]]:
-    """Return the scripts that answer a call, with what a process does for each."""
+    """Return the scripts that answer a call, each with its job for a process."""
     arguments: list[JSON] = [call.object]
     match call.operation:
         case Operation.RETAIN:
@@ -84,7 +84,7 @@ def script_jobs(
         case Operation.REVISE_REPLICA:
             arguments.append(call.wanted)
         case Operation.AGGREGATE_STATUS:
-            # Karmada leaves an empty list out of what it stores, and scripts get nil for it.
+            # Karmada does not store an empty list, so scripts get nil for it.
             arguments.append([item.to_json() for item in call.items] or None)
     own = own_functions(definition, call, options)
     scripts = definition.scripts.of(call.operation)
@@ -105,17 +105,17 @@ def script_errors(definition: Definition, script: Script) -> Iterator[None]:
 
 
 def script_results(call: Call, answers: Sequence[Results]) -> Results:
-    """Return the answer to a call by the results of the jobs; only InterpretDependency has several."""
+    """Return the answer to a call from the results of the jobs. Only InterpretDependency has several."""
     if call.operation is Operation.INTERPRET_DEPENDENCY:
         return {"dependencies": merge_dependencies(each["dependencies"] for each in answers)}
     return _status_only(call, answers[0]) if call.operation is Operation.AGGREGATE_STATUS else answers[0]
 
 
 def _status_only(call: Call, results: Results) -> Results:
-    """Return the object that was asked about with the status of the one that a script made.
+    """Return the object of the call with the status that a script made.
 
-    Karmada compares nothing else and writes through the status subresource, so scripts may lose the rest: an
-    ``emptyDir: {}`` gets lost in every one of them.
+    Karmada compares only the status and writes it through the status subresource, so scripts may lose the rest. Every
+    script loses an ``emptyDir: {}``.
     """
     aggregated = results["aggregatedStatus"]
     rest = {field: value for field, value in call.object.items() if field != "status"}
@@ -123,7 +123,7 @@ def _status_only(call: Call, results: Results) -> Results:
 
 
 def own_functions(definition: Definition, call: Call, options: Options) -> Own:
-    """Return the functions by name for the script that answers a call; they raise LuaRunError."""
+    """Return the functions by name for the script that answers a call. They raise LuaRunError."""
     return {name: partial(_ask, definition, call, options, name) for name in OWN_FUNCTIONS}
 
 
@@ -144,13 +144,13 @@ def _ask(definition: Definition, call: Call, options: Options, name: str, *argum
 
 
 def _object(value: JSON, place: str, call: Call) -> Object:
-    """Read an object; its empty tables are what was empty at the same place of those that the script was given."""
+    """Read an object. An empty table becomes the empty value at the same place of the script's input."""
     if value == []:  # an empty table
         return {}
     if isinstance(value, list):
         raise LuaRunError(f"bad argument {place} (object expected, got list)")
     _check(value, dict, "table", place)
-    # Lua has one empty table for {} and [], and what comes from the child process has lists for both.
+    # Lua has one empty table for {} and [], and values from the child process have lists for both.
     given = [_decoded(each) for each in (call.object, call.observed) if each is not None]
     restored: Object = restore_empty_tables(value, given)
     return restored
@@ -167,7 +167,7 @@ def _replicas(value: JSON, place: str, _: Call) -> int:
 
 
 def _items(value: JSON, place: str, _: Call) -> tuple[StatusItem, ...]:
-    items = [] if value is None else value  # what Karmada gives to scripts when there are none
+    items = [] if value is None else value  # Karmada gives nil to scripts if there are none
     _check(items, list, "table", place)
     try:
         return tuple(StatusItem.of(item, f"item {index}") for index, item in enumerate(items, start=1))

@@ -1,4 +1,4 @@
-"""The resources that an object sets and that its definition does not read: pods may request more than the answer."""
+"""Finds resources that an object sets and its definition does not read. Pods may request more than the answer."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -11,10 +11,10 @@ from karta_interpreter.languages.lua.operation import Operation
 
 _AMOUNTS: Final = ("requests", "limits")
 _OF_CLAIMS: Final = frozenset({"storage"})
-"""What claims of volumes request, which is no resource of pods."""
+"""The requests of volume claims, which are not resources of pods."""
 
 _DEBUGGING: Final = "ephemeralContainers"
-"""Containers that an API server lets request nothing."""
+"""The containers that an API server does not let request anything."""
 
 
 def resources_left_out(definition: Definition, obj: Object) -> list[Path]:

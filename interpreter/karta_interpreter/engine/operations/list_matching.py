@@ -1,4 +1,4 @@
-"""Which part of a template is which part of the member's object, and what becomes of their values together."""
+"""Matches the parts of a template with the parts of the member's object, and combines their values."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ T = TypeVar("T")
 
 _NAME = "name"
 _Instance = tuple[Path, str, str]
-"""A list, a component and the id of the component's instance that is an element of the list."""
+"""A list, a component, and the id of the component's instance at an element of the list."""
 
 
 def unless_broken(read: Callable[..., T], *arguments: object) -> T | None:
-    """Return what is read of a member's object for keeping it; None where that fails, so that an update can repair it.
+    """Return a value read from a member's object, or None if reading fails, so that an update can repair the object.
 
-    An evaluation that was stopped, or lacks a reference, tells nothing about the object: it stays an error.
+    If an evaluation was stopped or lacks a reference, that says nothing about the object and stays an error.
     """
     try:
         return read(*arguments)
@@ -42,11 +42,11 @@ def unless_broken(read: Callable[..., T], *arguments: object) -> T | None:
 
 
 class Correspondence:
-    """The places of a template for places of an observed object.
+    """Maps places of an observed object to places of a template.
 
-    Elements of a list whose instances have ids are the same when their ids are: a template may have gained a worker
-    group, or lists them in another order. Elements of other lists are the same when their names are, or their indices
-    where the template has given no name, and fields of an object when their keys are.
+    If the instances in a list have ids, elements with equal ids correspond: a template may have gained a worker group,
+    or lists them in another order. In other lists, elements with equal names correspond, or equal indices if the
+    template has no name there. In objects, fields with equal keys correspond.
     """
 
     def __init__(self, definition: Definition, desired: Object, observed: Object) -> None:
@@ -55,26 +55,26 @@ class Correspondence:
         self._observed = observed
 
     def values(self, query: Query, template: Object) -> Sequence[JSON]:
-        """Return what an expression gives for the template."""
+        """Return the values that an expression gives for the template."""
         return self._read(query.evaluate, template)
 
     def shared(
         self, query: Query, template: Object, absent: JSON = None, *, drops: bool = False, strict: bool = True
     ) -> Iterator[tuple[Path, JSON]]:
-        """Yield the template's place and the observed value for what an expression names in both objects.
+        """Yield the template's place and the observed value of everything that an expression names in both objects.
 
-        What the template has dropped is not named in it: neither the entry of a map or a list, nor what a condition
-        selects. What the observed object does not have stays the template's; where the template has a value, it
-        becomes ``absent``, or None if it ``drops`` that. What is computed in the template has no place: an error if
-        ``strict``.
+        Places that the template has dropped are not named in it: neither entries of a map or a list, nor places that a
+        condition selects. A value that the observed object lacks stays the template's. However, if the template has a
+        value there, it becomes ``absent``, or None if ``drops`` is set. Computed values in the template have no place,
+        which is an error if ``strict``.
         """
         paths: Callable[[Object], Sequence[Path | None]] = query.paths if strict else query.known_paths
         values = unless_broken(query.evaluate, self._observed) or []
-        # The usual case, by the cheap half of the work: nothing of the member's is there to be kept.
+        # The usual case, at half of the cost: the member has nothing to be kept.
         if absent is None and not drops and all(value is None for value in values):
             return
         ours, names = frozenset(self._read(paths, template)), dict[Path, Mapping[str, int]]()
-        # Either both fail, or neither does, but for what is computed: its places are then unknown.
+        # Either both fail or neither does, except for computed values: their places are then unknown.
         for path, value in zip(unless_broken(paths, self._observed) or [], values, strict=False):
             found = absent if value is None else value
             place = None if path is None or (found is None and not drops) else self.moved(path, template, names)
@@ -84,19 +84,19 @@ class Correspondence:
                 yield place, found
 
     def _read(self, read: Callable[[Object], Sequence[T]], template: Object) -> Sequence[T]:
-        """Return what an expression gives for the template, nothing where what it has kept of the member is at fault.
+        """Return the values of an expression for the template, or none if values kept from the member make it fail.
 
-        Templates come without a status, so conditions about it are asked of the observed object's.
+        Templates come without a status, so conditions about the status use the observed object's.
         """
         found = unless_broken(read, {**template, "status": self._observed.get("status")})
         if found is None:
-            read(self._desired)  # what is wrong in the template itself is an error
+            read(self._desired)  # an error in the template itself is raised
         return found or []
 
     def moved(self, path: Path, template: Object, names: dict[Path, Mapping[str, int]] | None = None) -> Path | None:
-        """Return the path with the template's indices; None for an element that the template does not have.
+        """Return the path with the template's indices, or None for an element that the template lacks.
 
-        ``names`` keeps the names in the lists of the template from one path to the next.
+        ``names`` caches the names in the template's lists from one path to the next.
         """
         names = {} if names is None else names
         place: Path = ()
@@ -112,11 +112,12 @@ class Correspondence:
     def _index(
         self, elements: Path, index: int, template: Object, place: Path, names: dict[Path, Mapping[str, int]]
     ) -> int | None:
-        """Return the template's index for the observed object's, None for an id that the template lacks."""
+        """Return the template's index for the observed object's, or None for an id that the template lacks."""
         ids, ours, taken = self._ids
-        # The template's element at this index may have an id, and is then not the observed one without that id.
+        # The template's element at this index may have an id. Then it does not correspond to the observed one without
+        # that id.
         if (elements, index) in ids or (place, index) in taken:
-            # Several components may have their ids in one list; the one that knows the instance decides.
+            # Several components may have their ids in one list. The component that knows the instance decides.
             known = ((place, *each) for each in ids.get((elements, index), ()))
             return next((ours[each] for each in known if each in ours), None)
         name = get(self._observed, (*elements, index, _NAME))
@@ -124,14 +125,14 @@ class Correspondence:
             return index
         if place not in names:
             names[place] = _named(template, place)
-        # It may be the one at the same index that has no name.
+        # It may correspond to the element without a name at the same index.
         return names[place].get(name, None if get(template, (*place, index, _NAME)) else index)
 
     @cached_property
     def _ids(
         self,
     ) -> tuple[Mapping[tuple[Path, int], list[tuple[str, str]]], Mapping[_Instance, int], set[tuple[Path, int]]]:
-        """The ids for each list and index of the observed object; the template's indices by id, and all of them."""
+        """Return the observed object's ids by list and index, the template's indices by id, and all these indices."""
         ids: dict[tuple[Path, int], list[tuple[str, str]]] = {}
         ours: dict[_Instance, int] = {}
         for component in reversed(self._definition.components):
@@ -150,7 +151,7 @@ def _named(template: Object, elements: Path) -> Mapping[str, int]:
 
 
 def _has_elements(obj: Object, place: Path) -> bool:
-    """Return whether all elements of lists on the way to a place are there: only the last of fields can be made."""
+    """Return whether all list elements on the way to a place exist. Only the last of fields can be created."""
     return all(
         get(obj, place[: depth + 1], NOTHING) is not NOTHING
         for depth, step in enumerate(place)
@@ -164,9 +165,9 @@ def _named_elements(component: Component, obj: Object) -> Iterator[tuple[Path, s
     if query is None:
         return
     places = query.locate_each(obj)
-    if None in places and isinstance(component.pods, PodTemplate):  # a computed id is that of the pods next to it
+    if None in places and isinstance(component.pods, PodTemplate):  # a computed id belongs to the pods next to it
         places = [place or pods for place, pods in zip_longest(places, component.pods.query.locate_each(obj))]
-    # Not strict: the places of templates may be more than there are ids.
+    # Not strict, because templates may have more places than there are ids.
     for name, place in zip(query.evaluate(obj), places, strict=False):
         if place is None or not isinstance(name, str):
             continue
@@ -177,7 +178,7 @@ def _named_elements(component: Component, obj: Object) -> Iterator[tuple[Path, s
 
 
 def matching_reads(definition: Definition, projection: Projection) -> None:
-    """Mark what `Correspondence` reads to match the elements of all lists that are marked: their ids and names."""
+    """Mark what `Correspondence` reads to match the elements of all marked lists: their ids and names."""
     take_outputs(projection, *(component.instance_ids for component in definition.components))
     pending = [projection]
     while pending:
@@ -189,7 +190,7 @@ def matching_reads(definition: Definition, projection: Projection) -> None:
 
 
 def filled(ours: JSON, theirs: JSON) -> JSON:
-    """Return the template's value, completed by the member's where the template has none, also inside of objects.
+    """Return the template's value, completed by the member's if the template has none, also inside objects.
 
     >>> filled({"disk": "nvme", "pool": None}, {"disk": "hdd", "pool": "a100"})
     {'disk': 'nvme', 'pool': 'a100'}
@@ -200,10 +201,10 @@ def filled(ours: JSON, theirs: JSON) -> JSON:
 
 
 def united(ours: JSON, theirs: JSON, by: Query | None = None, is_kept: Callable[[JSON], bool] = lambda _: True) -> JSON:
-    """Return the elements of both lists, those with the same key filled: first the member's, then what is new.
+    """Return the elements of both lists, with equal keys filled: first the member's, then the new ones.
 
-    The key is what ``by`` gives for an element, or the element. So a list to which the member has added stays in its
-    order. Elements of the member that are not kept are only the template's.
+    ``by`` gives the key of an element, else the element is its own key. So a list to which the member has added stays
+    in its order. Elements of the member that are not kept appear only if the template has them.
 
     >>> united([{"key": "gpu"}, {"key": "new"}], [{"key": "spot"}, {"key": "gpu"}])
     [{'key': 'spot'}, {'key': 'gpu'}, {'key': 'new'}]
@@ -215,7 +216,7 @@ def united(ours: JSON, theirs: JSON, by: Query | None = None, is_kept: Callable[
         return json.dumps(element if by is None else by.evaluate(element), sort_keys=True)
 
     waiting: dict[str, list[JSON]] = {}
-    # From the last to the first, so that `pop` takes the first: there may be thousands of elements with one key.
+    # Reversed, so that `pop` takes the first: thousands of elements may share a key.
     for index, element in reversed(list(enumerate(ours or ()))):
         waiting.setdefault(key(element), []).append((index, element))
     found: list[JSON] = []

@@ -1,7 +1,7 @@
-"""What Karmada answers without a webhook, by kind: the tables are those of Karmada 1.18.
+"""The operations that Karmada answers without a webhook, by kind. The tables describe Karmada 1.18.
 
-It asks the scripts that it carries (``pkg/resourceinterpreter/default/thirdparty/resourcecustomizations``), then its
-own code (``default/native``).
+Karmada first tries the scripts that it carries (``pkg/resourceinterpreter/default/thirdparty/resourcecustomizations``),
+then its own code (``default/native``).
 """
 
 from typing import Final
@@ -22,7 +22,7 @@ _NAMES: Final = {
 
 
 def _table(*lines: str) -> dict[GVK, frozenset[Operation]]:
-    """Read lines of an API version, kinds of it, and their operations in two letters each."""
+    """Read lines with an API version, its kinds, and their operations in two letters each."""
     found: dict[GVK, frozenset[Operation]] = {}
     for line in lines:
         api_version, kinds, *names = line.split()
@@ -54,7 +54,7 @@ CARRIED: Final = _table(
     "source.toolkit.fluxcd.io/v1beta2 Bucket,HelmChart,HelmRepository,OCIRepository Re St Ag He De",
     "sparkoperator.k8s.io/v1beta2 SparkApplication Co St Ag He",
 )
-"""The operations that a script which Karmada carries answers, by kind."""
+"""The operations that a script carried by Karmada answers, by kind."""
 
 NATIVE: Final = _table(
     "apps/v1 Deployment Re Rp Rv St Ag He De",

@@ -1,8 +1,8 @@
-"""Retain: what a member cluster changed and Karmada must not undo.
+"""Retain: the changes by a member cluster that Karmada must not undo.
 
-That of a workload in a queue such as Kueue is whether it runs, and what the queue has added to its pods. Kueue adds to
-the pod templates what the flavors ask for that it has assigned, and takes it away when it suspends the workload
-(``Merge`` and ``RestorePodSpec`` in ``pkg/podset``). Its own gate is there in either case (``pkg/workloadslicing``).
+For a workload in a queue such as Kueue, these are whether it runs, and the queue's additions to its pods. Kueue adds
+the requirements of its assigned flavors to the pod templates, and removes them when it suspends the workload (``Merge``
+and ``RestorePodSpec`` in ``pkg/podset``). Its own gate is there in either case (``pkg/workloadslicing``).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,22 +38,22 @@ RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 """The label by which a template leaves its replica counts to the members (an HPA there, for instance)."""
 
 Step: TypeAlias = Literal["switches", "counts", "queue"] | RetainRule
-"""What a step of Retain keeps: derived from the definition, or by a rule of the annotation ``retain``."""
+"""A step of Retain: derived from the definition, or a rule of the annotation ``retain``."""
 
 _START: Final = ("status", "startTime")
 
 _Scales = Mapping[tuple[str, str], ScaleLocation]
-"""Counts by component and instance: the names of pod sets depend on what else there is in the object."""
+"""Counts by component and instance, because the names of pod sets depend on the rest of the object."""
 
 
 def retain(definition: Definition, desired: Object, observed: Object) -> Object:
-    """Return the desired object with what belongs to the member taken over from the observed one.
+    """Return the desired object with the member's own values from the observed object.
 
-    That is: replica counts, when the template carries the label `RETAIN_REPLICAS`; replica counts and suspend
-    switches that the template leaves unset; what a queue owns of an object that has its label; and the places of the
-    definition's ``retain`` annotation. Retaining twice changes nothing more, and Karmada relies on it
-    (``objectwatcher.go`` compares the result with the member). Nothing is kept of what cannot be read in the member's
-    object, for an error would repeat for ever.
+    These are replica counts, if the template carries the label `RETAIN_REPLICAS`; replica counts and suspend switches
+    that the template leaves unset; the queue's fields of an object with its label; and the places of the definition's
+    ``retain`` annotation. Retaining twice changes nothing more. Karmada relies on it (``objectwatcher.go`` compares the
+    result with the member). Values that cannot be read in the member's object are not kept, because the error would
+    repeat for ever.
     """
     retained = desired
     for _, step in retain_steps(definition, desired, observed):
@@ -62,7 +62,7 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
 
 
 def retain_steps(definition: Definition, desired: Object, observed: Object) -> Iterator[tuple[Step, Object]]:
-    """Yield the object after each step of `retain`; raises QueryError."""
+    """Yield the object after each step of `retain`. Raises QueryError."""
     places = Correspondence(definition, desired, observed)
     # Switches before counts: Karta's own Sandbox counts 0 pods while its switch `.spec.operatingMode` is Suspended.
     retained = _retain_switches(definition, places, desired)
@@ -75,7 +75,7 @@ def retain_steps(definition: Definition, desired: Object, observed: Object) -> I
     for rule in definition.annotations.retained:
         retained = _followed(rule, places, retained, observed)
         yield rule, retained
-    if retained is not before:  # a part that the annotation has filled in may leave counts unset, too
+    if retained is not before:  # a part filled in by the annotation may leave counts unset, too
         yield "counts", _retain_scale(definition, retained, desired, observed)
 
 
@@ -100,7 +100,7 @@ def switches(components: Iterable[Component]) -> Iterable[Query]:
 def _retain_switches(definition: Definition, places: Correspondence, desired: Object) -> Object:
     retained = desired
     for query in switches(definition.components):
-        # A template with a value in every place needs nothing of the member, and comparing the two is the slow part.
+        # A template with a value in every place needs nothing of the member. Comparing the two is the slow part.
         if None in places.values(query, retained):
             for place, value in places.shared(query, retained):
                 if get(retained, place) is None:
@@ -109,15 +109,15 @@ def _retain_switches(definition: Definition, places: Correspondence, desired: Ob
 
 
 def is_queued(definition: Definition, obj: Object) -> bool:
-    """Return whether an object has the label of a queue, in a kind that can be suspended."""
+    """Return whether an object has the label of a queue and its kind can be suspended."""
     return bool(definition.suspend) and any(label(obj, name) for name in definition.annotations.queue_labels)
 
 
 def _keep_queued(definition: Definition, places: Correspondence, template: Object, observed: Object) -> Object:
-    """Return the template with the member's switches and what the queue has added to its pods.
+    """Return the template with the member's switches and the queue's additions to its pods.
 
-    A member without a switch means the value that resumes. The template's own values prevail in its pods: a queue only
-    adds what is not there.
+    If the member has no switch, the value that resumes applies. In the pods the template's own values prevail: a queue
+    only adds missing fields.
     """
     kept = template
     for component in definition.components:
@@ -128,12 +128,13 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
     actions = [(action, unless_broken(action.path.evaluate, observed)) for action in definition.suspend]
     is_held = all(found is not None and all(value == action.value for value in found) for action, found in actions)
     # API servers refuse to change where the pods of a Job run until it is suspended and its start time is gone
-    # (``validateJobUpdate`` in ``pkg/registry/batch/job``), which the controller clears once it is suspended.
+    # (``validateJobUpdate`` in ``pkg/registry/batch/job``). The controller clears the start time once the Job is
+    # suspended.
     is_held = is_held and get(observed, _START) is None
     for fields in definition.queued:
         if is_held and not fields.while_held:
             continue
-        # Not strict: pods that a definition computes have no place where a queue could write.
+        # Not strict, because pods that a definition computes have no place for a queue to write to.
         for place, value in places.shared(fields.query, kept, strict=False):
             if isinstance(get(kept, place[: -fields.missing]), dict):
                 kept = set_value(kept, place, united(get(kept, place), value))
@@ -176,7 +177,7 @@ def _with_unset(rule: Unset, ours: JSON, theirs: JSON, owner: JSON) -> JSON:
         return united(ours, theirs, rule.by, is_kept) or ours
     if not is_kept(theirs):
         return ours
-    # Go writes an empty text for an unset field of its types, unless they have omitempty.
+    # Go writes an empty text for an unset field without omitempty.
     ours = None if ours == "" else ours
     if rule.value is not None:
         return unless_broken(rule.value.first, owner) if ours is None else ours
@@ -188,19 +189,19 @@ def _scales(definition: Definition, obj: Object) -> _Scales:
 
 
 def _scales_of_member(definition: Definition, observed: Object) -> _Scales:
-    """Return the counts of those components that can be read: what is wrong in one takes no other to its template."""
+    """Return the counts of every readable component. An error in one does not affect the others."""
     parts = (replace(definition, components=(component,)) for component in definition.components if component.pods)
     return {key: scale for part in parts for key, scale in (unless_broken(_scales, part, observed) or {}).items()}
 
 
 def _left_scales(definition: Definition, template: Object) -> _Scales:
-    """Return the counts of a template, none if it leaves none of them to the members."""
+    """Return the counts of a template, or none if it leaves none of them to the members."""
     is_asked = label(template, RETAIN_REPLICAS) == "true" or leaves_count_unset(definition, template)
     return _scales(definition, template) if is_asked else {}
 
 
 def _retain_scale(definition: Definition, template: Object, desired: Object, observed: Object) -> Object:
-    """Return the template, which the desired object has become, with the counts that belong to the member."""
+    """Return the template (the desired object so far) with the member's own counts."""
     ours = unless_broken(_left_scales, definition, template)
     if ours is None:
         _left_scales(definition, desired)  # what is wrong in the template itself is an error
@@ -213,7 +214,7 @@ def _retain_scale(definition: Definition, template: Object, desired: Object, obs
         for place, source in _pairs(scale, member.get(instance)):
             target = _counterpart(place.path, source.path)
             is_left = leaves_replicas and target == place.path
-            # A bound that the template dropped is gone: kept, it could never be lifted again.
+            # A bound that the template dropped is gone. If it were kept, it could never be lifted again.
             if is_left or (place is scale.count and _leaves_unset(retained, place, target)):
                 value = source.raw(observed)
                 if target == place.path:
@@ -224,7 +225,7 @@ def _retain_scale(definition: Definition, template: Object, desired: Object, obs
 
 
 def _with_counted(definition: Definition, template: Object, values: Mapping[Path, JSON]) -> Object:
-    """Return the template with those values that are counts at their places: some fields count only next to others."""
+    """Return the template with those values that are counts at their places. Some fields count only next to others."""
     if not values:
         return template
     written = _written(template, values)
@@ -240,10 +241,10 @@ def _written(template: Object, values: Mapping[Path, JSON]) -> Object:
 
 
 def _counterpart(place: Path, source: Path) -> Path:
-    """Return where in the template a count of the member is: at the same field of the same instance.
+    """Return the template's path for a count of the member: the same field of the same instance.
 
-    Instances may be at other indices, or under other keys (``worker``, ``Worker``). Where the two have their counts
-    in different fields, such as the old and the new name of one, the template's field is not the counterpart.
+    Instances may be at other indices, or under other keys (``worker``, ``Worker``). If the two have their counts in
+    different fields, such as the old and the new name of a field, the template's field is not the counterpart.
     """
     if len(place) == len(source) and place[-1:] == source[-1:]:
         return place
@@ -255,13 +256,13 @@ def _counterpart(place: Path, source: Path) -> Path:
 
 
 def _leaves_unset(desired: Object, place: Location, target: Path) -> bool:
-    """Return whether a template has the place and no value in it; a dropped autoscaler leaves no place behind."""
+    """Return whether a template has the place without a value. A dropped autoscaler leaves no place behind."""
     unset = place.raw(desired) is None and get(desired, target) is None
     return unset and get(desired, target[:-1]) is not None
 
 
 def _pairs(scale: ScaleLocation, member: ScaleLocation | None) -> Iterator[tuple[Location, Location]]:
-    """Yield the places of the same meaning in both objects; next to replicas, bounds do not count."""
+    """Yield the places with the same meaning in both objects. If there are replicas, bounds do not count."""
     if member is None:
         return
     pairs = [(scale.replicas, member.replicas)]

@@ -23,15 +23,15 @@ _ADVICE = (
     "replicaSchedulingType Duplicated runs the whole of it in every cluster"
 )
 _LONGEST = 120
-"""How much of an expression a message repeats."""
+"""The most characters of an expression that a message repeats."""
 
 
 def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object:
-    """Return the object with a total of ``replicas`` pods, itself when it has that many already.
+    """Return the object with a total of ``replicas`` pods, or the object itself if it has that many already.
 
-    The elastic pod sets share what the others leave, in proportion to what they have today. A number that cannot be
-    reached is an error with the reason, never a number near it. A default that is the number is written, because Retain
-    keeps the member's count where the template has none.
+    The elastic pod sets share the pods that the others leave, in proportion to their present counts. A number that
+    cannot be reached is an error with the reason, never a number near it. A default that equals the number is written,
+    because Retain keeps the member's count if the template has none.
     """
     scales = scale_locations(definition, obj)
     is_reached = replicas == sum(scale.pod_set.replicas for scale in scales)
@@ -65,9 +65,9 @@ def revision_reads(definition: Definition, projection: Projection) -> None:
 def elastic_pod_sets(definition: Definition, scales: Sequence[ScaleLocation]) -> frozenset[str]:
     """Return the names of the pod sets whose count may change.
 
-    Those of the components and instances in the ``elastic`` annotation, which are none with ``none``; without it a
-    lone pod set, else those of components with bounds, else those with more than one replica: a master of one is meant
-    to stay alone.
+    The ``elastic`` annotation names their components and instances (``none`` for none). Without it, a lone pod set is
+    elastic, else the components with bounds, else the pod sets with more than one replica: a single master should stay
+    alone.
     """
     annotations, sets = definition.annotations, [scale.pod_set for scale in scales]
     if annotations.elastic is not None:
@@ -92,7 +92,7 @@ def _shared(
 
 
 def _expressions(definition: Definition, targets: Sequence[ScaleTarget]) -> str:
-    """Return the expressions that count the pods which were to change."""
+    """Return the expressions that count the pods to be changed."""
     moved = {scale.pod_set.component for target in targets for scale in target.scales}
     counts = {part.name: part.replicas or part.min_replicas for part in definition.components if part.name in moved}
     return ", ".join(f"`{_shortened(count.text)}` of {name}" for name, count in counts.items() if count)

@@ -41,7 +41,7 @@ class PodNode(NamedTuple):
         return any(get(each, ("status",)) == "True" for each in ready)
 
     def to_json(self) -> Wire:
-        """Return its name, place and state.
+        """Return its name, node and state.
 
         >>> PodNode({"metadata": {"name": "web-0"}, "status": {"phase": "Pending"}}).to_json()
         {'name': 'web-0', 'phase': 'Pending', 'ready': False}

@@ -1,7 +1,7 @@
 """AggregateStatus: one status for the template from the statuses of the member clusters.
 
-The order of work: each cluster's status (`member_status`), merged field by field (`merge`, `reduce`);
-then what the template's own status allows (`status_history`).
+First each cluster's status is prepared (`member_status`) and merged field by field (`merge`, `reduce`). Then the
+template's own status limits the result (`status_history`).
 """
 
 from collections.abc import Sequence
@@ -21,17 +21,18 @@ __all__ = ["aggregate_status", "aggregation_reads"]
 
 
 def aggregate_status(definition: Definition, obj: Object, items: Sequence[StatusItem]) -> Object:
-    """Return the template with the merged status, itself when nothing changes.
+    """Return the template with the merged status, or itself if nothing changes.
 
-    A single report is taken as it is, several are merged. Clusters that do not report change nothing; without any
-    cluster the counters are 0. The template's present status limits the next one, and one that has come to its outcome
+    A single report is taken as it is, several are merged. Clusters that do not report change nothing. Without any
+    cluster the counters are 0. The template's present status limits the next one. A status that has come to its outcome
     is left alone.
     """
     before = obj.get("status")
-    # One that has ended is left alone: API servers reject a change of a finished Job's status (`validateJobStatus`).
+    # A status that has ended is left alone: API servers reject changes of a finished Job's status
+    # (`validateJobStatus`).
     merged = None if has_ended(definition, before) else _merged(definition, obj, items)
     status = None if merged is None else next_status(definition, obj, merged, items)
-    # Without a patch Karmada writes nothing; an empty status added to a template without one would be a write.
+    # Without a patch Karmada writes nothing, but an empty status added to a template without one would be a write.
     return obj if status is None or equal(status, before or {}) else {**obj, "status": status}
 
 
@@ -43,7 +44,7 @@ def aggregation_reads(definition: Definition, projection: Projection) -> None:
 
 
 def _merged(definition: Definition, template: Object, items: Sequence[StatusItem]) -> dict[str, JSON] | None:
-    """Return the status of all clusters, None when no cluster reports."""
+    """Return the status of all clusters, or None if no cluster reports."""
     if not items:
         before = template.get("status")
         if not isinstance(before, dict) or has_outcome(definition, template):

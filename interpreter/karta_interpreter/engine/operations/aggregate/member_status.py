@@ -1,4 +1,4 @@
-"""What each member cluster reports, made ready to be merged."""
+"""Prepares the reports of the member clusters for merging."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
@@ -27,22 +27,22 @@ _GENERATIONS = {*BOOKKEEPING, "observedGeneration"}
 _REMOVED = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
 
 _Removed: TypeAlias = dict[str | None, "_Removed | None"]
-"""What is removed below a value, by fields and under None by elements; a field that is None is removed itself."""
+"""The removals below a value: by fields, and under None by elements. A field mapped to None is removed itself."""
 
 
 class MemberReport(NamedTuple):
-    """The status of one cluster, and what the definition makes of it; ``severity`` is a sort key, worst first."""
+    """The status of one cluster and its matches in the definition. ``severity`` is a sort key, worst first."""
 
     cluster: str
     status: Object
     matched: tuple[Status, ...] = (Status.UNDEFINED,)
     severity: tuple[int, ...] = (_RANK[Status.UNDEFINED],)
     reported: Object | None = None
-    """The status as it came; ``status`` is without what is not merged."""
+    """The status as reported. ``status`` contains only the fields to merge."""
 
 
 class Part(NamedTuple):
-    """One cluster's value of one status field; None where the cluster does not have it."""
+    """One cluster's value of one status field, or None if the cluster lacks it."""
 
     report: MemberReport
     value: JSON
@@ -51,10 +51,10 @@ class Part(NamedTuple):
 def reports_of(definition: Definition, template: Object, items: Iterable[StatusItem]) -> list[MemberReport]:
     """Return the reports to merge, in the order of cluster names.
 
-    A cluster without a status is left out, unless all others have completed: the workload as a whole has not, as long
-    as one of its clusters has not reported.
+    A cluster without a status is left out unless all others have completed. The workload as a whole has not completed
+    as long as one of its clusters has not reported.
     """
-    # Karmada sorts them already; a caller of the command line or of a script may not, and the order decides texts.
+    # Karmada sorts them already. A caller of the command line or of a script may not, and the order decides texts.
     removed = _removed(definition)
     reports = [_report(definition, template, removed, item) for item in sorted(items, key=lambda item: item.cluster)]
     reporting = [report for report in reports if report.status]
@@ -66,13 +66,13 @@ def _report(definition: Definition, template: Object, removed: _Removed, item: S
     if not isinstance(item.status, dict | None):
         message = f"the status of cluster {item.cluster} must be an object, but is {type_name(item.status)}"
         raise InterpretationError(message, code=400)
-    # Flux' CRDs give a new object a status in which no generation has been observed: it is none.
+    # The CRDs of Flux give a new object a status without an observed generation, which does not count as a status.
     is_unseen = (observed_generation(item.status) or 0) < 1
     if not item.status or (is_unseen and item.status.keys() <= _GENERATIONS):
         return MemberReport(item.cluster, {})
-    # What InterpretStatus adds is read by `status_history`, and is not a part of the template's status.
+    # `status_history` reads the fields that InterpretStatus adds. They are not part of the template's status.
     status: Object = {key: value for key, value in item.status.items() if key not in BOOKKEEPING}
-    # The member's object as far as it is known: without a generation that it does not report.
+    # The known part of the member's object: without a generation that it does not report.
     metadata = template.get("metadata")
     known = metadata if isinstance(metadata, dict) else {}
     metadata = {**known, "generation": item.status.get("generation")}
@@ -80,13 +80,13 @@ def _report(definition: Definition, template: Object, removed: _Removed, item: S
     severity = tuple(sorted(_RANK[each] for each in matched))
     if removed:
         status = _without(status, removed)
-    # The template's own one is that of `status_history`, which reads the members' from their items.
+    # `status_history` sets the template's own generation, and reads the members' generations from their items.
     status = {key: _without_generations(value) for key, value in status.items()}
     return MemberReport(item.cluster, status, matched, severity, item.status)
 
 
 def _without_generations(value: JSON) -> JSON:
-    """Return a value without the generations that a member has observed, as in conditions: it counts for itself."""
+    """Return a value without observed generations, as in conditions: each member counts its own."""
     if type(value) is dict:
         return {key: _without_generations(part) for key, part in value.items() if key != "observedGeneration"}
     return list(map(_without_generations, value)) if type(value) is list else value
@@ -109,7 +109,7 @@ def _add(removed: _Removed, path: Sequence[str | None]) -> None:
 
 
 def _without(value: JSON, removed: _Removed) -> JSON:
-    """Return a value without all that is removed, by one walk: there may be many rules, clusters and elements."""
+    """Return a value after all removals, in one walk: there may be many rules, clusters and elements."""
     if isinstance(value, list):
         below = removed.get(None)
         return [_without(element, below) for element in value] if below else value

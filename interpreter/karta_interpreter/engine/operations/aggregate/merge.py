@@ -27,7 +27,7 @@ from karta_interpreter.engine.operations.aggregate.reduce import (
 )
 
 _REVISION = frozenset({"currentRevision", "updateRevision", "currentReplicas"})
-"""The fields of a roll-out that only have a meaning together, as in the status of a StatefulSet."""
+"""The fields of a roll-out that only have a meaning together, as in a StatefulSet's status."""
 
 UNTIL_THE_END = frozenset({Status.RUNNING, Status.SUSPENDED})  # neither is so any more when a cluster has completed
 _SOUNDS_LIKE_FAILURE = ("fail", "error", "degraded", "stalled", "timeout", "exceeded")
@@ -51,7 +51,7 @@ class Merging:
         return self._objects(("status",), [Part(report, report.status) for report in reports])
 
     def value(self, path: PathPattern, present: Present, asked: Sequence[Part]) -> JSON:
-        """Return the merged value of one field, None for none; ``asked`` are the clusters that could have it."""
+        """Return the merged value of one field, None for none. ``asked`` are the clusters that could have it."""
         values, is_everywhere = [part.value for part in present.values()], len(present) == len(asked)
         if not values:
             return None
@@ -87,8 +87,8 @@ class Merging:
         present = _present(parts)
         between = _between_revisions(parts)
         revision = _present(between)
-        # The keys of a map are names, such as those of nodes, of which a cluster has its own. The absence of any other
-        # field counts: where one cluster has no end time, not all have ended.
+        # The keys of a map are names, such as names of nodes, and each cluster has its own. For any other field absence
+        # counts: if one cluster has no end time, not all have ended.
         is_map = len(path) > 1 and all(isinstance(value, dict) for part in parts for value in part.value.values())
         merged: dict[str, JSON] = {}
         for key, found in present.items():
@@ -118,7 +118,7 @@ class Merging:
         return [self._objects((*path, None), same) for same in named.values()]
 
     def _held(self, lists: Sequence[Part]) -> list[Part]:
-        """Return the conditions that hold for the whole, as True ones do, and those that are not mapped."""
+        """Return the conditions that hold for the whole, as True ones do, and the conditions that are not mapped."""
         true = [
             Part(part.report, [{"type": name, "status": "True"} for name in map(self._mapped_type, part.value) if name])
             for part in lists
@@ -132,7 +132,7 @@ class Merging:
 
 
 def _present(parts: Sequence[Part]) -> dict[str, Present]:
-    """Return the values of each field; there may be hundreds of clusters, each with fields of its own."""
+    """Return the values of each field. There may be hundreds of clusters, each with its own fields."""
     present: dict[str, Present] = {}
     for position, part in enumerate(parts):
         for key, value in part.value.items():
@@ -143,12 +143,12 @@ def _present(parts: Sequence[Part]) -> dict[str, Present]:
 
 
 def of_all(present: Present, asked: Sequence[Part], absent: JSON) -> list[Part]:
-    """Return the values of all clusters, ``absent`` for those that do not have the field."""
+    """Return the values of all clusters, with ``absent`` for clusters that lack the field."""
     return [present.get(position) or Part(part.report, absent) for position, part in enumerate(asked)]
 
 
 def _between_revisions(parts: Sequence[Part]) -> list[Part]:
-    """Return the worst cluster that goes from one revision to another, and those that do the same."""
+    """Return the worst cluster that goes from one revision to another, and the clusters that do the same."""
     rolling: list[tuple[tuple[str, str], Part]] = []
     for part in parts:
         current, update = part.value.get("currentRevision"), part.value.get("updateRevision")
@@ -161,7 +161,7 @@ def _between_revisions(parts: Sequence[Part]) -> list[Part]:
 
 
 class Polarity:
-    """What a definition makes of condition types; ``completes``: the kind runs to completion."""
+    """The meaning of condition types in a definition. ``completes``: the kind runs to completion."""
 
     def __init__(self, definition: Definition) -> None:
         self._rules = definition.annotations.aggregate
@@ -172,24 +172,24 @@ class Polarity:
         self._meanings: dict[tuple[str, JSON], set[Status]] = {}
         for status, matchers in mappings.items():
             for condition in (condition for matcher in matchers for condition in matcher.conditions):
-                # Under None by the type alone. A matcher without a status takes any, and is read as the usual "True".
+                # Under None by the type only. A matcher without a status takes any, and is read as the usual "True".
                 for value in (None, condition.status or "True"):
                     self._meanings.setdefault((condition.type, value), set()).add(status)
 
     def means(self, name: str, status: JSON = None) -> set[Status]:
-        """Return to what a status of a type is mapped, or any of its statuses."""
+        """Return the statuses to which a status of a type, or any status of it, is mapped."""
         return self._meanings.get((name, status), set())
 
     def fails(self, name: str, status: JSON) -> bool:
-        """Return whether a status of a type is mapped to Failed or Degraded; an absent one is not."""
+        """Return whether a status of a type is mapped to Failed or Degraded. An absent one is not."""
         return status is not None and not FAILING.isdisjoint(self.means(name, status))
 
     def holds_anywhere(self, name: str) -> bool:
-        """Return whether a type is only written where it is true: that other clusters lack it says nothing."""
+        """Return whether a type is written only if it is true. Its absence in other clusters then says nothing."""
         return self._rules.get(("status", "conditions", name)) is AggregateRule.ANY
 
     def may_complete(self, name: str) -> bool:
-        """Return whether a type may mean that the workload has completed, which a silent cluster forbids."""
+        """Return whether a type may mean that the workload has completed. A silent cluster rules that out."""
         return self._completes_by_expression or Status.COMPLETED in self.means(name)
 
 
@@ -204,7 +204,7 @@ def are_conditions(elements: Sequence[JSON]) -> bool:
 def _conditions(polarity: Polarity, parts: Sequence[Part]) -> list[JSON]:
     """Return the merged conditions, in the order in which the clusters first name their types."""
     reports = [part.report for part in parts]
-    # Of a type that is there twice the last one counts, as Karta's status rules read them.
+    # If a type occurs twice, the last one counts, as in Karta's status rules.
     found: dict[str, Present] = {}
     for position, part in enumerate(parts):
         for condition in filter(None, part.value):
@@ -223,7 +223,7 @@ def _conditions(polarity: Polarity, parts: Sequence[Part]) -> list[JSON]:
 
 
 class _Asked(NamedTuple):
-    """The clusters that count for a condition, by their positions; ``any_fails``: one of them is in trouble."""
+    """The positions of the clusters that count for a condition. ``any_fails``: one of them is in trouble."""
 
     positions: frozenset[int]
     any_fails: bool
@@ -233,21 +233,21 @@ def _asked(reports: Sequence[MemberReport], may_complete: bool, ends: bool) -> _
     # A cluster without a status only keeps the workload from being complete.
     counted = [position for position, report in enumerate(reports) if may_complete or report.status]
     if ends:
-        # What has completed neither runs nor is suspended any more, and does not count against the others that do.
+        # A completed cluster neither runs nor is suspended any more, and does not count against the others that do.
         counted = [position for position in counted if Status.COMPLETED not in reports[position].matched] or counted
     any_fails = any(not FAILING.isdisjoint(reports[position].matched) for position in counted)
     return _Asked(frozenset(counted), any_fails)
 
 
 def _condition(polarity: Polarity, name: str, known: Present, asked: _Asked) -> JSON:
-    """Merge the conditions of one type, which are ``known`` by the positions of their clusters."""
+    """Merge the conditions of one type, ``known`` by the positions of their clusters."""
     parts = [part for position, part in known.items() if position in asked.positions]
     status = _status(polarity, name, parts, asked)
     if status is None:
         return None
     contributing = [part for part in parts if part.value["status"] == status]
     worst = min(contributing, key=_worst_first).value
-    # The message names its clusters, so that a user knows where to look; there is one condition for all of them.
+    # The message names its clusters so that a user knows where to look. There is one condition for all of them.
     message = "; ".join(map(_message, contributing))
     condition = {**worst, "message": message[:_LONGEST_MESSAGE]}
     for key in dict.fromkeys(key for part in contributing for key, value in part.value.items() if is_time(value)):
@@ -263,10 +263,11 @@ def _status(polarity: Polarity, name: str, parts: Sequence[Part], asked: _Asked)
     if "True" in statuses and polarity.holds_anywhere(name):
         return "True"
     mapped = [status for status in statuses if polarity.means(name, status)]
-    # Mapped to waiting alone, it holds for the whole as soon as it does somewhere; the least by name, for any order.
+    # If it is mapped only to waiting, it holds for the whole as soon as it holds somewhere. The least status by name is
+    # taken, so that the order does not matter.
     if going_on := [status for status in mapped if polarity.means(name, status) <= TRANSITIONAL]:
         return min(going_on)
-    # Work goes on while it does in one cluster: in a job, and not readiness.
+    # Work goes on while it does in one cluster. That applies to a job, but not to readiness.
     runs_somewhere = polarity.completes and Status.RUNNING in polarity.means(name) and "running" in name.lower()
     if runs_somewhere and "True" in statuses and not asked.any_fails:
         return "True"

@@ -1,4 +1,4 @@
-"""Many values of one field become one, by the rule that a definition names."""
+"""Reduces the values of one field to one, by the rule that a definition names."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -11,18 +11,18 @@ from karta_interpreter.base.k8s.quantity import Quantity, parse_duration
 from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, type_name
 from karta_interpreter.definitions.karta.annotations import AggregateRule
 
-# API servers read larger integers as floating-point numbers, which no CRD takes for an integer.
+# API servers read larger integers as floating-point numbers, which no CRD accepts as integers.
 _LEAST, _LARGEST = -(2**63), 2**63 - 1
 
 WORST_FIRST = frozenset({AggregateRule.WORST, AggregateRule.UNION})
-"""The rules that take the values of the clusters that are worst off first."""
+"""The rules that take the values of the worst clusters first."""
 
 
 def reduce_values(rule: AggregateRule, values: Sequence[JSON]) -> JSON:
     """Return the one value that the rule makes of one or more, in the order of cluster names or `WORST_FIRST`.
 
-    Empty text is not a value to rules that compute, which return None without any other; to `FIRST` and `WORST` it is
-    the last choice.
+    Rules that compute ignore empty text, and return None without another value. For `FIRST` and `WORST` it is the last
+    choice.
 
     >>> reduce_values(AggregateRule.SUM, ["500m", "1500m", ""])
     '2'
@@ -34,9 +34,9 @@ def reduce_values(rule: AggregateRule, values: Sequence[JSON]) -> JSON:
 
 
 def total(numbers: Sequence[JSON]) -> JSON:
-    """Return the sum of some numbers; the largest int32 stands for "unlimited" in Kubernetes, and stays it.
+    """Return the sum of some numbers. The largest int32 stands for "unlimited" in Kubernetes, and stays unchanged.
 
-    Raises InterpretationError when JSON cannot hold the sum: one that is not finite, or is too large for an int64.
+    Raises InterpretationError if JSON cannot hold the sum: it is not finite, or too large for an int64.
 
     >>> total([1, 2]), total([2147483647, 2147483647])
     (3, 2147483647)
@@ -54,37 +54,37 @@ def total(numbers: Sequence[JSON]) -> JSON:
 
 def is_time(value: JSON) -> bool:
     """Return whether a value is an RFC 3339 time, as Kubernetes writes them."""
-    # Every text of a status is asked; the cache keeps those that can be times, not a thousand long messages.
+    # Every text of a status is tested. The cache keeps only texts that can be times, not a thousand long messages.
     return isinstance(value, str) and len(value) <= _LONGEST_TIME and _time(value) is not None
 
 
 def is_start(field: str) -> bool:
-    """Return whether a field of that name is the time of a start, as ``startTime``."""
+    """Return whether a field of that name is a start time, such as ``startTime``."""
     return field.lower().startswith("start")
 
 
 def is_end(field: str) -> bool:
-    """Return whether a field of that name is the time of an end, as ``completionTime``."""
+    """Return whether a field of that name is an end time, such as ``completionTime``."""
     return field.lower().startswith(("complet", "finish", "end", "terminat"))
 
 
 def is_generation(field: str) -> bool:
-    """Return whether a field of that name is a generation, which every cluster counts for itself."""
+    """Return whether a field of that name is a generation. Every cluster counts its own."""
     return field.endswith(("generation", "Generation"))
 
 
 def earliest(values: Sequence[JSON]) -> JSON:
-    """Return the earliest of some times, as it was written."""
+    """Return the earliest of some times, as written."""
     return min(values, key=_time_or_raise)
 
 
 def latest(values: Sequence[JSON]) -> JSON:
-    """Return the latest of some times, as it was written."""
+    """Return the latest of some times, as written."""
     return max(values, key=_time_or_raise)
 
 
 def reduce_times(field: str, values: Sequence[JSON], *, is_complete: bool) -> JSON:
-    """Return the time of all clusters: the first start, the last end when all have one, the last of any other."""
+    """Return the time of all clusters: the first start, the last end if all have one, or the last of other times."""
     if is_end(field) and not is_complete:
         return None
     return earliest(values) if is_start(field) else latest(values)
@@ -105,7 +105,7 @@ def _time(text: str) -> datetime | None:
 
 
 def _misfit(value: JSON, what: str) -> InterpretationError:
-    """Return the error about a value without the value: messages and logs repeat no content of an object."""
+    """Return the error about a value. It omits the value because messages and logs repeat no content of an object."""
     return InterpretationError(f"{type_name(value)} is {what}")
 
 
@@ -117,7 +117,7 @@ def _time_or_raise(value: JSON) -> datetime:
 
 
 def is_number(value: JSON) -> bool:
-    """Return whether a value is a JSON number; a boolean is not."""
+    """Return whether a value is a JSON number. A boolean is not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -131,16 +131,16 @@ def _quantity(value: JSON) -> Quantity:
 
 
 def _amount(value: JSON) -> Quantity:
-    """Return a number, a quantity or a Go duration, in seconds, as something to compare.
+    """Return a number, a quantity or a Go duration (in seconds) as a comparable amount.
 
-    Go ends every duration that it prints with ``s``, which no quantity does: ``5m`` is five thousandths.
+    Go ends every duration that it prints with ``s``, and no quantity ends with ``s``: ``5m`` is five thousandths.
     """
     seconds = parse_duration(value) if isinstance(value, str) and value.endswith("s") else None
     return _quantity(value) if seconds is None else Quantity(seconds)
 
 
 def falls(before: JSON, now: JSON) -> bool:
-    """Return whether a counter, a number or a quantity, would fall or go.
+    """Return whether a counter, a number or a quantity, would fall or disappear.
 
     >>> falls(5, 3), falls("2Gi", "900Mi"), falls("2Gi", None), falls("hash", None)
     (True, True, True, False)
@@ -163,7 +163,7 @@ def _sum(values: Sequence[JSON]) -> JSON:
 
 
 def _all(values: Sequence[JSON], kind: type, otherwise: str) -> Sequence[JSON]:
-    """Return the values, which have to be of one type."""
+    """Return the values, which must have one type."""
     for value in values:
         if not isinstance(value, kind):
             raise _misfit(value, otherwise)
@@ -181,12 +181,12 @@ _COMPUTATIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
 _SELECTIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
     AggregateRule.ANY: lambda values: any(_all(values, bool, "neither true nor false")),
     AggregateRule.ALL: lambda values: all(_all(values, bool, "neither true nor false")),
-    # Go writes a text that is not there as an empty one.
+    # Go writes a missing text as an empty one.
     **dict.fromkeys(
         (AggregateRule.FIRST, AggregateRule.WORST),
         lambda values: next((value for value in values if value != ""), values[0]),
     ),
-    # Written from the last to the first, so that of a key the worst cluster's value stays.
+    # Written in reverse, so that the worst cluster's value of a key stays.
     AggregateRule.UNION: lambda values: {
         key: value[key] for value in reversed(_all(values, dict, "not an object")) for key in value
     },

@@ -1,8 +1,8 @@
-"""What the template's present status allows in the next one.
+"""Limits the next status by the template's present status.
 
 docs/operations.md has the rules: how a workload ends by the annotation ``outcomes``, to which API servers may hold a
-status, and what stays when clusters leave. The start of a kind with outcomes stays until the template is suspended, as
-API servers demand of a Job; any other kind may start again, in another cluster or after a failed attempt.
+status, and which fields stay when clusters leave. If a kind has outcomes, its start stays until the template is
+suspended, as API servers demand of a Job. Any other kind may start again, in another cluster or after a failed attempt.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,11 +42,11 @@ def has_ended(definition: Definition, status: JSON) -> bool:
 
 
 def next_status(definition: Definition, template: Object, merged: _Fields, items: Sequence[StatusItem]) -> _Fields:
-    """Return a merged status as the one that follows the template's present status."""
+    """Return a merged status as the successor of the template's present status."""
     before = template.get("status")
     known: Object = before if isinstance(before, dict) else {}
     status = _with_outcome(definition, merged, known, items)
-    # A member counts its generations for itself; they mean nothing here.
+    # Each member counts its own generations, which mean nothing here.
     status = {key: value for key, value in status.items() if key != "observedGeneration"}
     observed = _agreed_generation(items, generation(template))
     if observed is not None or "observedGeneration" in known:
@@ -63,7 +63,8 @@ def _with_outcome(definition: Definition, merged: _Fields, before: Object, items
         return merged
     reported = _true_conditions(merged)
     over = bool(items) and all(has_ended(definition, item.status) for item in items)
-    # The merged conditions may show an end too early: of those in outcomes only what `_outcome` returns is kept.
+    # The merged conditions may show an end too early. Of the conditions in outcomes, only those returned by `_outcome`
+    # are kept.
     outcome = _outcome(definition, reported, _true_conditions(before), over=over)
     others = [one for one in _conditions(merged) if one["type"] not in {*outcomes, *outcomes.values()}]
     status = {**merged, "conditions": [*others, *outcome.values()]} if outcome or _conditions(merged) else merged
@@ -73,14 +74,17 @@ def _with_outcome(definition: Definition, merged: _Fields, before: Object, items
 
 
 def _outcome(definition: Definition, reported: _Conditions, before: _Conditions, *, over: bool) -> _Conditions:
-    """Return the announcement and, when all parts have ended (``over``), the end: of what was announced, else bad."""
+    """Return the announcement and, if all parts have ended (``over``), the end.
+
+    An outcome that was announced comes first, then a bad one.
+    """
     outcomes, polarity = definition.annotations.outcomes, Polarity(definition)
     failing = [name for name in outcomes if polarity.fails(name, "True")]
     bound = [name for name in outcomes if outcomes[name] in before]
     bad = [name for name in failing if name in reported or outcomes[name] in reported]
     for name in (*bound, *bad, *(name for name in outcomes if name in reported)):
         announcement = outcomes[name]
-        # A bad end that was announced stays, even when the cluster that announced it no longer reports.
+        # A bad end that was announced stays, even if the cluster that announced it no longer reports.
         found = reported.get(announcement) or reported.get(name) or before[announcement]
         announced = {announcement: {**found, "type": announcement}}
         comes = over and (name in reported or name in failing)
@@ -101,10 +105,10 @@ def _conditions(status: JSON) -> list[Object]:
 
 
 def _agreed_generation(items: Sequence[StatusItem], current: int | None) -> JSON:
-    """Return the template's generation, as the members write theirs, when all have caught up with it; else None.
+    """Return the template's generation, in the members' type, if all members have caught up with it, else None.
 
-    As Karmada's native interpreter has it (``native/aggregatestatus.go``): a member is current when its controller
-    observed the member object's generation, and that object was made from the template's generation.
+    As in Karmada's native interpreter (``native/aggregatestatus.go``), a member is current if its controller observed
+    the member object's generation, and that object was made from the template's generation.
     """
     if not items or current is None:
         return None
@@ -119,7 +123,10 @@ def _agreed_generation(items: Sequence[StatusItem], current: int | None) -> JSON
 
 
 def _with_starts(definition: Definition, template: Object, status: dict[str, JSON], known: Object) -> dict[str, JSON]:
-    """API servers refuse a Job whose start moves or goes while it is to run, or that has ended before it."""
+    """Keep the start of the template's status.
+
+    API servers refuse a Job if its start moves or disappears while it should run, or if it ended before its start.
+    """
     starts = {key: value for key, value in known.items() if is_start(key) and is_time(value)}
     starts = {key: value for key, value in starts.items() if status.get(key) != value}
     if not starts or _is_suspended(definition, template):
@@ -129,7 +136,7 @@ def _with_starts(definition: Definition, template: Object, status: dict[str, JSO
 
 
 def _is_suspended(definition: Definition, template: Object) -> bool:
-    """Return whether a template has everywhere the values that the definition writes to suspend it."""
+    """Return whether a template has the suspending values of the definition at all their places."""
     try:
         places = [(path, action.value) for action in definition.suspend for path in action.path.paths(template)]
     except QueryError as error:
@@ -138,10 +145,10 @@ def _is_suspended(definition: Definition, template: Object) -> bool:
 
 
 def _with_known(definition: Definition, status: dict[str, JSON], known: Object) -> dict[str, JSON]:
-    """Put back counters that would fall or go, a 0 too, and what no member decides."""
+    """Restore counters that would fall or disappear (a 0 too), and the fields that no member decides."""
     for (_, *path), rule in definition.annotations.aggregate.items():
         place = tuple(step for step in path if step is not None)
-        # Elements of lists have no place of their own here: their order may be another one each time.
+        # List elements have no fixed place here, because their order may vary.
         if len(place) < len(path) or not isinstance(get(status, place[:-1]), dict | None):
             continue
         value, now = get(known, place), get(status, place)
@@ -151,7 +158,7 @@ def _with_known(definition: Definition, status: dict[str, JSON], known: Object) 
 
 
 def _with_required(definition: Definition, status: _Fields) -> _Fields:
-    """Add what an API server requires and no cluster gives, to the status itself and to objects that are there."""
+    """Add the fields that an API server requires and no cluster gives, to the status and to its existing objects."""
     for (_, *path), value in definition.annotations.required_status.items():
         if get(status, (*path,)) is None and isinstance(get(status, (*path[:-1],)), dict):
             status = set_value(status, (*path,), value)
@@ -159,14 +166,14 @@ def _with_required(definition: Definition, status: _Fields) -> _Fields:
 
 
 def has_outcome(definition: Definition, template: Object) -> bool:
-    """Return whether a template without outcomes has completed or failed; that stays true without clusters."""
+    """Return whether a template without outcomes has completed or failed, which stays true without clusters."""
     if definition.annotations.outcomes or not Polarity(definition).completes:
         return False
     return not _ENDED.isdisjoint(match_status(definition, template).matched)
 
 
 def emptied(definition: Definition, status: Object) -> dict[str, JSON]:
-    """Return what is left of a status when there is no cluster any more; docs/operations.md has it as a table."""
+    """Return the rest of a status without any cluster. docs/operations.md has it as a table."""
     rules, projection = definition.annotations.aggregate, Projection()
     status_match_reads(definition, projection)
     read = projection.at("status")

@@ -1,1 +1,1 @@
-"""Which pods of a workload start together: where each pod belongs, its group, and how many the group waits for."""
+"""Which pods of a workload start together: where each pod belongs, its group, and the group's minimum."""

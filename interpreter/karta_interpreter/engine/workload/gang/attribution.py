@@ -1,7 +1,7 @@
-"""Which component, instance and replica of a workload a pod belongs to.
+"""Finds the component, instance and replica of a workload that a pod belongs to.
 
-The pods must be known to be the workload's, by their owners; selectors separate its components and nothing
-else. Source: `pkg/instructions/pod.go` of the Karta project.
+The caller must know from the owners that the pods belong to the workload. Selectors only separate its components.
+Source: `pkg/instructions/pod.go` of the Karta project.
 """
 
 import json
@@ -24,8 +24,8 @@ from karta_interpreter.languages.lua.go_numbers import shortest
 class Attribution:
     """Where a pod belongs.
 
-    ``instance`` is "" for a component without instances that have names; ``replica`` is None where neither the
-    component nor an owner of it has a `replicaSelector`, or the pod has no such key.
+    ``instance`` is "" for a component without named instances. ``replica`` is None if neither the component nor an
+    owner has a `replicaSelector`, or the pod does not have the selector's key.
     """
 
     component: str
@@ -34,14 +34,14 @@ class Attribution:
 
 
 def attribute(definition: Definition, obj: Object, pod: Object) -> Attribution:
-    """Return the place of a pod; raises ComponentNotFoundError as `component_of` and `instance_of`."""
+    """Return the place of a pod. Raises ComponentNotFoundError as `component_of` and `instance_of`."""
     component = component_of(definition, pod)
     instance, maker = instance_of(component, obj, pod), replica_maker(definition, component.name)
     return Attribution(component.name, instance, None if maker is None else extract_replica_key(maker, pod))
 
 
 def attribute_all(definition: Definition, obj: Object, pods: Iterable[Object]) -> tuple[Attribution, ...]:
-    """Return the place of each pod; raises one WorkloadError that names every pod without one."""
+    """Return the place of each pod. Raises one WorkloadError that names every pod without a place."""
     found: list[Attribution] = []
     failures: list[str] = []
     for pod in pods:
@@ -55,10 +55,13 @@ def attribute_all(definition: Definition, obj: Object, pods: Iterable[Object]) -
 
 
 def component_of(definition: Definition, pod: Object) -> Component:
-    """The first component whose selector recognises a pod, or the only one with pods; raises ComponentNotFoundError."""
+    """Return the first component with a matching selector, or the only one with pods.
+
+    Raises ComponentNotFoundError.
+    """
     leaves = definition.leaves
     found = (
-        # As `InferPodComponent` upstream does it: the only component needs no selector, and none is asked.
+        # As upstream in `InferPodComponent`: the only component needs no selector, and its selector is not evaluated.
         leaves[0] if len(leaves) == 1 else next((leaf for leaf in leaves if matches_component_type(leaf, pod)), None)
     )
     if found is None:
@@ -70,7 +73,7 @@ def component_of(definition: Definition, pod: Object) -> Component:
 
 
 def instance_of(component: Component, obj: Object, pod: Object) -> str:
-    """The instance of a pod, "" for one without a name; raises ComponentNotFoundError for an unknown one."""
+    """Return the instance of a pod, "" for one without a name. Raises ComponentNotFoundError for an unknown one."""
     ids = instance_ids(component, obj)
     if ids == UNNAMED:
         return ""
@@ -84,17 +87,17 @@ def instance_of(component: Component, obj: Object, pod: Object) -> str:
 
 
 def replica_maker(definition: Definition, component: str) -> Component | None:
-    """The component at whose level replicas are made: the nearest one upwards that has a `replicaSelector`."""
+    """Return the component that makes the replicas: the nearest one upwards with a `replicaSelector`."""
     lineage = definition.lineage(component)
     return next((each for each in lineage if each.selector.replica_key is not None), None)
 
 
 def matches_component_type(component: Component, pod: Object) -> bool:
-    """Whether a pod is recognised as one of a component, as it never is without `componentTypeSelector`.
+    """Return whether a pod is recognised as one of a component. It never is without `componentTypeSelector`.
 
-    The pod has all of `matchLabels`, and `keyPath` gives `value` or, where there is no value, anything but null.
-    As in Karta's library ``KEYPATH == value`` is asked as one expression: of a path like ``.a // .b`` without
-    parentheses it compares ``.b`` alone.
+    The pod must have all of `matchLabels`, and `keyPath` must give `value` or, without a value, anything but null. As
+    in Karta's library, ``KEYPATH == value`` is evaluated as one expression. For a path like ``.a // .b`` without
+    parentheses this compares only ``.b``.
     """
     selector = component.selector.component_type
     if selector is None or any(label(pod, name) != value for name, value in selector.labels.items()):
@@ -103,13 +106,13 @@ def matches_component_type(component: Component, pod: Object) -> bool:
         return bool(selector.labels)
     if selector.value is None:
         return any(found is not None for found in _ask(component, "keyPath", selector.key, pod))
-    # The line break ends a comment that the path may end in.
+    # The path may end in a comment, and the line break ends it.
     comparison = PodQuery(f"{selector.key.text}\n== {json.dumps(selector.value)}")
     return any(found is True for found in _ask(component, "keyPath", comparison, pod))
 
 
 def extract_replica_key(component: Component, pod: Object) -> str | None:
-    """The replica of a pod, None for one that names none: components may run without replicas."""
+    """Return the replica of a pod, or None if the pod names none: components may run without replicas."""
     path, field = component.selector.replica_key, "replicaSelector.keyPath"
     if path is None or all(value in (None, "") for value in _ask(component, field, path, pod)):
         return None
@@ -122,7 +125,7 @@ def extract_group_keys(component: Component, paths: Iterable[PodQuery], pod: Obj
 
 
 def passes_filters(component: Component, filters: Iterable[PodQuery], pod: Object) -> bool:
-    """Whether every filter gives true for a pod; anything else that a filter gives is not."""
+    """Return whether every filter gives true for a pod. Any other result counts as false."""
     return all(_single(component, "filters", each, pod) is True for each in filters)
 
 
@@ -136,16 +139,17 @@ def pod_name(pod: Object) -> str:
 
 
 def _key(component: Component, field: str, path: PodQuery, pod: Object) -> str:
-    """A single answer as text."""
+    """Return a single answer as text."""
     value = _single(component, field, path, pod)
     if isinstance(value, dict | list):
         raise _failure(component, field, path, pod, f"gives {type_name(value)}; a key is a text, number or boolean")
-    # Karta's library formats keys with Go's %v, which writes a float64 of the object unlike an int that jq computes.
+    # Karta's library formats keys with Go's %v, which writes a float64 of the object differently from an int that jq
+    # computes.
     return go_text(value, of_object=isinstance(value, int) and _is_read(path, pod))
 
 
 def _single(component: Component, field: str, path: PodQuery, pod: Object) -> JSON:
-    """The one answer that there must be, neither null nor empty."""
+    """Return the one required answer, neither null nor empty."""
     results = _ask(component, field, path, pod)
     if len(results) != 1:
         raise _failure(component, field, path, pod, f"gives {len(results)} results where one belongs")
@@ -162,7 +166,7 @@ def _ask(component: Component, field: str, path: PodQuery, pod: Object) -> list[
 
 
 def _is_read(path: PodQuery, pod: Object) -> bool:
-    """Whether the answer is a value of the pod and not one that the expression computes."""
+    """Return whether the answer is a value of the pod, not computed by the expression."""
     try:
         (location,) = path.query.locate_each(pod)
     except QueryError:
@@ -175,10 +179,10 @@ def _failure(component: Component, field: str, path: PodQuery, pod: Object, reas
 
 
 def go_text(value: str | bool | float, *, of_object: bool = True) -> str:
-    """A text, boolean or number as Go writes it.
+    """Return a text, boolean or number as Go writes it.
 
-    Every number of an object is a floating-point number to Go, and large ones get an exponent; whole numbers that
-    jq computes are integers, written as they are.
+    Go reads every number of an object as a floating-point number, and writes large ones with an exponent. Whole numbers
+    that jq computes are integers and are written as they are.
 
     >>> go_text(8080), go_text(1000000), go_text(1000000, of_object=False), go_text(True)
     ('8080', '1e+06', '1000000', 'true')

@@ -1,11 +1,11 @@
-"""Which pods of a workload are placed together or not at all, as plain data that a scheduler can use.
+"""Groups of pods that are placed together or not at all, as plain data for a scheduler.
 
-Source: `pkg/instructions` of the Karta project for rules and keys, `pkg/podgrouper` of the KAI Scheduler for what a
-scheduler makes of them. docs/library.md lists where the minimum members differ from theirs.
+Source: `pkg/instructions` of the Karta project for rules and keys, and `pkg/podgrouper` of the KAI Scheduler for the
+use of them in a scheduler. docs/library.md lists the differences in minimum members.
 
-Not all pods of a group may exist when its minimum is asked, so they are counted by the definition: all pods of the
-components whose pods get the same keys, of one instance where the keys separate instances, and of one replica where
-they separate replicas.
+Some pods of a group may not exist yet when its minimum is computed, so the definition counts them. Counted are all pods
+of the components whose pods get the same keys. If the keys separate instances, only one instance counts. If they
+separate replicas, only one replica counts.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,12 +30,14 @@ if TYPE_CHECKING:
 Keys = tuple[PodQuery, ...]
 
 _OTHER = "another-one"
-"""Written into a pod where a selector reads it: a key that changes with it separates what the selector separates."""
+"""Written into a pod at the place that a selector reads. A key that changes with it separates the same pods as the
+selector.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class SubGroup:
-    """The pods of a component, and of all below it that is not a subgroup of its own, within a pod group."""
+    """Part of a pod group: the pods of a component and of everything below it without a subgroup of its own."""
 
     component: str
     minimum: int
@@ -48,9 +50,9 @@ class PodGroup:
     """Pods that are placed together or not at all."""
 
     name: str
-    """That of the definition; together with ``keys`` unique in the workload."""
+    """The name in the definition. Together with ``keys`` it is unique in the workload."""
     minimum: int
-    """How many pods there must be room for at once, those that do not exist yet among them."""
+    """The number of pods that must fit at once, including pods that do not exist yet."""
     pods: tuple[Object, ...] = ()
     keys: tuple[str, ...] = ()
     sub_groups: tuple[SubGroup, ...] = ()
@@ -59,19 +61,19 @@ class PodGroup:
 
 @dataclass(frozen=True, slots=True)
 class EffectiveMember:
-    """The rule for a pod's group (`PodGroupingEffectiveComponent` of Karta), about its component or an owner of it."""
+    """The rule for a pod's group (Karta's `PodGroupingEffectiveComponent`), about its component or an owner of it."""
 
     pod_group: str
     rule: "PodGroupMember"
 
     @property
     def component(self) -> str:
-        """The component that the rule is about."""
+        """The component that the rule applies to."""
         return self.rule.component
 
 
 class _Grouped(NamedTuple):
-    """A pod of a group, where it belongs and the rule that brought it there."""
+    """A pod of a group, its place, and the rule that put it into the group."""
 
     pod: Object
     place: attribution.Attribution
@@ -79,7 +81,7 @@ class _Grouped(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Pods that a group is made of: all of a component, or one instance, or one replica of ``divided_by``."""
+    """Pods that form a group: all pods of a component, or one instance, or one replica of ``divided_by``."""
 
     component: str
     instance: str | None
@@ -87,11 +89,11 @@ class _Part(NamedTuple):
 
 
 def pod_groups(definition: Definition, obj: Object, pods: Iterable[Object]) -> tuple[PodGroup, ...]:
-    """The pod groups that the pods of a workload are in.
+    """Return the pod groups of a workload's pods.
 
-    With `podGroup` that is one, whether there are pods yet or not; with `podGroups` one for each group and keys that
-    a pod has, in the order of the pods; pods that no rule is about are in none. Raises WorkloadError for pods that
-    belong nowhere, for keys without a value, and where a group is one replica of a number that is not known.
+    `podGroup` gives one group, even without pods. `podGroups` gives one group for each combination of group and keys
+    that a pod has, in the order of the pods. Pods without a rule are not in a group. Raises WorkloadError if a pod
+    belongs nowhere, a key has no value, or a group is one replica and the number of replicas is unknown.
     """
     known = tuple(pods)
     places = attribution.attribute_all(definition, obj, known)
@@ -111,7 +113,7 @@ def pod_groups(definition: Definition, obj: Object, pods: Iterable[Object]) -> t
 
 
 def effective_member(definition: Definition, component: str, pod: Object) -> EffectiveMember | None:
-    """The first rule about a component or an owner whose filters the pod passes, None when it is in no group."""
+    """Return the first rule about a component or an owner with filters that the pod passes, None without a group."""
     for candidate in _candidates(definition, component):
         about = definition.component(candidate.component)
         if about is not None and attribution.passes_filters(about, candidate.rule.filters, pod):
@@ -120,7 +122,7 @@ def effective_member(definition: Definition, component: str, pod: Object) -> Eff
 
 
 def _candidates(definition: Definition, component: str) -> Iterator[EffectiveMember]:
-    """The rules that may decide on pods of a component: those about itself before those about its owner, and so on."""
+    """Yield the rules that may decide on pods of a component, its own rules first, then its owner's, and so on."""
     rules = [EffectiveMember(group.name, rule) for group in definition.gang.pod_groups for rule in group.members]
     return (each for about in definition.lineage(component) for each in rules if each.component == about.name)
 
@@ -131,7 +133,7 @@ def _whole(
     parts = [part.component for part in whole.sub_groups]
 
     def part_of(component: str) -> str | None:
-        """The subgroup of a component: its own, else the nearest of an owner's."""
+        """Return the subgroup of a component: its own, else the nearest owner's."""
         return next((owner.name for owner in definition.lineage(component) if owner.name in parts), None)
 
     members: dict[str | None, list[Object]] = {}
@@ -146,13 +148,13 @@ def _whole(
         for part in whole.sub_groups
         if minimums.get(part.component) or members.get(part.component)
     )
-    # Pods outside all subgroups are in the group, but it does not wait for them.
+    # Pods outside all subgroups are in the group, but the group does not wait for them.
     waits_for = sum(count for part, count in minimums.items() if part is not None or not parts)
     return PodGroup(whole.name, waits_for, tuple(pod for pod, _ in pods), (), sub_groups, whole.topology)
 
 
 def _minimum(definition: Definition, obj: Object, pods: Iterable[_Grouped]) -> int:
-    """The minimum members of the group that the pods are of."""
+    """Return the minimum members of the group that the pods belong to."""
     alike = {(one.place.component, one.place.instance, one.member): one for one in pods}
     parts = [part for one in alike.values() for part in _parts(definition, one)]
     total = 0
@@ -164,7 +166,7 @@ def _minimum(definition: Definition, obj: Object, pods: Iterable[_Grouped]) -> i
 
 
 def _parts(definition: Definition, one: _Grouped) -> Iterator[_Part]:
-    """The members of a pod's group that its keys determine."""
+    """Yield the members of a pod's group that its keys determine."""
     keys = one.member.rule.group_by
     for leaf in definition.leaves:
         own = leaf.name == one.place.component
@@ -177,8 +179,8 @@ def _parts(definition: Definition, one: _Grouped) -> Iterator[_Part]:
 
 
 def _is_grouped_apart(definition: Definition, leaf: Component, one: _Grouped) -> bool:
-    """Whether the pods of another component than the pod's are in other groups."""
-    # Its filters cannot be asked, as it may have no pod yet; so the first rule about it counts.
+    """Return whether the pods of another component are in other groups than the pod."""
+    # The filters cannot be evaluated because the component may have no pod yet. So its first rule counts.
     member, keys = next(_candidates(definition, leaf.name), None), one.member.rule.group_by
     if member is None or member.pod_group != one.member.pod_group or member.rule.group_by != keys:
         return True
@@ -199,7 +201,7 @@ def _per_replica(obj: Object, part: _Part, pods: int) -> int:
             "instances, whose scaleDefinition counts the replicas"
         )
     (scale,) = scales(maker, obj, UNNAMED)
-    replicas = max(minimum(scale), 1)  # 0 replicas have 0 pods, which 1 divides as well
+    replicas = max(minimum(scale), 1)  # 0 replicas have 0 pods, and 1 divides 0
     if pods % replicas:
         raise WorkloadError(
             f"definition {maker.definition}: the {pods} pods of component {part.component} cannot be divided among "
@@ -209,7 +211,7 @@ def _per_replica(obj: Object, part: _Part, pods: int) -> int:
 
 
 def divides_components(keys: Keys, component: Component, pod: Object) -> bool:
-    """Whether pods of a component have other keys than pods of another one."""
+    """Return whether pods of a component have other keys than pods of another one."""
     selector = component.selector.component_type
     if selector is None:
         return False
@@ -218,7 +220,7 @@ def divides_components(keys: Keys, component: Component, pod: Object) -> bool:
 
 
 def divides(keys: Keys, selector: PodQuery | None, pod: Object) -> bool:
-    """Whether pods for which a selector gives different values have different keys."""
+    """Return whether pods with different values of a selector have different keys."""
     if selector is None:
         return False
     try:
@@ -228,7 +230,7 @@ def divides(keys: Keys, selector: PodQuery | None, pod: Object) -> bool:
     places = [location.path for location in locations if location is not None]
     if places:
         return _changes(keys, places, pod)
-    # What a computed selector reads is unknown; a key with the same text gives the same.
+    # The places that a computed selector reads are unknown. A key with the same text gives the same value.
     return any(key.text == selector.text for key in keys)
 
 
@@ -238,7 +240,7 @@ def _changes(keys: Keys, places: Iterable[Path], pod: Object) -> bool:
         for place in places:
             changed = set_value(changed, place, _OTHER)
     except InterpretationError:
-        return False  # the pod has something else on the way, so that a key cannot read this place either
+        return False  # the pod has another value on the way, so a key cannot read this place either
     return any(_answer(key, changed) != _answer(key, pod) for key in keys)
 
 

@@ -1,9 +1,9 @@
-"""How many pods of a component, and of all that belongs to it, have to start together.
+"""Counts the pods of a component, and of everything below it, that have to start together.
 
-Karta documents a scale as counted across the whole workload. So the pods below a component are the sum over the
-components that have pods, and nothing is multiplied: `minimum_members`. Karta's own `CalculateSubtreeScale`
-(`pkg/instructions/gang_scheduling.go`) multiplies the scale of a component by that of its children, which is right
-only for a definition that counts children per parent: `subtree_scale`.
+Karta documents a scale as counted across the whole workload. So `minimum_members` sums the pods of the components below
+a component and multiplies nothing. Karta's own `CalculateSubtreeScale` (`pkg/instructions/gang_scheduling.go`)
+multiplies the scale of a component by the scale of its children. `subtree_scale` does the same, which is right only if
+a definition counts children per parent.
 """
 
 from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
@@ -16,10 +16,10 @@ from karta_interpreter.engine.workload.extraction import has_scale
 
 
 def minimum_members(definition: Definition, obj: Object, component: str, instance: str | None = None) -> int:
-    """The pods of a component and of all below it that have to start together, counted across the whole workload.
+    """Return how many pods of a component and below it have to start together, across the whole workload.
 
-    The minimum of each instance counts, its replicas where that is not set or 0, and one pod where neither is.
-    Pods that the object does not describe do not count. With ``instance`` only that one of the component itself
+    For each instance its minimum counts. If that is unset or 0, its replicas count, and without replicas one pod. Pods
+    that the object does not describe do not count. With ``instance``, only that instance of the component itself
     counts. Raises ComponentNotFoundError, and InterpretationError as
     `karta_interpreter.engine.evaluation.pods.pod_sets`.
     """
@@ -33,10 +33,11 @@ def minimum_members(definition: Definition, obj: Object, component: str, instanc
 
 
 def subtree_scale(definition: Definition, obj: Object, component: str, instance: str | None = None) -> int:
-    """The number that Karta's own library gives (`CalculateSubtreeScale`); `minimum_members` is the right one.
+    """Return the number of Karta's own library (`CalculateSubtreeScale`). `minimum_members` is the right one.
 
-    The scale of a component times the sum of its children's; a component without one takes over the sum, children
-    without one leave it at their owner's. Without any scale definition the instances that have pods are counted.
+    The scale of a component is multiplied by the sum of its children's. A component without a scale takes over the sum,
+    and children without a scale leave their owner's scale unchanged. Without any scale definition, the instances with
+    pods are counted.
     """
     chosen = _chosen(definition, obj, component, instance)
     count = _multiplied if any(has_scale(each) for each in definition.components) else _counted
@@ -44,7 +45,7 @@ def subtree_scale(definition: Definition, obj: Object, component: str, instance:
 
 
 def minimum(scale: Scale) -> int:
-    """Return how many units of an instance have to start together; a minimum of 0 is not a minimum."""
+    """Return how many units of an instance have to start together. A minimum of 0 does not count as one."""
     return scale.minimum or scale.effective
 
 
@@ -66,12 +67,12 @@ def _children(definition: Definition, component: Component) -> list[Component]:
 def _multiplied(definition: Definition, obj: Object, component: Component, instance: str | None) -> int:
     ids = instance_ids(component, obj) if has_scale(component) else ()
     own = sum(
-        scale.minimum or scale.replicas or 0  # upstream's `getEffectiveMinReplicas`: 0 where an owner has the scale
+        scale.minimum or scale.replicas or 0  # upstream's `getEffectiveMinReplicas`: 0 if an owner has the scale
         for name, scale in zip(ids, scales(component, obj, ids), strict=True)
         if instance in (None, name)
     )
     below = sum(_multiplied(definition, obj, child, None) for child in _children(definition, component))
-    # A factor of 0 means "not counted here" upstream, and does not make the product 0.
+    # A factor of 0 means "not counted here" upstream, and is skipped.
     return own * below or own or below
 
 
