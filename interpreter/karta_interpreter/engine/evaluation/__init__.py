@@ -1,1 +1,1 @@
-"""What a definition makes of an object: its pod sets, counts, pod templates and status."""
+"""Evaluates a definition on an object: its pod sets, counts, pod templates and status."""

@@ -1,4 +1,4 @@
-"""Evaluates an expression of a definition on an object; errors name the definition, component, field and reason."""
+"""Evaluates an expression of a definition on an object. Errors name the definition, component, field and reason."""
 
 from karta_interpreter.base.errors import InterpretationError, QueryError, QueryRaisedError
 from karta_interpreter.base.k8s.values import JSON, Object, type_name
@@ -8,7 +8,7 @@ from karta_interpreter.languages.jq.query import quoted
 
 
 def evaluate(component: Component, field: str, query: Query, obj: Object) -> list[JSON]:
-    """Return the outputs of an expression for the object; an error names definition, component, field and reason."""
+    """Return the outputs of an expression for the object. Errors name definition, component, field and reason."""
     try:
         return query.evaluate(obj)
     except QueryError as err:
@@ -18,28 +18,28 @@ def evaluate(component: Component, field: str, query: Query, obj: Object) -> lis
 
 
 def query_failure(component: Component, field: str, query: Query, err: QueryError) -> InterpretationError:
-    """The error of an expression that failed; the expression is named once, and not before its author's own words."""
+    """Return the error of a failed expression. It names the expression once, but not before its author's own words."""
     if isinstance(err, QueryRaisedError):
         return InterpretationError(f"{component}, {field}: {err}")
     return failure(component, field, query, str(err).removeprefix(f"{quoted(query.text)}: "))
 
 
 def failure(component: Component, field: str, query: Query, reason: str) -> InterpretationError:
-    """The error of an expression of a component that gives no usable answer."""
+    """Return the error of a component's expression that gives no usable answer."""
     return InterpretationError(f"{component}, {field} `{quoted(query.text)}`: {reason}")
 
 
 def mistyped(component: Component, field: str, query: Query, value: JSON, expected: str) -> InterpretationError:
-    """The error of an expression whose result has a wrong type."""
+    """Return the error of an expression with a result of a wrong type."""
     return failure(component, field, query, f"gives {type_name(value)} where {expected} belongs")
 
 
 def aligned(
     component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...], *, may_lack: bool = False
 ) -> list[JSON]:
-    """Return the outputs of an expression, one per instance; with ``may_lack`` null for each if there is no output.
+    """Return the outputs of an expression, one per instance, or with ``may_lack`` null for each if there is no output.
 
-    Karta pairs results with instance ids by position alone, so any other number of results is an error.
+    Karta pairs results with instance ids only by position, so any other number of results is an error.
     """
     results = evaluate(component, field, query, obj)
     if len(results) == len(ids):
@@ -57,21 +57,21 @@ def aligned(
 
 
 UNNAMED = ("",)
-"""The ids of a component without `instanceIdPath`: a single instance, which has no id."""
+"""The ids of a component without `instanceIdPath`: a single instance without an id."""
 
 
 def instance_ids(component: Component, obj: Object) -> tuple[str, ...]:
-    """The id of every instance, in the order of the object.
+    """Return the id of every instance, in the order of the object.
 
-    Ids must be strings, not empty and unique. (Karta's library lets the last of two equal ids win, which loses
-    a part of the workload.)
+    Ids must be strings, not empty and unique. (In Karta's library the last of two equal ids wins, which loses a part of
+    the workload.)
     """
     query = component.instance_ids
     if query is None:
         return UNNAMED
     ids = evaluate(component, "instanceIdPath", query, obj)
     for index, value in enumerate(ids):
-        # Null as well, which Karta's library converts to an empty string and then rejects.
+        # This includes null, which Karta's library converts to an empty string and then rejects.
         if type(value) is not str or not value:
             found = "an empty string" if value == "" else type_name(value)
             reason = f"result {index} is {found}; an instance id is a string that is not empty"
@@ -84,7 +84,7 @@ def instance_ids(component: Component, obj: Object) -> tuple[str, ...]:
 
 
 def positions(component: Component, obj: Object) -> tuple[str, ...]:
-    """The numbers of the instances as text, in the place of ids where names do not matter and may be missing."""
+    """Return the numbers of the instances as text. They replace ids if names do not matter and may be missing."""
     query = component.instance_ids
     if query is None:
         return UNNAMED

@@ -17,7 +17,7 @@ from karta_interpreter.languages.jq.compiled.reads import project
 
 
 class PodSet(NamedTuple):
-    """The pods of one instance of one component, all made from the same template."""
+    """The pods of one instance of one component, all from the same template."""
 
     name: str
     """Unique in the workload, at most 32 characters."""
@@ -39,7 +39,7 @@ class ScaleLocation(NamedTuple):
 
     @property
     def replicas(self) -> Location | None:
-        """The path of the replicas; None where they have none, such as a literal."""
+        """The path of the replicas. None if they have none, for example a literal."""
         return self.places.at("replicas", self.position)
 
     @property
@@ -54,7 +54,7 @@ class ScaleLocation(NamedTuple):
 
     @property
     def count(self) -> Location | None:  # type: ignore[override]  # the tuple's own ``count`` is not used
-        """The path of the number of pods; kinds with bounds alone run the minimum."""
+        """The path of the number of pods. Kinds that only have bounds run the minimum."""
         return self.replicas or self.minimum
 
 
@@ -62,13 +62,13 @@ _Unnamed = tuple[str, str, int, Object]
 """A pod set without its name."""
 
 _Part = tuple[Component, tuple[str, ...], list[Object | None]]
-"""A component, its instance ids and the template of each instance, None for one whose pods do not exist."""
+"""A component, its instance ids, and the template of each instance (None if its pods do not exist)."""
 
 
 def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
-    """The pod sets that exist in the object, in the order of the definition and then of the object.
+    """Return the pod sets that exist in the object, in the order of the definition and then of the object.
 
-    Raises InterpretationError when an expression fails, or its results do not fit the instances or the types.
+    Raises InterpretationError if an expression fails, or its results do not fit the instances or the types.
     """
     sets: list[_Unnamed] = []
     for component, ids, found in _parts(definition.components, obj):
@@ -81,7 +81,7 @@ def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
 
 
 def total_replicas(definition: Definition, obj: Object) -> int:
-    """The number of pods of all pod sets, without what the operator adds to them; errors as in `pod_sets`."""
+    """Return the number of pods of all pod sets, without the operator's additions. Raises errors as `pod_sets`."""
     return sum(
         count
         for component, ids, found in _parts(definition.components, obj)
@@ -91,7 +91,7 @@ def total_replicas(definition: Definition, obj: Object) -> int:
 
 
 def pod_templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:
-    """Every pod template and its component, whatever ids and counts there are; raises InterpretationError."""
+    """Yield every pod template and its component, whatever the ids and counts. Raises InterpretationError."""
     for component in definition.components:
         if component.pods is not None:
             found = templates(component, component.pods, obj, positions(component, obj))
@@ -101,7 +101,7 @@ def pod_templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Ob
 
 
 def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation, ...]:
-    """The places of the counts of each existing pod set, in the order of `pod_sets`; errors as there."""
+    """Return the places of each existing pod set's counts, in the order of `pod_sets`. Raises errors as there."""
     sets: list[_Unnamed] = []
     counts: list[tuple[Scale, _Places, int]] = []
     for component, ids, found in _parts(definition.components, obj):
@@ -114,8 +114,8 @@ def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation,
 
 
 def leaves_count_unset(definition: Definition, obj: Object) -> bool:
-    """Whether the path of a pod set's count has no value; no count is read for that."""
-    # Retain asks this about every object, and tracing places is slow: 14 ms of its time for a RayCluster of 100 KB.
+    """Return whether the path of a pod set's count has no value, without reading a count."""
+    # Retain calls this for every object, and tracing places is slow: it takes 14 ms for a RayCluster of 100 KB.
     unsure = [
         component
         for component in definition.components
@@ -131,7 +131,7 @@ def leaves_count_unset(definition: Definition, obj: Object) -> bool:
 
 
 def pod_set_reads(definition: Definition, projection: Projection) -> list[Projection]:
-    """Mark what `pod_sets` reads, and return the projections of the pods' specs, for marks of the caller's own."""
+    """Mark what `pod_sets` reads, and return the projections of the pods' specs, for the caller's own marks."""
     specs: list[Projection] = []
     for component in definition.components:
         pods = component.pods
@@ -149,13 +149,13 @@ def pod_set_reads(definition: Definition, projection: Projection) -> list[Projec
 
 
 def template_reads(definition: Definition, projection: Projection, *paths: str) -> None:
-    """Mark what `pod_sets` reads, and these paths of the specs of the templates that it returns."""
+    """Mark what `pod_sets` reads, and these paths in the specs of its templates."""
     for spec in pod_set_reads(definition, projection):
         spec.take(*paths)
 
 
 def _named(sets: list[_Unnamed]) -> tuple[PodSet, ...]:
-    if len(sets) == 1:  # a lone name is unique, whatever it is
+    if len(sets) == 1:  # a single name is always unique
         component, instance, count, template = sets[0]
         return (PodSet(sole_name(component, instance), component, instance, count, template),)
     names = unique_names([(component, instance) for component, instance, _, _ in sets])
@@ -168,7 +168,7 @@ def _parts(components: Iterable[Component], obj: Object) -> Iterator[_Part]:
             continue
         ids = instance_ids(component, obj)
         found = templates(component, component.pods, obj, ids)
-        # Counts are read only where pods exist: `.worker.replicas // 1` counts a worker that is not there.
+        # Counts are read only if pods exist: `.worker.replicas // 1` would count a worker that does not exist.
         if any(found):
             yield component, ids, found
 
@@ -185,7 +185,7 @@ class _Places:
         self._found: dict[str, list[Location | None]] = {}
 
     def at(self, name: str, position: int) -> Location | None:
-        """The place of an instance; None where an expression does not give one for it."""
+        """Return the place of an instance, or None if an expression does not give one for it."""
         if name not in self._found:
             self._found[name] = self._locations(_FIELDS[name], getattr(self.component, name))
         found = self._found[name]
@@ -195,7 +195,7 @@ class _Places:
         if query is None:
             return []
         try:
-            # A computed count has no place: it can be read, and ReviseReplica says that it cannot be written.
+            # A computed count has no place. It can be read, and ReviseReplica reports that it cannot be written.
             return count_places(query, self._object)
         except QueryWriteError:
             return []
@@ -207,15 +207,15 @@ LONGEST = 32
 """`maxLength` of a component's name in Karmada's ResourceBinding (`pkg/apis/work/v1alpha2`)."""
 
 _DIGEST: Final = 8
-"""The hexadecimal digits of a digest, for the few names of a workload that are too long, or equal."""
+"""The number of hexadecimal digits of a digest, for the few names of a workload that are too long or equal."""
 _PRIME: Final = 2**32 - 5
 
 
 def unique_names(parts: list[tuple[str, str]]) -> list[str]:
-    """A name for each pair of component name and instance id.
+    """Return a name for each pair of component name and instance id.
 
-    The id if there is one, else the component's name; both where that alone is not unique. A name depends on
-    nothing but the pairs, so it stays the same from request to request.
+    The name is the id if there is one, else the component's name. If that is not unique, it is both. A name depends
+    only on the pairs, so it stays the same from request to request.
 
     >>> unique_names([("head", ""), ("worker", "small"), ("worker", "large")])
     ['head', 'small', 'large']
@@ -232,14 +232,14 @@ def unique_names(parts: list[tuple[str, str]]) -> list[str]:
     names = [name if counts[name] == 1 else _shortened(whole) for name, whole in zip(names, qualified, strict=True)]
     counts = Counter(names)
     return [
-        # Not by the joined name: ("a-b", "c") and ("a", "b-c") have the same.
+        # Not by the joined name, which is the same for ("a-b", "c") and ("a", "b-c").
         name if counts[name] == 1 else _digested(name, "\0".join(pair))
         for name, pair in zip(names, parts, strict=True)
     ]
 
 
 def sole_name(component: str, instance: str) -> str:
-    """The name of a pair without another one that could have the same name: the id, else the component's."""
+    """Return the name of a pair that cannot clash with another one: the id, else the component's name."""
     return _shortened(instance or component)
 
 
@@ -249,6 +249,6 @@ def _shortened(name: str) -> str:
 
 def _digested(name: str, identity: str) -> str:
     # A remainder, which exported scripts compute in one line. Names that differ in up to four adjacent bytes, such as a
-    # number, never have the same one.
+    # number, never share it.
     digest = int.from_bytes(identity.encode()) % _PRIME
     return f"{name[: LONGEST - _DIGEST - 1]}-{digest:0{_DIGEST}x}"

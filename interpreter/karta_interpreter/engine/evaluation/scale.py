@@ -8,13 +8,13 @@ from karta_interpreter.definitions.karta.definition import Component
 from karta_interpreter.engine.evaluation.evaluation import aligned, failure
 from karta_interpreter.languages.jq import Query
 
-# int() raises ValueError for more than 4,300 digits; the value is a user's, and a hundred are beyond any count.
+# int() raises ValueError for more than 4,300 digits. The value comes from a user, and no count has a hundred digits.
 _INTEGER = re.compile(r"[+-]?[0-9]{1,100}")
 _LIKE_A_NUMBER = re.compile(r"[-+0-9.eE ]{0,32}")
 
 
 class Scale(NamedTuple):
-    """The counts of one instance as its object gives them; None for an absent one."""
+    """The counts of one instance as its object gives them. None stands for an absent count."""
 
     replicas: int | None
     minimum: int | None
@@ -29,7 +29,7 @@ class Scale(NamedTuple):
 
 
 def replica_counts(component: Component, obj: Object, ids: tuple[str, ...]) -> list[int]:
-    """The effective replicas of each instance; the bounds are read only where they matter."""
+    """Return the effective replicas of each instance. The bounds are read only if they matter."""
     replicas = _counts(component, "replicasPath", component.replicas, obj, ids)
     if component.min_replicas is None or None not in replicas:
         return [1 if count is None else count for count in replicas]
@@ -38,7 +38,7 @@ def replica_counts(component: Component, obj: Object, ids: tuple[str, ...]) -> l
 
 
 def scales(component: Component, obj: Object, ids: tuple[str, ...]) -> list[Scale]:
-    """The scale of each instance; raises InterpretationError when results and ids do not match."""
+    """Return the scale of each instance. Raises InterpretationError if results and ids do not match."""
     replicas = _counts(component, "replicasPath", component.replicas, obj, ids)
     minimum = _counts(component, "minReplicasPath", component.min_replicas, obj, ids)
     maximum = _counts(component, "maxReplicasPath", component.max_replicas, obj, ids)
@@ -48,10 +48,10 @@ def scales(component: Component, obj: Object, ids: tuple[str, ...]) -> list[Scal
 def _counts(
     component: Component, field: str, query: Query | None, obj: Object, ids: tuple[str, ...]
 ) -> list[int | None]:
-    """Return the count of each instance by one field; only the bounds may lack all of them."""
+    """Return the count of each instance by one field. Only the bounds may be missing for all instances."""
     if query is None:
         return [None] * len(ids)
-    # In a line for the usual value: counts are read for every request. `_count` gives the same for it.
+    # The usual value in one line, because counts are read for every request. `_count` gives the same result.
     return [
         value if type(value) is int and 0 <= value <= MOST_REPLICAS else _count(component, field, query, value)
         for value in aligned(component, field, query, obj, ids, may_lack=field != "replicasPath")
@@ -72,16 +72,16 @@ def _count(component: Component, field: str, query: Query, value: JSON) -> int |
 
 
 def _integer(value: JSON) -> int | None:
-    """The whole number that a JSON number or a numeric string is, as Go's ParseInt reads strings."""
+    """Return a JSON number or a numeric string as a whole number. Strings are read as by Go's ParseInt."""
     if isinstance(value, str):
         return int(value) if _INTEGER.fullmatch(value) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    # Floor division of infinity and of NaN gives NaN, which equals nothing; int() of them raises.
+    # Floor division of infinity and NaN gives NaN, which equals nothing. int() would raise for them.
     return int(value) if value == value // 1 else None
 
 
 def _shown(value: JSON) -> str:
-    """A value for a message, which logs repeat: text that is not an attempt at a number stays in its object."""
+    """Return a value for a message. Logs repeat messages, so only text that looks like a number is shown."""
     is_shown = _LIKE_A_NUMBER.fullmatch(value) if isinstance(value, str) else type(value) in (int, float)
     return repr(value) if is_shown else type_name(value)

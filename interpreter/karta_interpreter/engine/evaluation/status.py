@@ -1,4 +1,4 @@
-"""A workload's normalised status, by the rules of Karta's own library (`ExtractStatus` in `pkg/resource`)."""
+"""Determines a workload's normalised status by the rules of Karta's own library (`ExtractStatus` in `pkg/resource`)."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +18,7 @@ __all__ = ["Condition", "Status", "StatusMatch", "StatusReader", "match_status",
 
 
 class Condition(NamedTuple):
-    """One condition of a workload; a field that is absent or not a string is None."""
+    """One condition of a workload. A field that is absent or not a string is None."""
 
     type: str | None
     status: str | None
@@ -27,14 +27,14 @@ class Condition(NamedTuple):
 
 
 _NO_CONDITION = Condition(None, None, None, None)
-"""What Go reads from a null in a list of conditions."""
+"""Go's reading of a null in a list of conditions."""
 
 
 class StatusMatch(NamedTuple):
     """The status of an object by its status definition.
 
-    ``phase`` is None only when the phase path yields nothing; ``matched`` has at least one status, `Undefined`
-    when none matches, else all that match: they do not exclude each other.
+    ``phase`` is None only if the phase path yields nothing. ``matched`` contains all statuses that match, because they
+    do not exclude each other, or `Undefined` if none matches.
     """
 
     phase: str | None
@@ -43,14 +43,14 @@ class StatusMatch(NamedTuple):
 
 
 def match_status(definition: Definition, obj: Object) -> StatusMatch:
-    """The status of an object.
+    """Return the status of an object.
 
-    Raises InterpretationError when an expression fails: without one of them the whole status is unknown.
+    Raises InterpretationError if an expression fails. Without one of them the whole status is unknown.
     """
     rules = definition.status
     if rules is None:
         return StatusMatch(None, (), (Status.UNDEFINED,))
-    # Phase and conditions are read even where no matcher needs them: an error in either fails the status upstream.
+    # Phase and conditions are read even if no matcher needs them: an error in either fails the status upstream.
     reader = StatusReader(definition.root, rules, obj)
     matched = tuple([status for status, matchers in rules.mappings if any(map(reader.holds, matchers))])
     return StatusMatch(reader.phase, reader.conditions, matched or (Status.UNDEFINED,))
@@ -71,18 +71,18 @@ def status_match_reads(definition: Definition, projection: Projection) -> None:
 
 
 class StatusReader:
-    """What the matchers look at: the phase, the conditions and the object."""
+    """The input of the matchers: the phase, the conditions and the object."""
 
     def __init__(self, root: Component, rules: StatusRules, obj: Object) -> None:
         self._root = root
         self._obj = obj
         self.phase = None if rules.phase is None else _phase(root, rules.phase, obj)
         self.conditions = () if rules.conditions is None else _conditions(root, rules.conditions, obj)
-        # Of two conditions of one type the last is kept, as upstream's index keeps it.
+        # If a type has two conditions, the last one is kept, as in upstream's index.
         self._by_type = {condition.type: condition for condition in self.conditions}
 
     def holds(self, matcher: Matcher) -> bool:
-        """Whether all that a matcher gives is so."""
+        """Return whether all requirements of a matcher hold."""
         if matcher.phase and matcher.phase != self.phase:
             return False
         for expected in matcher.conditions:
@@ -90,7 +90,7 @@ class StatusReader:
                 return False
         if matcher.expression is None:
             return True
-        # Karta's library runs `(EXPR) | tostring` and takes the first output; null becomes the text "null".
+        # Karta's library runs `(EXPR) | tostring` and takes the first output. Null becomes the text "null".
         results = evaluate(self._root, "byExpression", matcher.expression, self._obj)
         return bool(results) and to_text(results[0]) == matcher.expected
 
@@ -103,7 +103,7 @@ def _fits(condition: Condition | None, expected: "ConditionMatcher") -> bool:
 
 def _phase(root: Component, query: Query, obj: Object) -> str | None:
     results = evaluate(root, "phaseDefinition.path", query, obj)
-    # Karta's library converts every result before it takes the first, so a later one of a wrong type is an error, too.
+    # Karta's library converts every result before it takes the first, so a later one of a wrong type is also an error.
     for value in results:
         if value is not None and type(value) is not str:
             raise mistyped(root, "phaseDefinition.path", query, value, "a string")

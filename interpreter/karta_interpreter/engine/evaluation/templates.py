@@ -1,4 +1,4 @@
-"""The pod template of each instance of a component: whole, from a pod spec, or from the pieces of its fragments."""
+"""Builds the pod template of each instance of a component: whole, from a pod spec, or from its fragments."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -36,7 +36,7 @@ PIECE_TYPES: Final[Mapping[str, str]] = {
     "priorityClassNamePath": "string",
     "imagePath": "string",
 }
-"""The Go types of what the fields about pods give: each alone, or as a piece of a pod."""
+"""The Go types of the values of pod fields, alone or as a piece of a pod."""
 
 JSON_TYPES: Final[Mapping[str, type]] = {
     field: str if go_type == "string" else list if go_type.startswith("[]") else dict
@@ -44,14 +44,14 @@ JSON_TYPES: Final[Mapping[str, type]] = {
 }
 
 _WHOLE = ("podTemplateSpecPath", "podSpecPath")
-"""Fields that must yield something for every named instance; the others may yield nothing at all."""
+"""Fields that must yield something for every named instance. The others may yield nothing at all."""
 
 
 def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
-    """One pod template per instance, None for an instance whose pods do not exist.
+    """Return one pod template per instance, None for an instance without pods.
 
-    A template that is null, or has no `spec`, describes no pods: a workload without its worker section has no
-    worker, with any result of its replicas path.
+    A template that is null, or has no `spec`, does not describe pods. So a workload without its worker section has no
+    worker, whatever its replicas path gives.
     """
     if isinstance(pods, PodTemplate):
         found = read_pods(component, "podTemplateSpecPath", pods.query, obj, ids)
@@ -67,8 +67,8 @@ def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple
 
 
 def read_pods(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
-    """Return the value of a field about pods for each instance, null without one; raises InterpretationError."""
-    # One unnamed instance without a template is a part that the workload leaves out: `.spec.worker | select(.)`.
+    """Return the value of a pod field for each instance, null without one. Raises InterpretationError."""
+    # If there is one unnamed instance without a template, the workload leaves it out: `.spec.worker | select(.)`.
     may_lack = component.instance_ids is None or field not in _WHOLE
     values = aligned(component, field, query, obj, ids, may_lack=may_lack)
     expected = JSON_TYPES[field]
@@ -99,7 +99,7 @@ _LISTS = ("initContainers", "containers")
 def with_added(
     definition: Definition, component: Component, obj: Object, templates: Sequence[Object | None]
 ) -> Sequence[Object | None]:
-    """The pod templates with the containers that the operator adds, which come last; raises InterpretationError."""
+    """Return the pod templates with the operator's added containers at the end. Raises InterpretationError."""
     for each in definition.annotations.added_containers:
         if each.component == component.name:
             pairs = zip(templates, _added(component, each, obj, len(templates)), strict=True)
@@ -108,8 +108,8 @@ def with_added(
 
 
 def _added(component: Component, added: AddedContainers, obj: Object, size: int) -> list[Mapping[str, list[JSON]]]:
-    """The containers that each of ``size`` instances gets."""
-    # An expression that cannot choose among the instances means all of them.
+    """Return the containers to add for each of ``size`` instances."""
+    # An expression that cannot choose among the instances applies to all of them.
     ids = ("",) * (size if added.each else 1)
     outputs = aligned(component, "annotation added-containers", added.query, obj, ids, may_lack=True)
     found = [_lists(added.query, value) for value in outputs]
@@ -127,17 +127,17 @@ def _extended(template: Object, lists: Mapping[str, list[JSON]]) -> Object:
     spec = {**template["spec"]}
     for field, added in lists.items():
         own = spec.get(field)
-        if own is None or type(own) is list:  # a value that is not a list is reported where containers are read
+        if own is None or type(own) is list:  # other values are reported by the reader of containers
             spec[field] = [*own, *added] if own else added
     return {**template, "spec": spec}
 
 
 Pieces = dict[str, JSON]
-"""The pieces of one instance that are there, by the name of their schema field."""
+"""The existing pieces of one instance, by the name of their schema field."""
 
 
 def _assembled(component: Component, fragments: Fragments, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
-    """One pod template per instance; an instance with an id, and the root, exist even without a piece."""
+    """Return one pod template per instance. An instance with an id, and the root, exist even without a piece."""
     found: list[Pieces] = [{} for _ in ids]
     for field, query in fragments.queries:
         for pieces, value in zip(found, read_pods(component, field, query, obj, ids), strict=True):
@@ -160,7 +160,7 @@ def _template(name: str, pieces: Pieces) -> Object:
 
 
 def _containers(name: str, pieces: Pieces) -> list[JSON]:
-    """The listed containers and the single one, which image and resources complete, or make up by this name."""
+    """Return the listed containers and the single one, which image and resources complete or create under this name."""
     listed: list[JSON] = pieces.get("containersPath", [])
     given = _present(image=pieces.get("imagePath"), resources=pieces.get("resourcesPath"))
     single = pieces.get("containerPath")
@@ -173,5 +173,5 @@ def _containers(name: str, pieces: Pieces) -> list[JSON]:
 
 
 def _present(**fields: JSON) -> dict[str, JSON]:
-    """The fields that have a value: neither null nor empty."""
+    """Return the fields with a value that is neither null nor empty."""
     return {name: value for name, value in fields.items() if value}

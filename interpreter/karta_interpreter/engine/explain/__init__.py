@@ -1,7 +1,7 @@
-"""Explains answers: the chain from an answer to the definition's expressions and the places of the object.
+"""Explains answers: the chain from an answer to the definition's expressions and the places in the object.
 
-`explain` answers a call by `karta_interpreter.engine.operations`, asks the same functions for each step, and collects
-what they read as facts. Here belongs what an answer is made of; how it is printed belongs to `karta_interpreter.cli`.
+`explain` answers a call by `karta_interpreter.engine.operations`, calls the same functions for each step, and collects
+their reads as facts. This package builds the chain. `karta_interpreter.cli` prints it.
 """
 
 from karta_interpreter.engine.explain.explain import explain, outline

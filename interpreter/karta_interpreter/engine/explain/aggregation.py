@@ -1,4 +1,4 @@
-"""Which cluster gave which field of an aggregated status."""
+"""Finds the cluster that gave each field of an aggregated status."""
 
 from collections.abc import Iterator, Sequence
 
@@ -23,14 +23,14 @@ class _Recorded(Merging):
         super().__init__(definition)
         self.parts: dict[PathPattern, Sequence[Part]] = {}
 
-    # Every field is merged through `value`, so that overriding it sees them all, and no rule is written here again.
+    # Every field is merged through `value`. Overriding it sees all fields, and no rule is repeated here.
     def value(self, path: PathPattern, present: Present, asked: Sequence[Part]) -> JSON:
         self.parts[path] = of_all(present, asked, None)
         return super().value(path, present, asked)
 
 
 def aggregation_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
-    """Yield where each field of the aggregated status comes from."""
+    """Yield the origin of each field of the aggregated status."""
     before, after = call.object.get("status"), results.get("aggregatedStatus", {}).get("status")
     if has_ended(definition, before):
         yield Fact("unchanged", "the template has reached its outcome, which does not change")
@@ -46,7 +46,7 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
     merged = recorded.status(reports) if len(reports) > 1 else dict(reports[0].status) if reports else {}
     if len(reports) == 1:
         recorded.parts = {("status", field): [Part(reports[0], value)] for field, value in merged.items()}
-    for field, value in after.items() if isinstance(after, dict) else ():  # without a report anything stays as it is
+    for field, value in after.items() if isinstance(after, dict) else ():  # without a report everything stays
         yield from _fields(definition, ("status", field), value, merged.get(field), recorded)
     for path, _, new in changes(before or {}, after or {}):
         if new in (None, NOTHING):
@@ -57,7 +57,7 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
 def _fields(
     definition: Definition, path: tuple[str, ...], value: JSON, merged: JSON, recorded: _Recorded
 ) -> Iterator[Fact]:
-    """Yield the facts about one field: one for each condition, and for each field inside of an object."""
+    """Yield the facts about one field: one for each condition, and one for each field inside an object."""
     parts, rule = recorded.parts.get(path, ()), definition.annotations.aggregate.get(path)
     if isinstance(value, list) and are_conditions([each for each in value if each is not None]):
         for index, condition in enumerate(value):
@@ -68,7 +68,7 @@ def _fields(
             yield from _fields(definition, (*path, key), part, get(merged, (key,)), recorded)
     else:
         given = tuple(_place(part.report, path, part.value) for part in parts if part.value is not None)
-        # A value that is not what the clusters make of it is a required one, or of the template's present status.
+        # If a value does not result from the clusters, it is required or from the template's present status.
         is_added = merged is None and definition.annotations.required_status.get(path) == value
         note = (
             _history(path, rule, is_added=is_added)
@@ -104,7 +104,7 @@ def _condition(path: tuple[str, ...], index: int, condition: Object, parts: Sequ
 
 
 def _history(path: tuple[str, ...], rule: AggregateRule | None, *, is_added: bool) -> str:
-    """Return why a field is not what the clusters' values make."""
+    """Return why a field differs from the result of the clusters' values."""
     if path[1:] == ("observedGeneration",):
         return "the template's generation when all members have caught up with it, else its present value"
     if rule in (AggregateRule.COUNTER, AggregateRule.OMIT):

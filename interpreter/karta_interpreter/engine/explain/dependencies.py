@@ -1,4 +1,4 @@
-"""Which pod template or expression names each dependency, and where."""
+"""Finds the pod template or expression that names each dependency, and the places."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -62,8 +62,9 @@ def _extra(definition: Definition, obj: Object, found: Object, title: str, answe
 
 
 def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, Object, Path | None]]:
-    """Yield pod templates: what each is called, its field, and its place in the object, None where it has not one."""
-    # Templates come without places, in the order of the expression's outputs; those without pods are left out of both.
+    """Yield each pod template with its name, its field, and its place in the object (None without one)."""
+    # Templates come without places, in the order of the expression's outputs. Templates without pods are in neither
+    # list.
     waiting: dict[str, Iterator[Reading]] = {}
     for name, template in pod_templates(definition, obj):
         component = next(each for each in definition.leaves if each.name == name)
@@ -98,7 +99,7 @@ def _key(found: Object) -> tuple[str, str, str]:
 def _naming(template: Object, found: Object) -> Iterator[Path]:
     """Yield the places in a template that name a dependency: with another name there, another one is needed."""
     for path in _texts(template, (), found["name"]):
-        # The same text may be in other fields. Asking finds those that count, without a list of their names here.
+        # Other fields may have the same text. Trying each of them finds those that count, without a list of names here.
         if _key({**found, "name": _PROBE}) in _needed(set_value(template, path, _PROBE)):
             yield path
 

@@ -1,4 +1,4 @@
-"""From an answer back to expressions and places, and what an operation reads of any object of a kind."""
+"""Traces an answer back to expressions and places, and lists the reads of an operation for any object of a kind."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ from karta_interpreter.engine.operations.interpretation import OnPrint
 from karta_interpreter.engine.operations.native_interpreters import CARRIED, NATIVE
 
 _Facts: TypeAlias = Callable[[Definition, Call, Options, Results], Iterator[Fact]]
-"""The facts about an answer, whose results are empty where it is an error."""
+"""Yields the facts about an answer. The results are empty if the answer is an error."""
 
 
 def explain(
@@ -49,24 +49,24 @@ def explain(
     reader: ReferenceReader | None = None,
     on_print: OnPrint = None,
 ) -> Explanation:
-    """Answer a call as `interpret` does, and explain the answer; nothing is raised.
+    """Answer a call as `interpret` does, and explain the answer. Never raises.
 
-    ``origin`` names where the definition comes from, ``reader`` knows the objects that it refers to, ``on_print`` gets
-    what scripts print. What a script reads is not traced.
+    ``origin`` names the source of the definition. ``reader`` knows the objects that the definition refers to.
+    ``on_print`` gets what scripts print. The reads of a script are not traced.
     """
     results, error, facts = None, "", list[Fact]()
     try:
-        # Resolved once: the facts below are about the same values as the answer.
+        # Resolved once, so that the facts below use the same values as the answer.
         definition = resolved(definition, call.object, reader)
         results = interpret(definition, call, options, on_print=on_print)
     except InterpretationError as failure:
         error = str(failure)
     try:
         for fact in _facts(definition, call, options, results or {}):
-            facts.append(fact)  # one by one: those before an error are kept
+            facts.append(fact)  # one by one, to keep the facts before an error
     except InterpretationError as failure:
         facts.append(Fact("stopped", f"the chain ends here: {failure}"))
-    # An error stays where an object that is referred to cannot be read, and may be a script that ran out of time.
+    # If a referenced object cannot be read or a script ran out of time, the error stays whatever the annotations are.
     if not (error and (definition.references or definition.scripts.of(call.operation))):
         facts += _decisive(definition, call, options, results or {"error": error}, facts)
     layers = _layers(definition, call.operation, origin)
@@ -86,7 +86,7 @@ def _facts(definition: Definition, call: Call, options: Options, results: Result
 def _decisive(
     definition: Definition, call: Call, options: Options, answer: Mapping[str, JSON], facts: Sequence[Fact]
 ) -> Iterator[Fact]:
-    """Yield the annotations without which the answer would be another one, but for those that other facts name."""
+    """Yield the annotations that change the answer, except for the annotations that other facts name."""
     for annotation in _read_annotations(call.operation):
         field = annotation_field(annotation.name)
         if not annotation.is_set(definition.annotations) or any(
@@ -113,10 +113,10 @@ _PODS: Final = ("specDefinition", "instanceIdPath")
 
 
 class _Explained(NamedTuple):
-    """What explanations have of an operation.
+    """The parts of explanations for one operation.
 
-    ``facts`` are those about an answer, ``fields`` those of the definition with the expressions that it reads, and
-    ``without`` is what Karmada does without an answer.
+    ``facts`` yields the facts about an answer. ``fields`` are the definition's fields with the expressions that the
+    operation reads. ``without`` says what Karmada does without an answer.
     """
 
     facts: _Facts
@@ -143,7 +143,7 @@ _EXPLAINED: Final = by_operation(
     interpret_dependency=_Explained(dependency_facts, _PODS, "the object has no dependencies"),
 )
 _DECIDES_WHO_ANSWERS: Final = ("operations", "lua")
-"""The annotations that `InterpreterLayer` and a fact of their own explain."""
+"""The annotations that `InterpreterLayer` and a separate fact explain."""
 
 
 def _read_annotations(operation: Operation) -> list[Annotation]:
@@ -151,7 +151,7 @@ def _read_annotations(operation: Operation) -> list[Annotation]:
 
 
 def outline(definition: Definition, operation: Operation, *, origin: str = "") -> Explanation:
-    """Explain what an operation reads of any object of the kind; the call of the explanation has an empty object."""
+    """Explain the reads of an operation for any object of the kind. The call of the explanation has an empty object."""
     layers = _layers(definition, operation, origin)
     facts = tuple(_reads(definition, operation)) if definition.answers(operation) else ()
     return Explanation(Call(operation, {}), definition.name, definition.gvk, layers, facts)
@@ -172,7 +172,7 @@ def _reads(definition: Definition, operation: Operation) -> Iterator[Fact]:
     is_own = not set(scripts).isdisjoint(definition.annotations.lua)
     annotations = [each.name for each in _read_annotations(operation)] if reads_karta else []
     for name in (*(["lua"] if is_own else ()), *annotations):
-        # Of the aggregation, other operations ask only whether `observedGeneration` is about the object.
+        # From the aggregation, other operations only read whether `observedGeneration` is about the object.
         matters = name != "aggregate" or not definition.annotations.observes_generation
         if (written := karta.annotations.get(f"{PREFIX}{name}")) and (
             matters or operation is Operation.AGGREGATE_STATUS
@@ -194,13 +194,13 @@ def _mappings(definition: Definition) -> Iterator[Fact]:
     yield Fact("reads", f"healthy: {', '.join(sorted(healthy_statuses(definition)))}")
 
 
-# Which layer answers a call, and what Karmada would do before and after it: for each operation Karmada asks
-# customizations of the cluster, webhooks, the scripts that it carries and its own code, in this order; the first one
-# that is enabled decides, also by an error (``pkg/resourceinterpreter/interpreter.go``).
+# The layer that answers a call, and what Karmada would do before and after it. For each operation Karmada asks
+# customizations of the cluster, webhooks, the scripts that it carries and its own code, in this order. The first one
+# that is enabled decides, even with an error (``pkg/resourceinterpreter/interpreter.go``).
 
 
 def _layers(definition: Definition, operation: Operation, origin: str) -> tuple[InterpreterLayer, ...]:
-    """Return the layers in Karmada's order; ``origin`` is where the definition comes from, such as ``catalogue``."""
+    """Return the layers in Karmada's order. ``origin`` is the source of the definition, such as ``catalogue``."""
     scripts, gvk = definition.scripts.of(operation), definition.gvk
     names = ", ".join(script.name for script in scripts)
     origin = origin or definition.source or "given"

@@ -1,4 +1,4 @@
-"""What an explanation holds: layers and facts, as frozen values that any view can render."""
+"""The contents of an explanation: layers and facts, as frozen values that any view can render."""
 
 import json
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ from karta_interpreter.engine.operations import Call, Results
 OBJECT: Final = "object"
 OBSERVED: Final = "observed"
 _LONGEST: Final = 400
-"""Longer values are left out of the JSON: their pointer names where they are."""
+"""Longer values are left out of the JSON. Their pointer says where they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place that was read, with its value, None where it does not exist.
+    """A place that was read, with its value, or None if it does not exist.
 
-    ``source`` is the part of the call: ``object``, ``observed``, or ``items`` for what a ``cluster`` reports.
+    ``source`` is the part of the call: ``object``, ``observed``, or ``items`` for the report of a ``cluster``.
     """
 
     path: Path
@@ -38,7 +38,7 @@ class Place:
         return json_pointer(self.path)
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the place as JSON, without a value that is long."""
+        """Return the place as JSON, without a long value."""
         where = {"cluster": self.cluster} if self.cluster else {"source": self.source}
         is_short = len(json.dumps(self.value, ensure_ascii=False)) <= _LONGEST
         value = {"value": self.value} if self.exists and is_short else {}
@@ -50,27 +50,27 @@ class Fact:
     """One step from an answer to the object."""
 
     rule: str
-    """The kind of step; docs/explain.md lists them."""
+    """The kind of step, as listed in docs/explain.md."""
     note: str
     """The step in words."""
     value: JSON = None
-    """What the step gives."""
+    """The result of the step."""
     answer: str = ""
-    """The JSON Pointer of the part of the results to which it contributes, "" for none."""
+    """The JSON Pointer of the part of the results to which the step contributes, "" for none."""
     component: str = ""
     instance: str = ""
     field: str = ""
-    """The path of the definition that has the ``expression``."""
+    """The path in the definition of the ``expression``."""
     expression: str = ""
     places: tuple[Place, ...] = ()
-    """What was read, the first one where the value stands."""
+    """The places that were read, beginning with the place of the value."""
     writes: tuple[str, ...] = ()
-    """The JSON Pointers of the object at which another value is written back."""
+    """The JSON Pointers at which another value would be written to the object."""
     severity: Severity | None = None
     """Marks a warning: a path matched nothing."""
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the fact as JSON, without what is empty."""
+        """Return the fact as JSON, without empty fields."""
         texts = {
             name: getattr(self, name) for name in ("note", "answer", "component", "instance", "field", "expression")
         }
@@ -86,7 +86,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class InterpreterLayer:
-    """One layer of interpreters that Karmada asks in this order; ``answers`` is true for the one that decides."""
+    """One layer of interpreters in Karmada's order. ``answers`` is true for the layer that decides."""
 
     name: str
     note: str
@@ -106,9 +106,9 @@ class Explanation:
     gvk: GVK
     layers: tuple[InterpreterLayer, ...]
     facts: tuple[Fact, ...] = ()
-    """The steps; with an ``error`` those up to where it happened."""
+    """The steps. If there is an ``error``, the steps up to it."""
     results: Results | None = None
-    """The answer itself, None where there is an ``error`` instead."""
+    """The answer itself, None if there is an ``error`` instead."""
     error: str = ""
 
     @property
@@ -117,7 +117,7 @@ class Explanation:
         return tuple(fact for fact in self.facts if fact.severity)
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the explanation as JSON; the objects of the call are left out."""
+        """Return the explanation as JSON, without the objects of the call."""
         answer: Mapping[str, JSON] = {"error": self.error} if self.results is None else {"results": self.results}
         return {
             "operation": str(self.call.operation),

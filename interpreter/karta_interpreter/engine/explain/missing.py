@@ -1,7 +1,7 @@
-"""Warnings: what a definition looks for in an object and does not find, although the object seems to have it.
+"""Warnings: fields that a definition looks for and does not find, although the object seems to have them.
 
-An optional part that is not there is no warning, and neither is a default that steps in for an optional field. Both are
-when the object has a field of a similar name, which a definition with a typo misses.
+A missing optional part does not cause a warning, and neither does a default for an optional field. Both cause one if
+the object has a field with a similar name, because the definition may have a typo.
 """
 
 import re
@@ -57,19 +57,19 @@ NO_PODS: Final = "count-without-pods"
 _PHASE: Final = "statusDefinition.phaseDefinition.path"
 _CONDITIONS: Final = "statusDefinition.conditionsDefinition.path"
 _MOST: Final = 4
-"""How many components one warning names."""
+"""The most components that one warning names."""
 _BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …} around the spec of a pod"
 _LONGEST: Final = 60
 _COUNT: Final = re.compile(
     r"(?!min|max).*(replicas?|count|instances|size|nodes|workers|members|parallelism)", re.IGNORECASE
 )
-"""How fields are called that hold a number of pods."""
+"""The names of fields that hold a number of pods."""
 
 
 def warnings_about(definition: Definition, obj: Object, operation: Operation | None = None) -> tuple[Fact, ...]:
-    """Return the warnings about an object, all of them or those that matter for an operation.
+    """Return all warnings about an object, or only those that matter for an operation.
 
-    Nothing is raised: an expression that fails ends the warnings of its kind.
+    Never raises. An expression that fails ends the warnings of its kind.
     """
     found: list[Fact] = []
     for warnings, operations in (
@@ -107,20 +107,20 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             is_named = True
             note = "; ".join([f"{component.name}: no pods at {_looked(query, obj)}", *hints])
             yield _warn(definition, component, field, query, "pods-not-found", note)
-    # A part without pods is usual; an object without any is worth a warning even without a hint.
+    # A part without pods is usual. An object without any pods is worth a warning even without a hint.
     if missing and not is_named and len(missing) == len(definition.leaves):
         looked = "; ".join(f"{component.name}: {_looked(query, obj)}" for component, _, query in missing[:_MOST])
         yield _warn(definition, *missing[0], "pods-not-found", f"no component has pods in this object ({looked})")
 
 
 def _misspelt_parts(definition: Definition, component: Component, obj: Object) -> Iterator[Fact]:
-    """Yield the ids of instances and the pieces of pods whose paths miss a field of almost the same name."""
+    """Yield the ids of instances and the pieces of pods with paths that miss a field of almost the same name."""
     parts = {} if component.instance_ids is None else {"instanceIdPath": component.instance_ids}
     parts |= pod_queries(component) if isinstance(component.pods, Fragments) else {}
     for field, query in parts.items():
         is_id = field == "instanceIdPath"
         for path in paths_read(query, obj):
-            # A whole list that is missing is a warning about pods.
+            # A whole missing list is a warning about pods.
             is_part = not is_id or any(isinstance(step, int) for step in path)
             if is_part and (hint := misspelt(path, obj)):
                 note = f"{component.name}: {'no id' if is_id else 'nothing'} at {field_path(path)}; {hint}"
@@ -131,7 +131,7 @@ def _misspelt_parts(definition: Definition, component: Component, obj: Object) -
 def _incomplete(
     definition: Definition, component: Component, field: str, query: Query, whole: Sequence[Reading]
 ) -> Iterator[Fact]:
-    """Yield what the places of pods lack: a spec, or containers."""
+    """Yield what pods lack at their places: a spec, or containers."""
     for reading in whole:
         value, is_spec = reading.value, isinstance(component.pods, PodSpec)
         is_whole = is_spec or isinstance(component.pods, PodTemplate)
@@ -150,7 +150,7 @@ def _incomplete(
 def _counts(
     definition: Definition, component: Component, obj: Object, found: Sequence[Object | None]
 ) -> Iterator[Fact]:
-    """Yield counts without pods, and an expression for a count that finds none in the whole object."""
+    """Yield counts without pods, and count expressions that find nothing in the whole object."""
     field, query = "scaleDefinition.replicasPath", component.replicas
     if query is None:
         field, query = "scaleDefinition.minReplicasPath", component.min_replicas
@@ -160,7 +160,7 @@ def _counts(
     ids = readings(component.instance_ids, obj)
     for index, (count, template) in enumerate(zip(counts, found, strict=True)):
         is_given = count.location is not None and count.places[0].value is not None
-        # A default is not a sign of pods: `.worker.replicas // 1` is 1 where there is no worker.
+        # A default is not a sign of pods: `.worker.replicas // 1` is 1 even without a worker.
         if template is None and is_given and count.value not in (None, 0):
             name = str(ids[index].value) if ids else ""
             note = f"count {count.value}, but {_lack(component.pods)} if the operator makes pods"
@@ -177,7 +177,7 @@ def _counts(
 
 
 def _absent(counts: Sequence[Reading], obj: Object) -> list[tuple[Reading, Place]]:
-    """Return the counts that are not at their places: all of them, or those that a typo of the object hides."""
+    """Return the counts that are not at their places: all of them, or only those that a typo of the object hides."""
     read = [(count, count.places[0]) for count in counts if count.location]
     read = read or [(count, place) for count in counts for place in count.places]
     absent = [each for each in read if each[1].value is None]
@@ -185,7 +185,7 @@ def _absent(counts: Sequence[Reading], obj: Object) -> list[tuple[Reading, Place
 
 
 def _other_count(component: Component, place: Place, obj: Object) -> str:
-    """Return a hint about a count next to a place without one, "" for none or one that the definition reads."""
+    """Return a hint about a count next to a place without one, or "" if there is none or the definition reads it."""
     beside, known = get(obj, place.path[:-1]), (component.replicas, component.min_replicas, component.max_replicas)
     texts = " ".join(query.text for query in known if query)
     for name, value in beside.items() if isinstance(beside, dict) else ():
@@ -246,7 +246,7 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 
 
 def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    """Yield the names of dependencies whose paths miss a field of almost the same name."""
+    """Yield the names of dependencies with paths that miss a field of almost the same name."""
     field, severity = annotation_field("dependencies"), Severity.WARNING
     for extra in definition.annotations.dependencies:
         match extra:

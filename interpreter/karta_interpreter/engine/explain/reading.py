@@ -1,7 +1,7 @@
-"""What an expression reads of an object: each output with the places that it comes from.
+"""Traces the reads of an expression in an object: each output with the places that it comes from.
 
-Values and writable places come from the evaluator (`Query.evaluate`, `Query.locate_each`), what is read next to them
-from its analysis of reads.
+Values and writable places come from the evaluator (`Query.evaluate`, `Query.locate_each`). The other places come from
+the analysis of an expression's reads.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,15 +21,15 @@ from karta_interpreter.languages.jq import Location, Query, take_outputs
 from karta_interpreter.languages.jq.compiled.values import truthy
 
 _MOST = 12
-"""How many places of one output are listed."""
+"""The most places of one output that are listed."""
 _EXPRESSIONS = 1024
-"""How many expressions are kept analysed: those of some thirty definitions."""
+"""The most expressions with a cached analysis: about thirty definitions."""
 _SLIP = 0.85
-"""How alike two names are that differ by a typo: ``replcias`` and ``replicas``, but not ``minReplicas``."""
+"""The similarity of two names that differ by a typo: ``replcias`` and ``replicas``, but not ``minReplicas``."""
 
 
 class Reading(NamedTuple):
-    """One output of an expression; ``location`` is where it is written back, None where it is computed.
+    """One output of an expression. ``location`` is the place to write it back to, None if it is computed.
 
     An expression that runs in another process is not traced.
     """
@@ -69,17 +69,17 @@ class Reading(NamedTuple):
 
 
 def readings(query: Query | None, obj: Object) -> list[Reading]:
-    """Return each output of an expression with its places; QueryError where the expression fails."""
+    """Return each output of an expression with its places. Raises QueryError if the expression fails."""
     if query is None:
         return []
     values = query.evaluate(obj)
-    # What cannot be traced, such as a recursive function, still has values to show.
+    # Expressions that cannot be traced, such as a recursive function, still have values to show.
     try:
         locations = query.locate_each(obj) if query.is_plain else [None] * len(values)
     except QueryError:
         locations = [None] * len(values)
     beside: dict[Path, list[Path]] = {}
-    # Bounded: an expression may read each of thousands of elements for one output.
+    # Bounded, because an expression may read each of thousands of elements for one output.
     for path in islice(paths_read(query, obj), _MOST * max(len(values), 1)):
         beside.setdefault(_element(path), []).append(path)
     return [
@@ -95,7 +95,7 @@ def place_at(path: Path, obj: Object, source: str = OBJECT) -> Place:
 
 
 def _places(location: Location | None, beside: Mapping[Path, list[Path]], obj: Object) -> Iterator[Place]:
-    """Yield the place of an output and what is read next to it: of the same element of a list, and of no list."""
+    """Yield the place of an output and the places read next to it, in the same list element or outside of lists."""
     own = () if location is None else location.path
     if location is not None:
         yield place_at(own, obj)
@@ -120,14 +120,14 @@ def _is_beside(path: Path, own: Path) -> bool:
 
 
 def paths_read(query: Query, obj: Object) -> Iterator[Path]:
-    """Yield the paths of all that an expression reads; nothing when it may read the whole object."""
+    """Yield the paths of all reads of an expression, or nothing if it may read the whole object."""
     if query.is_plain and not (projection := _projection(query)).is_whole:
         yield from _leaves(projection, (), obj)
 
 
 @lru_cache(_EXPRESSIONS)
 def _projection(query: Query) -> Projection:
-    """Return the analysis of an expression, which is the same for all objects and takes longer than `_leaves`."""
+    """Return the analysis of an expression. It is the same for all objects and takes longer than `_leaves`."""
     projection = Projection()
     take_outputs(projection, query)
     return projection
@@ -147,7 +147,7 @@ def _leaves(projection: Projection, path: Path, value: JSON) -> Iterator[Path]:
 
 
 def misspelt(path: Path, obj: Object) -> str:
-    """Return a hint about the first step of a path that the object lacks, "" when no other field is almost equal to it.
+    """Return a hint about the first step of a path that the object lacks, "" if no other field is almost equal to it.
 
     >>> misspelt(("spec", "replcias"), {"spec": {"replicas": 2, "maxReplicas": 4}})
     'did you mean spec.replicas?'
@@ -161,13 +161,13 @@ def misspelt(path: Path, obj: Object) -> str:
 
 
 def almost(name: str, known: Iterable[str]) -> str:
-    """Return the known name that differs by a slip of the hand, "" for none; the prefixes of keys have to be equal."""
+    """Return the known name that differs by a typo, "" for none. The prefixes of keys must be equal."""
     prefix, slash, own = name.lower().rpartition("/")
     by_own = {
         each.lower().removeprefix(prefix + slash): each for each in known if each.lower().startswith(prefix + slash)
     }
     letters = sorted(own)
-    # Swapped letters weigh more in difflib than they mean: `stauts` is like `status` by less than `_SLIP`.
+    # difflib overrates the difference of swapped letters: the similarity of `stauts` and `status` is below `_SLIP`.
     found = get_close_matches(own, by_own, n=1, cutoff=_SLIP) or [each for each in by_own if sorted(each) == letters]
     return by_own[found[0]] if found else ""
 
@@ -178,7 +178,7 @@ _STRUCTURE = "spec.structureDefinition"
 def field_of(definition: Definition, component: Component, field: str) -> str:
     """Return the path of a field of a component in its definition.
 
-    The components of a definition are the root and then the children, in the order in which they are written.
+    The components of a definition are the root and then the children, in written order.
     """
     index = [each.name for each in definition.components].index(component.name)
     own = "rootComponent" if index == 0 else f"childComponents[{index - 1}]"
@@ -191,7 +191,7 @@ def annotation_field(name: str) -> str:
 
 
 def pod_queries(component: Component) -> dict[str, Query]:
-    """Return the expressions for a component's pods by the paths of their fields, that for the whole of them first."""
+    """Return the expressions for a component's pods by the paths of their fields, the one for whole pods first."""
     parent = "specDefinition.fragmentedPodSpecDefinition" if isinstance(component.pods, Fragments) else "specDefinition"
     return {f"{parent}.{field}": query for field, query in component.pod_queries.items()}
 

@@ -1,4 +1,4 @@
-"""How pod sets, their counts and what their pods ask for come from the object; and where a new count is written."""
+"""Explains pod sets, their counts and the requests of their pods by the object, and where a new count is written."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ _AMOUNTS = (("requests", ""), ("limits", ", the limit in place of a request that
 
 
 def replica_facts(definition: Definition, call: Call, options: Options, results: Results) -> Iterator[Fact]:
-    """Yield how InterpretReplica comes to its number and its requirements."""
+    """Yield how InterpretReplica finds its number and its requirements."""
     view = _View(definition, call.object)
     sets = pod_sets(definition, call.object)
     if results:
@@ -43,7 +43,7 @@ _RULES = {
 
 
 def component_facts(definition: Definition, call: Call, options: Options, _results: Results) -> Iterator[Fact]:
-    """Yield how InterpretComponent comes to each of its components."""
+    """Yield how InterpretComponent finds each of its components."""
     view = _View(definition, call.object)
     for index, pods in enumerate(pod_sets(definition, call.object)):
         at = f"/components/{index}"
@@ -122,7 +122,7 @@ class _View:
         return about(self.definition, self.component(pods.component), field, query, instance=pods.instance, **fact)
 
     def facts(self, pods: PodSet, counted: str, required: str, options: Options) -> Iterator[Fact]:
-        """Yield the count of a pod set, its template, and what one of its pods asks for."""
+        """Yield the count of a pod set, its template, and the requests of one of its pods."""
         yield self.counted(pods, counted)
         component, base = self.component(pods.component), None
         for field, query in pod_queries(component).items():
@@ -136,7 +136,7 @@ class _View:
                 base = (
                     reading.location.path if isinstance(component.pods, PodSpec) else (*reading.location.path, "spec")
                 )
-        # A pod of pieces has no spec in the object, where the places of its requests could be.
+        # A pod made of pieces has no spec in the object, so its requests have no places.
         base = None if isinstance(component.pods, Fragments) else base
         requires = pod_requirements(pods.template, options.pod_requests).to_json() or {}
         for resource, amount in requires.get("resourceRequest", {}).items():
@@ -167,7 +167,7 @@ class _View:
         return found[position] if position < len(found) else None
 
     def _request(self, pods: PodSet, base: Path | None, resource: str, amount: JSON, answer: str) -> Fact:
-        """Return which containers ask for a resource; a place is known where the whole pod spec is in the object."""
+        """Return which containers request a resource. Its place is known if the whole pod spec is in the object."""
         places, notes = list[Place](), list[str]()
         for path, note in _asking(pods.template["spec"], resource):
             place = None if base is None else place_at((*base, *path), self.object)

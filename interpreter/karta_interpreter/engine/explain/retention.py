@@ -1,4 +1,4 @@
-"""What Retain took from the member, and by which rule."""
+"""Explains what Retain took from the member, and by which rule."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""How the status of an object matches the definition's mappings, and what health makes of it."""
+"""Explains how an object's status matches the definition's mappings, and the resulting health."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -21,7 +21,7 @@ _GENERATIONS: tuple[Path, ...] = (("metadata", "generation"), _OBSERVED_GENERATI
 
 
 class _Requirement(NamedTuple):
-    """One requirement of a matcher: whether it holds, in words what was read, and where."""
+    """One requirement of a matcher: whether it holds, the value that was read (in words), and its place."""
 
     holds: bool
     note: str
@@ -31,7 +31,7 @@ class _Requirement(NamedTuple):
 
 
 class _Statuses:
-    """What the matchers look at, with the places of it."""
+    """The input of the matchers with its places."""
 
     def __init__(self, root: Component, rules: StatusRules, obj: Object) -> None:
         self._object, self._reader = obj, StatusReader(root, rules, obj)
@@ -78,13 +78,13 @@ class _Statuses:
             at = reading.location.path if reading.location and reading.location.is_plain else None
             count = len(reading.value or ())
             places += [None if at is None else place_at((*at, index), self._object) for index in range(count)]
-        # In the order of the list: as for the matchers, of two conditions of one type the last is kept.
+        # In the order of the list. As in the matchers, the last of two conditions of one type is kept.
         for place, condition in zip(places, self._reader.conditions, strict=True):
             yield condition.type, (place, condition)
 
 
 def matcher_facts(definition: Definition, obj: Object) -> Iterator[Fact]:
-    """Yield each matcher that holds, and those that nearly do, with what was read instead."""
+    """Yield each matcher that holds, and each that nearly holds with the values that were read instead."""
     if definition.status is None:
         yield Fact("status", "the definition has no statusDefinition", str(Status.UNDEFINED))
         return
@@ -105,7 +105,7 @@ def matcher_facts(definition: Definition, obj: Object) -> Iterator[Fact]:
 
 
 def health_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
-    """Yield how InterpretHealth comes to its verdict."""
+    """Yield how InterpretHealth finds its verdict."""
     obj, health = call.object, definition.annotations.health
     stale = is_stale(definition, obj)
     healthy = results.get("healthy")
@@ -138,7 +138,7 @@ def _verdict(definition: Definition, matched: tuple[Status, ...], *, healthy: bo
 
 
 def status_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
-    """Yield where each field of InterpretStatus comes from."""
+    """Yield the origin of each field of InterpretStatus."""
     reflected: Object = results.get("status", {})
     for field, value in reflected.items():
         path: Path = ("status", field)
@@ -156,9 +156,10 @@ def status_facts(definition: Definition, call: Call, _options: Options, results:
 
 
 def _is_near(parts: list[_Requirement], *, is_undefined: bool) -> bool:
-    """Return whether one requirement alone fails, and something else was read there.
+    """Return whether only one requirement fails, and another value was read there.
 
-    A phase or an expression alone always reads something else; that is worth a line where nothing matches.
+    If the phase or an expression is the only requirement, another value is always read. That is worth a line only if
+    nothing matches.
     """
     failed = [part for part in parts if not part.holds]
     if len(failed) != 1:

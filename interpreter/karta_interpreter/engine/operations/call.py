@@ -81,7 +81,7 @@ class Call(NamedTuple):
     if only a script reads it.
     """
     observed: Object | None = None
-    """The member's object, with the fields for Retain to keep. Raises InterpretationError without one."""
+    """The member's object, which Retain needs."""
     replicas: int | None = None
     """The number that ReviseReplica needs."""
     items: tuple[StatusItem, ...] = ()

@@ -1,7 +1,7 @@
-"""Golden suites: Karmada's own test format for interpreters, read, run against a definition and compared.
+"""Golden suites in Karmada's own test format for interpreters: read, run against a definition, and compared.
 
-A suite is a YAML file with one case per document (``thirdparty_test.go`` of Karmada). Here cases are run, judged and
-counted kind by kind; the answers themselves come from `karta_interpreter.engine.operations`.
+A suite is a YAML file with one case per document (``thirdparty_test.go`` of Karmada). This package runs, judges and
+counts cases kind by kind. The answers come from `karta_interpreter.engine.operations`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,15 +22,15 @@ class Outcome:
 
     case: Case
     failures: tuple[str, ...] = ()
-    """Each difference from what was expected."""
+    """Each difference from the expected result."""
     results: Mapping[str, JSON] | None = None
-    """The answer, None where there was an error instead."""
+    """The answer, None if there was an error instead."""
     notes: tuple[str, ...] = ()
-    """What explains a failure."""
+    """Explanations of a failure."""
 
     @property
     def passed(self) -> bool:
-        """Whether the case gave what it expects."""
+        """Whether the case gave the expected result."""
         return not self.failures
 
 
@@ -45,8 +45,8 @@ def run(definition: Definition, case: Case, options: Options = DEFAULT_OPTIONS) 
 def judge(case: Case, results: Mapping[str, JSON] | None, error: str = "") -> Outcome:
     """Compare an answer, or the message of an error, with what a case expects.
 
-    As in Karmada's harness, every expected result must be there, and others do not count. There a case without any
-    passes; here it fails, for it would pass whatever the answer is.
+    As in Karmada's harness, every expected result must be there, and others do not count. In Karmada a case without
+    expectations passes. Here it fails, because it would pass with any answer.
     """
     expects_error = f'expected an error with the text "{case.error}", got '
     if results is None:
@@ -67,14 +67,14 @@ def judge(case: Case, results: Mapping[str, JSON] | None, error: str = "") -> Ou
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """How many cases there were and how many of them failed."""
+    """The number of cases, and the number of failed cases."""
 
     cases: int = 0
     failed: int = 0
 
     @property
     def passed(self) -> int:
-        """How many cases gave what they expect."""
+        """The number of cases that gave the expected result."""
         return self.cases - self.failed
 
     @classmethod
@@ -86,7 +86,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of a run; ``fail_only`` leaves cases that passed out of what is shown, though they count."""
+    """The result of a run. ``fail_only`` hides passed cases, but still counts them."""
 
     outcomes: tuple[Outcome, ...]
     unreadable: tuple[SuiteError, ...] = ()
@@ -94,17 +94,17 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether every suite could be read and every case gave what it expects."""
+        """Whether every suite could be read and every case gave the expected result."""
         return not self.unreadable and all(outcome.passed for outcome in self.outcomes)
 
     @property
     def totals(self) -> Totals:
-        """All cases, counted."""
+        """The counts of all cases."""
         return Totals.of(self.outcomes)
 
     @property
     def kinds(self) -> dict[GVK, Totals]:
-        """The cases of each kind, counted, in the order of kinds."""
+        """The counts of the cases of each kind, in the order of kinds."""
         return {gvk: Totals.of(outcomes) for gvk, outcomes in by_kind(self.outcomes).items()}
 
     @property
@@ -114,12 +114,12 @@ class Report:
 
 
 def by_kind(outcomes: Iterable[Outcome]) -> dict[GVK, list[Outcome]]:
-    """The outcomes of each kind, in the order of kinds; within one as they came."""
+    """Return the outcomes of each kind, in the order of kinds. Within a kind the order stays."""
     found: dict[GVK, list[Outcome]] = {}
     for outcome in outcomes:
         try:
             gvk = GVK.of(outcome.case.call.object)
-        except InterpretationError:  # an object without a kind counts as one of no kind
+        except InterpretationError:  # counts under an empty kind
             gvk = GVK("", "", "")
         found.setdefault(gvk, []).append(outcome)
     return dict(sorted(found.items()))

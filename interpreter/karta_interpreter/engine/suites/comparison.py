@@ -1,7 +1,7 @@
-"""Comparing an expected result with an answer, as Karmada's harness does (``thirdparty_test.go``, ``deepEqual``).
+"""Compares an expected result with an answer as Karmada's harness does (``thirdparty_test.go``, ``deepEqual``).
 
-Requirements, components and dependencies are compared by meaning: quantities by value, components and dependencies
-in any order, absent like empty. Objects are compared field by field, leaving out what the expectation marks with
+Requirements, components and dependencies are compared by meaning: quantities by value, components and dependencies in
+any order, absent like empty. Objects are compared field by field, except for values that the expectation marks with
 `EXCLUDE`. Anything else must be the same JSON.
 """
 
@@ -23,13 +23,13 @@ SILENT: Final = "not answered"
 ERROR: Final = "error: "
 
 EXCLUDE = "{{EXCLUDE}}"
-"""An expected value that stands for whatever the answer has there, even for nothing."""
+"""An expected value that matches any answer, even a missing one."""
 
 Normalise: TypeAlias = Callable[[JSON], JSON]
 
 
 def differences(name: str, expected: JSON, actual: JSON) -> tuple[str, ...]:
-    """Each place at which a result differs from the expected one.
+    """Return each place at which a result differs from the expected one.
 
     >>> differences("requires", {"resourceRequest": {"cpu": "0.5"}}, {"resourceRequest": {"cpu": "500m"}})
     ()
@@ -43,7 +43,7 @@ def differences(name: str, expected: JSON, actual: JSON) -> tuple[str, ...]:
 
 
 class Difference(NamedTuple):
-    """A place at which two results differ; a side without the field has `NOTHING` there."""
+    """A place at which two results differ. A side without the field has `NOTHING` there."""
 
     path: Path
     expected: JSON
@@ -62,7 +62,7 @@ def compare(name: str, expected: JSON, actual: JSON) -> Iterator[Difference]:
 
 
 def compare_answers(before: Answer, after: Answer) -> Iterator[Difference]:
-    """Yield each place at which two answers differ; two errors are equal.
+    """Yield each place at which two answers differ. Two errors are equal.
 
     >>> list(compare_answers(SILENT, {"replica": 1})), list(compare_answers("error: a", "error: b"))
     ([Difference(path=(), expected='not answered', actual={'replica': 1})], [])
@@ -77,7 +77,7 @@ def compare_answers(before: Answer, after: Answer) -> Iterator[Difference]:
 
 
 def compared(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
-    """A result and its expectation in the one form in which they are compared, to be shown side by side.
+    """Return an expectation and its result in the form in which they are compared, to show them side by side.
 
     >>> compared("requires", {"resourceRequest": {"cpu": "0.5"}}, {"resourceRequest": {"cpu": "250m"}})
     ({'resourceRequest': {'cpu': '500m'}}, {'resourceRequest': {'cpu': '250m'}})
@@ -92,26 +92,26 @@ def _normalised(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
 
 
 def in_words_of(expected: JSON, actual: JSON) -> JSON:
-    """Return the answer, and in it the expectation's own value wherever that is met or nothing is expected."""
+    """Return the answer, with the expectation's own value wherever the answer meets it or nothing is expected."""
     if expected == EXCLUDE:
         return expected
     if isinstance(expected, dict) and isinstance(actual, dict):
         excluded = {key: EXCLUDE for key, value in expected.items() if value == EXCLUDE}
         return excluded | {key: in_words_of(expected.get(key), value) for key, value in actual.items()}
-    # Of lists of other lengths it is unknown which elements belong together.
+    # In lists of different lengths it is unknown which elements correspond.
     if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         return [in_words_of(*pair) for pair in zip(expected, actual, strict=True)]
     return expected if _same(expected, actual) else actual
 
 
 def result_in_words_of(name: str, expected: JSON, actual: JSON) -> JSON:
-    """Return a result in the words of its expectation, as `in_words_of`, and where both mean the same by `compare`.
+    """Return a result in the words of its expectation (as `in_words_of`) wherever both mean the same by `compare`.
 
     >>> result_in_words_of("requires", {"resourceRequest": {"cpu": "0.5"}}, {"resourceRequest": {"cpu": "500m"}})
     {'resourceRequest': {'cpu': '0.5'}}
     """
     if name in _IDENTITIES and isinstance(expected, list) and isinstance(actual, list):
-        # In any order, so each is paired by what it is about, and those of the expectation keep their order.
+        # The order is free, so elements are paired by identity, and keep the order of the expectation.
         known = {_identity(name, each): each for each in expected}
         places = {identity: place for place, identity in enumerate(known)}
         found = sorted(actual, key=lambda each: places.get(_identity(name, each), len(places)))
@@ -128,7 +128,7 @@ def _identity(name: str, element: JSON) -> tuple[str, ...]:
 
 
 def _in_words_of(expected: JSON, actual: JSON) -> JSON:
-    """Return requirements, or an element that has some, in the words of the expectation; quantities by their value."""
+    """Return requirements, or an element with requirements, in the expectation's words. Quantities count by value."""
     words = in_words_of(expected, actual)
     for path in (("resourceRequest",), ("replicaRequirements", "resourceRequest")):
         before, now = get(expected, path), get(words, path)
@@ -151,7 +151,7 @@ def _written(value: JSON) -> JSON:
 
 
 def _same(expected: JSON, actual: JSON) -> bool:
-    # In Python True == 1; in JSON it is not.
+    # In Python True == 1, but not in JSON.
     return isinstance(expected, bool) == isinstance(actual, bool) and bool(expected == actual)
 
 
@@ -185,7 +185,7 @@ def _component(value: JSON) -> JSON:
 
 
 def _without_empty(value: JSON) -> JSON:
-    """Drop empty fields: what Go decodes into the same zero value as no field."""
+    """Drop empty fields, which Go decodes into the same zero value as missing ones."""
     if isinstance(value, dict):
         kept = ((key, _without_empty(item)) for key, item in value.items())
         return {key: item for key, item in kept if item not in (None, "", {}, [])} or None
@@ -195,7 +195,7 @@ def _without_empty(value: JSON) -> JSON:
 
 
 def _in_any_order(normalise: Normalise) -> Normalise:
-    # By their JSON text: dicts have no order.
+    # Sorted by JSON text, because dicts have no order.
     return lambda value: sorted(map(normalise, value), key=_text) if isinstance(value, list) else value or []
 
 

@@ -1,4 +1,4 @@
-"""Writes answers into suites: the ``output`` of a case, without touching the lines around it."""
+"""Writes answers into suites: the ``output`` of a case, without changing the lines around it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,13 @@ from karta_interpreter.engine.suites.suite import Case
 
 _KEY: Final = re.compile(r"(output|operation)\s*:")
 _WITHIN: Final = re.compile(r"\s|#|$")
-"""The beginning of a line that does not end the value of a key."""
+"""The beginning of a line that continues the value of a key."""
 _SERVER_FIELDS: Final = ("managedFields", "uid", "resourceVersion", "creationTimestamp", "selfLink")
 _TODO: Final = "TODO: say why this is right, by the documentation of the kind."
 
 
 def case_of(name: str, call: Call, output: Object, references: Sequence[Object] = ()) -> Object:
-    """The fields of a new case, in their order; a TODO stands for the reason that a person has to find."""
+    """Return the fields of a new case in their order. A TODO stands for the reason that a person has to find."""
     given = {
         "desiredObj": None if call.operation in LIVE else call.object,
         "observedObj": call.object if call.operation in LIVE else call.observed,
@@ -43,19 +43,19 @@ def without_server_fields(obj: Object) -> Object:
 
 
 def answer_of(case: Case, results: Mapping[str, JSON]) -> Object:
-    """Return the output that a case would have to expect: the results that it names, or all where it names none.
+    """Return the output that a case should expect: the results that it names, or all if it names none.
 
-    What is excluded stays excluded, and a value that is met keeps its spelling.
+    Excluded values stay excluded, and a met value keeps its spelling.
     """
     names = [name for name in case.expected if name in results] or [*results]
     return {name: result_in_words_of(name, case.expected.get(name), results[name]) for name in names}
 
 
 def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
-    r"""Return a suite's text with other outputs, each by the line at which the document of its case begins.
+    r"""Return a suite's text with other outputs, each by the first line of its case's document.
 
-    A case without an output gets it behind its operation. Raises SuiteError where neither is a key at the beginning of
-    a line, or an output shares lines with another key.
+    A case without an output gets it behind its operation. Raises SuiteError if neither is a key at the beginning of a
+    line, or if an output shares lines with another key.
 
     >>> suite = "name: a\noutput:\n  replica: 1 # one\n# b\n---\nname: b\n"
     >>> print(with_outputs(suite, "suite", {1: {"replica": 2}}), end="")
@@ -69,7 +69,7 @@ def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
     lines = (text.removesuffix("\n") + "\n").splitlines(keepends=True)
     documents = read_documents(text, source)
     begins = [document.line for document in documents]
-    # From the last document to the first, so that the lines of those before it keep their numbers.
+    # From the last document to the first, so that the lines of earlier documents keep their numbers.
     for begin, end in reversed([*zip(begins, [*begins[1:], len(lines) + 1], strict=True)]):
         if begin in outputs:
             lines[begin - 1 : end - 1] = _replaced(lines[begin - 1 : end - 1], f"{source}:{begin}", outputs[begin])
@@ -77,7 +77,7 @@ def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
     wanted = [
         {**each.value, "output": outputs[each.line]} if each.line in outputs else each.value for each in documents
     ]
-    # Lines are replaced by their form; reading the result again shows whether that hit the values that were meant.
+    # Lines are replaced by their form. Reading the result again shows whether the right values were replaced.
     with suppress(ManifestError):
         if [each.value for each in read_documents(written, source)] == wanted:
             return written
@@ -85,7 +85,7 @@ def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
 
 
 def _replaced(lines: list[str], place: str, output: JSON) -> list[str]:
-    """Replace the output of a case from its key to its last indented line; comments below that stay."""
+    """Replace the output of a case from its key to its last indented line. Comments below that line stay."""
     keys = {match[1]: index for index, line in enumerate(lines) if (match := _KEY.match(line))}
     if not keys:
         raise SuiteError(f"{place}: the output of this case is not a key at the beginning of a line: edit it")

@@ -1,4 +1,4 @@
-"""Reading suites: text in Karmada's test format becomes cases that can be run.
+"""Reads suites: text in Karmada's test format becomes cases that can be run.
 
 >>> (case,) = read_suite('''
 ... name: one pod
@@ -34,7 +34,7 @@ _HEAD_KEYS = ("apiVersion", "kind", "metadata")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One call and what must come of it."""
+    """One call and its expected result."""
 
     name: str
     description: str
@@ -43,49 +43,49 @@ class Case:
     expected: Mapping[str, JSON]
     """A value for each name of a result."""
     error: str | None
-    """Text that the message of a refusal must contain, None where an answer is expected. Karmada's format has no call
-    that must fail, so ``output: {error: ...}`` is an addition of ours.
+    """Text that the message of a refusal must contain, None if an answer is expected. Karmada's format has no call that
+    must fail, so ``output: {error: ...}`` is our addition.
     """
     source: str
     line: int
     references: tuple[Object, ...] = ()
-    """The objects that the definition may look up, an addition of ours, too."""
+    """The objects that the definition may look up, also our addition."""
 
 
 def find_suites(folder: Path) -> tuple[Path, ...]:
-    """The suite files below a folder: every YAML file inside a directory called ``testdata``, sorted.
+    """Return the suite files below a folder: every YAML file inside a directory called ``testdata``, sorted.
 
-    Files in directories called ``objects`` have what cases share, and are not suites.
+    Files in directories called ``objects`` are shared by cases and are not suites.
     """
     files = (*folder.rglob("*.yaml"), *folder.rglob("*.yml"))
-    # A folder which is itself called testdata counts, also as the current folder, whose path has no name.
+    # A folder that is itself called testdata counts. So does the current folder, though its path has no name.
     own = (folder.name, folder.resolve().name)
     found = (path for path in files if path.parent.name != OBJECTS)
     return tuple(sorted(path for path in found if _TESTDATA in (*own, *path.relative_to(folder).parts[:-1])))
 
 
 def home_of(suite: Path) -> Path:
-    """The folder whose definitions a suite is about: the one that has the ``testdata``, else the suite's own.
+    """Return the folder with the definitions for a suite: the parent of ``testdata``, else the suite's own folder.
 
     >>> home_of(Path("kartas/batch/v1/Job/testdata/retain.yaml")).as_posix()
     'kartas/batch/v1/Job'
     """
-    folders = (*suite.parents, *suite.absolute().parents)  # the path as it is given may begin inside of testdata
+    folders = (*suite.parents, *suite.absolute().parents)  # a relative path may begin inside testdata
     return next((folder.parent for folder in folders if folder.name == _TESTDATA), suite.parent)
 
 
 def load_suite(path: Path) -> tuple[Case, ...]:
-    """The cases of a suite file; SuiteError when one cannot be read."""
+    """Return the cases of a suite file. Raises SuiteError if one cannot be read."""
     return _all_cases(scan_suite(path))
 
 
 def read_suite(text: str, source: str = "suite") -> tuple[Case, ...]:
-    """The cases of a suite's text; SuiteError names the file, the document's line and what is wrong."""
+    """Return the cases of a suite's text. SuiteError names the file, the document's line and the problem."""
     return _all_cases(_scan(text, source))
 
 
 def scan_suite(path: Path) -> list[Case | SuiteError]:
-    """The cases of a suite file, with an error in the place of each that cannot be read."""
+    """Return the cases of a suite file, with an error in place of each case that cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -152,9 +152,9 @@ def _read(document: Document, fields: JSON) -> Case:
 
 
 def _shared_object(suite: Document, key: str, name: str) -> JSON:
-    """Read an object from a file, by its path from the suite; cases of Karmada have none, so this is an addition."""
+    """Read an object from a file, by its path from the suite. Karmada's cases have no such files: our addition."""
     try:
-        # A link to a suite has its objects where the suite is.
+        # The objects of a linked suite are next to the link's target.
         (document,) = read_documents((Path(suite.source).resolve().parent / name).read_text(encoding="utf-8"), name)
     except (OSError, ValueError, ManifestError) as error:
         raise InterpretationError(f"{key} must be an object or the file of one; cannot read {name}: {error}") from error
@@ -195,7 +195,7 @@ def _call(fields: Object, operation: Operation) -> Call:
 def _replicas(fields: Object, operation: Operation) -> int | None:
     if operation is not Operation.REVISE_REPLICA:
         return None
-    # Go's zero value: Karmada's harness asks for 0 replicas when a case has no number.
+    # Go's zero value: without a number in the case, Karmada's harness asks for 0 replicas.
     replicas = 0 if fields.get("inputReplicas") is None else fields["inputReplicas"]
     if isinstance(replicas, bool) or not isinstance(replicas, int):
         raise InterpretationError(f"inputReplicas must be an integer, but is {type_name(replicas)}")
@@ -221,7 +221,7 @@ def _references(fields: Object) -> tuple[Object, ...]:
 
 
 def _typed(fields: Object, key: str, expected: type, default: JSON = None) -> JSON:
-    """The value of a key; null counts as no value."""
+    """Return the value of a key. Null counts as no value."""
     value = fields.get(key)
     if value is not None and type(value) is not expected:
         raise InterpretationError(f"{key} must be {type_name(expected())}, but is {type_name(value)}")
@@ -236,7 +236,7 @@ def _text(fields: Object, key: str, *, default: str | None = None) -> str:
 
 
 def _reject_unknown(where: str, fields: Collection[str], known: Collection[str]) -> None:
-    """A misspelt key would make a case pass that checks nothing."""
+    """Raise for unknown keys: a misspelt key would make a case pass that checks nothing."""
     wrong = [f'"{key}" ({did_you_mean(key, sorted(known))})' for key in fields if key not in known]
     if wrong:
         raise InterpretationError(f"{where} has the unknown key{'s' * (len(wrong) > 1)} {', '.join(wrong)}")
