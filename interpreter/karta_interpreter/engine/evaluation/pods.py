@@ -44,7 +44,7 @@ class ScaleLocation(NamedTuple):
 
     @property
     def minimum(self) -> Location | None:
-        """The path of the minimum, like that of the replicas."""
+        """The path of the minimum, with None as for the replicas."""
         return self.places.at("min_replicas", self.position)
 
     @property
@@ -207,7 +207,7 @@ LONGEST = 32
 """`maxLength` of a component's name in Karmada's ResourceBinding (`pkg/apis/work/v1alpha2`)."""
 
 _DIGEST: Final = 8
-"""The number of hexadecimal digits of a digest, for the few names of a workload that are too long or equal."""
+"""The number of hexadecimal digits of a digest. It marks the few names of a workload that are too long or equal."""
 _PRIME: Final = 2**32 - 5
 
 

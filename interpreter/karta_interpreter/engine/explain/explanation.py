@@ -12,7 +12,7 @@ from karta_interpreter.engine.operations import Call, Results
 OBJECT: Final = "object"
 OBSERVED: Final = "observed"
 _LONGEST: Final = 400
-"""Longer values are left out of the JSON. Their pointer says where they are."""
+"""Longer values are left out of the JSON. Their pointer names their place."""
 
 
 @dataclass(frozen=True, slots=True)

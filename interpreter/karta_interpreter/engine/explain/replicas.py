@@ -51,7 +51,7 @@ def component_facts(definition: Definition, call: Call, options: Options, _resul
 
 
 def revision_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
-    """Yield which counts ReviseReplica may change, why, and what it writes where."""
+    """Yield the counts that ReviseReplica may change, the reasons, and its writes with their places."""
     view, scales = _View(definition, call.object), scale_locations(definition, call.object)
     elastic = elastic_pod_sets(definition, scales)
     targets = scale_targets(scales, elastic)

@@ -122,8 +122,8 @@ def _bounds(scale: ScaleLocation, place: Location) -> tuple[int, int]:
 def share(total: int, targets: Sequence[ScaleTarget]) -> tuple[int, ...] | None:
     """Return the units of each target so that their pods add up to ``total``, or None if that is impossible.
 
-    Shares follow the present counts (equal shares if all are zero). What does not divide goes to the largest remainder
-    first, and among equals to the earlier target.
+    Shares follow the present counts (equal shares if all are zero). Pods that do not divide evenly go to the largest
+    remainder first, and among equals to the earlier target.
     """
     least = sum(target.least * target.step for target in targets)
     if not least <= total <= sum(target.most * target.step for target in targets):

@@ -35,7 +35,7 @@ from karta_interpreter.languages.jq import Location, Query, take_outputs
 from karta_interpreter.languages.jq.compiled.values import truthy
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
-"""The label by which a template leaves its replica counts to the members (an HPA there, for instance)."""
+"""The label of a template that leaves its replica counts to the members (an HPA there, for instance)."""
 
 Step: TypeAlias = Literal["switches", "counts", "queue"] | RetainRule
 """A step of Retain: derived from the definition, or a rule of the annotation ``retain``."""
@@ -49,11 +49,11 @@ _Scales = Mapping[tuple[str, str], ScaleLocation]
 def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     """Return the desired object with the member's own values from the observed object.
 
-    These are replica counts, if the template carries the label `RETAIN_REPLICAS`; replica counts and suspend switches
-    that the template leaves unset; the queue's fields of an object with its label; and the places of the definition's
-    ``retain`` annotation. Retaining twice changes nothing more. Karmada relies on it (``objectwatcher.go`` compares the
-    result with the member). Values that cannot be read in the member's object are not kept, because the error would
-    repeat for ever.
+    The member keeps its replica counts if the template carries the label `RETAIN_REPLICAS`. It keeps replica counts and
+    suspend switches that the template leaves unset, the queue's fields of an object with the queue's label, and the
+    places of the definition's ``retain`` annotation. Retaining twice changes nothing more. Karmada relies on it
+    (``objectwatcher.go`` compares the result with the member). Values that cannot be read in the member's object are
+    not kept, because the error would repeat for ever.
     """
     retained = desired
     for _, step in retain_steps(definition, desired, observed):

@@ -63,7 +63,7 @@ def revision_reads(definition: Definition, projection: Projection) -> None:
 
 
 def elastic_pod_sets(definition: Definition, scales: Sequence[ScaleLocation]) -> frozenset[str]:
-    """Return the names of the pod sets whose count may change.
+    """Return the names of the pod sets with a count that may change.
 
     The ``elastic`` annotation names their components and instances (``none`` for none). Without it, a lone pod set is
     elastic, else the components with bounds, else the pod sets with more than one replica: a single master should stay

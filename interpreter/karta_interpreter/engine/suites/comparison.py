@@ -51,7 +51,7 @@ class Difference(NamedTuple):
 
 
 def compare(name: str, expected: JSON, actual: JSON) -> Iterator[Difference]:
-    """Yield each place at which a result differs from the expected one, in the form in which they are compared.
+    """Yield each place at which a result differs from the expected one, in the compared form.
 
     >>> list(compare("replica", 3, 4))
     [Difference(path=('replica',), expected=3, actual=4)]
@@ -77,7 +77,7 @@ def compare_answers(before: Answer, after: Answer) -> Iterator[Difference]:
 
 
 def compared(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
-    """Return an expectation and its result in the form in which they are compared, to show them side by side.
+    """Return an expectation and its result in the compared form, to show them side by side.
 
     >>> compared("requires", {"resourceRequest": {"cpu": "0.5"}}, {"resourceRequest": {"cpu": "250m"}})
     ({'resourceRequest': {'cpu': '500m'}}, {'resourceRequest': {'cpu': '250m'}})

@@ -49,7 +49,7 @@ class Instance:
     """
 
     id: str
-    """"" where the definition has no `instanceIdPath`."""
+    """"" if the definition has no `instanceIdPath`."""
     has_pods: bool
     """Whether the object describes pods of this instance."""
     replicas: int

@@ -62,7 +62,7 @@ class _Field:
             raise query_failure(self.component, self.name, self.query, err) from err
 
     def location(self, position: int, *, unchanged: bool = True) -> Location:
-        """Return the place of an output, whose value it must be if ``unchanged``. Raises errors as `writing`."""
+        """Return the place of an output, by default only of an ``unchanged`` one. Raises errors as `writing`."""
         location = self.locations[position]
         if location is not None and (location.is_unchanged or not unchanged):
             return location

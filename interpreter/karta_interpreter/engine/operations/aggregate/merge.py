@@ -202,7 +202,7 @@ def are_conditions(elements: Sequence[JSON]) -> bool:
 
 
 def _conditions(polarity: Polarity, parts: Sequence[Part]) -> list[JSON]:
-    """Return the merged conditions, in the order in which the clusters first name their types."""
+    """Return the merged conditions, ordered by the first mention of their types in the clusters."""
     reports = [part.report for part in parts]
     # If a type occurs twice, the last one counts, as in Karta's status rules.
     found: dict[str, Present] = {}

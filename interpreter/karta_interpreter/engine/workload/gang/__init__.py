@@ -1,1 +1,1 @@
-"""Which pods of a workload start together: where each pod belongs, its group, and the group's minimum."""
+"""Finds the pods of a workload that start together: each pod's place, its group, and the group's minimum."""

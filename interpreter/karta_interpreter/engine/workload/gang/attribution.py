@@ -22,7 +22,7 @@ from karta_interpreter.languages.lua.go_numbers import shortest
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Where a pod belongs.
+    """The place of a pod in a workload.
 
     ``instance`` is "" for a component without named instances. ``replica`` is None if neither the component nor an
     owner has a `replicaSelector`, or the pod does not have the selector's key.
