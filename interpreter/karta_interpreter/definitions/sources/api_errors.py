@@ -33,7 +33,7 @@ _STATUS_HINTS: dict[int, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """A request to an API server; ``verbs`` are what RBAC must allow for it, ``server`` is a URL."""
+    """A request to an API server. RBAC must allow its ``verbs``. ``server`` is a URL."""
 
     method: str
     path: str
@@ -48,7 +48,7 @@ class ApiRequest:
 
 
 def read_object(request: ApiRequest, content: bytes) -> Object:
-    """The JSON object that answers a request; raises ClusterError for anything else."""
+    """Return the JSON object that answers a request. Raise ClusterError for any other answer."""
     try:
         value = orjson.loads(content)
     except orjson.JSONDecodeError as error:
@@ -59,7 +59,7 @@ def read_object(request: ApiRequest, content: bytes) -> Object:
 
 
 def read_event(request: ApiRequest, line: bytes) -> tuple[str, Object]:
-    """Type and object of one line of a watch; raises ClusterError for an event of type ERROR, with its code."""
+    """Return type and object of one line of a watch. Raise ClusterError with its code for an event of type ERROR."""
     event = read_object(request, line)
     kind, obj = event.get("type"), event.get("object")
     if not isinstance(kind, str) or not isinstance(obj, dict):
@@ -71,7 +71,7 @@ def read_event(request: ApiRequest, line: bytes) -> tuple[str, Object]:
 
 
 def rejected(request: ApiRequest, status: int, content: bytes) -> ClusterError:
-    """The error of an answer with a status of 400 or more; its content should be a Kubernetes ``Status``."""
+    """Return the error of an answer with a status of 400 or more. The content should be a Kubernetes ``Status``."""
     try:
         decoded = orjson.loads(content)
     except orjson.JSONDecodeError:
@@ -83,7 +83,7 @@ def rejected(request: ApiRequest, status: int, content: bytes) -> ClusterError:
 
 
 def too_large(request: ApiRequest, most: int) -> ClusterError:
-    """The error of an answer that goes on after the bytes that are read of it."""
+    """Return the error of an answer that is longer than ``most`` bytes."""
     return ClusterError(f"{request}: the answer has more than {most} bytes", reason="TooLarge")
 
 
@@ -94,14 +94,14 @@ def unreachable(request: ApiRequest, error: BaseException) -> ClusterError:
 
 
 def unusable(source: str, error: BaseException) -> ClusterError:
-    """The error of a configuration with which no request can be made.
+    """Return the error of a configuration that allows no request.
 
     Its reason is NoKubeconfig, NoContext or, for anything else, Configuration.
     """
-    # Without a number it is about the kubeconfig (`_check_there`); with one it is about a file that this names.
+    # Without a number the error is about the kubeconfig (`_check_there`), else about a file named in it.
     if isinstance(error, FileNotFoundError) and error.errno is None:
         return ClusterError(f"{source} cannot be used: there is no such file", reason="NoKubeconfig")
-    # kubernetes_asyncio has one exception for all that is wrong with a kubeconfig; only its text tells them apart.
+    # kubernetes_asyncio has one exception for all faults of a kubeconfig. Only its text distinguishes them.
     reason = "NoContext" if "/contexts list" in str(error) else "Configuration"
     hint = "check the file, the context, and the files and programs that it names"
     # The library does not check the structure of the file.
@@ -114,7 +114,7 @@ def _unreadable(request: ApiRequest, what: str) -> ClusterError:
 
 
 def _why_unreachable(error: BaseException) -> tuple[str, str]:
-    # Attributes of aiohttp's errors about connections; aiohttp itself may not be imported here.
+    # Attributes of aiohttp's errors about connections. This module must not import aiohttp itself.
     cause = getattr(error, "os_error", error)
     certificate_error = getattr(error, "certificate_error", error)
     if isinstance(error, TimeoutError):

@@ -1,9 +1,9 @@
 """The client of an API server: requests by path, plain JSON objects as answers, one kind of error.
 
-Configuration and credentials are those of a kubeconfig, or of the pod. They are read at the first request, and again
-when the server does not accept them, for tokens and certificates are rotated.
+Configuration and credentials come from a kubeconfig, or from the pod. They are read at the first request, and again
+when the server does not accept them, because tokens and certificates are rotated.
 
-kubernetes_asyncio and aiohttp, which is below it, are imported when they are used: only some servers and commands are.
+kubernetes_asyncio, and aiohttp below it, are imported on first use: only some servers and commands need them.
 """
 
 import asyncio
@@ -43,12 +43,12 @@ _SECONDS = 10.0
 """The time for one request, from connecting to the end of its answer."""
 _SILENCE_SECONDS = 5.0
 """How long after its end a watch may still be silent before its connection counts as lost."""
-# The most objects to have listed in one answer, and the most bytes where it has several: no call is answered while they
-# are decoded, at 20 ms for a megabyte.
+# The most objects in one answer to a list, and the most bytes if it has several. No call is answered while they are
+# decoded, at 20 ms for a megabyte.
 _PAGE, _PAGE_BYTES = 50, 2**20
 _MOST_BYTES = 2**24  # of any answer, and of an event of a watch
 _CREDENTIALS_SECONDS = 60.0
-"""The time for a program that gets credentials; a user may have to log in."""
+"""The time for a program that gets credentials. A user may have to log in."""
 
 _NAMESPACE = "default"
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
@@ -57,8 +57,8 @@ _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 class ApiServer:
     """An API server, in an ``async with`` block that closes its connections.
 
-    Paths are those of the Kubernetes API, as ``/apis/run.ai/v1alpha1/kartas``. Every method raises ClusterError,
-    and nothing else, when it does not succeed: also for a kubeconfig that cannot be used.
+    Paths are paths of the Kubernetes API, such as ``/apis/run.ai/v1alpha1/kartas``. A method that fails raises
+    ClusterError and nothing else, even if the kubeconfig is unusable.
     """
 
     def __init__(self, kubeconfig: str, context: str | None = None) -> None:
@@ -68,14 +68,14 @@ class ApiServer:
         self._users: Counter[ApiClient] = Counter()
         self._connecting = asyncio.Lock()
         self.namespace = _NAMESPACE
-        """The namespace of the context, once there was a request."""
+        """The namespace of the context, known after the first request."""
 
     @classmethod
     def of(cls, kubeconfig: Path | None = None, context: str | None = None) -> Self:
-        """The server of a kubeconfig and one of its contexts.
+        """Return the server of a kubeconfig and one of its contexts.
 
-        Without a kubeconfig, a pod uses the server of its cluster; elsewhere ``$KUBECONFIG`` or ``~/.kube/config``
-        counts.
+        Without a kubeconfig, a pod uses the server of its cluster. Any other process uses ``$KUBECONFIG`` or
+        ``~/.kube/config``.
         """
         if kubeconfig:
             return cls(str(kubeconfig), context)
@@ -92,7 +92,7 @@ class ApiServer:
             await self._present.close()
 
     def check(self) -> None:
-        """Raise ClusterError when there is no such kubeconfig; other failures show with the first request."""
+        """Raise ClusterError if the kubeconfig does not exist. Other failures show with the first request."""
         try:
             _check_there(self._kubeconfig)
         except FileNotFoundError as error:
@@ -100,15 +100,15 @@ class ApiServer:
 
     @property
     def url(self) -> str:
-        """The URL of the server; before the first request, where it will be read."""
+        """The URL of the server. Before the first request, the source of the configuration."""
         return str(self._present.configuration.host) if self._present else self._source
 
     async def get(self, path: str) -> Object:
-        """The object at a path."""
+        """Return the object at a path."""
         return await self._ask(ApiRequest("GET", path, ("get",)))
 
     async def find(self, path: str) -> Object | None:
-        """The object at a path, None when there is none."""
+        """Return the object at a path, None if it does not exist."""
         try:
             return await self.get(path)
         except ClusterError as error:
@@ -117,19 +117,19 @@ class ApiServer:
             raise
 
     async def list(self, path: str, selector: str = "") -> Sequence[Object]:
-        """The objects of a collection that a label selector matches; all of them without one."""
+        """Return the objects of a collection that a label selector matches, or all objects without a selector."""
         async with aclosing(self.pages(path, ("list",), selector=selector)) as pages:
             return [item async for page in pages for item in objects_in(page.get("items"))]
 
     async def resources(self, api_version: str) -> Sequence[Object]:
-        """The kinds and subresources of an API version: the entries of its ``APIResourceList``."""
+        """Return the kinds and subresources of an API version: the entries of its ``APIResourceList``."""
         root = "/apis" if "/" in api_version else "/api"
         return objects_in((await self.get(f"{root}/{api_version}")).get("resources"))
 
     async def pages(
         self, path: str, verbs: tuple[str, ...] = ("list", "watch"), *, selector: str = ""
     ) -> AsyncGenerator[Object]:
-        """Yield the parts of a large list one by one, all of the same version, for a watch from there."""
+        """Yield the parts of a large list one by one. All have the same version, from which a watch can start."""
         selected = (("labelSelector", selector),) if selector else ()
         limit, rest = _PAGE, selected
         while True:
@@ -149,34 +149,34 @@ class ApiServer:
             limit, rest = min(limit * 2, _PAGE), (*selected, ("continue", str(token)))
 
     async def create(self, path: str, obj: Object) -> Object:
-        """The object as it was created in the collection at a path."""
+        """Create an object in the collection at a path, and return it."""
         return await self._ask(ApiRequest("POST", path, ("create",), body=obj))
 
     async def replace(self, path: str, obj: Object) -> Object:
-        """The object at a path after it was replaced; refused with 409 when ``obj`` is of an older resourceVersion."""
+        """Replace the object at a path, and return it. The server refuses an older resourceVersion with 409."""
         return await self._ask(ApiRequest("PUT", path, ("update",), body=obj))
 
     async def apply(self, path: str, obj: Object) -> Object:
-        """The object at a path after a server-side apply that takes fields over from other managers."""
+        """Apply an object on the server, take over fields from other managers, and return the result."""
         query = (("fieldManager", MANAGER), ("force", "true"))
         return await self._ask(
             ApiRequest("PATCH", path, ("create", "patch"), query, obj, "application/apply-patch+yaml")
         )
 
     async def patch_status(self, path: str, body: Object) -> Object:
-        """The object at a path after a merge patch of its status subresource; ``body`` holds a ``status``."""
+        """Merge the ``status`` of ``body`` into the status subresource at a path, and return the object."""
         query, content_type = (("fieldManager", MANAGER),), "application/merge-patch+json"
         return await self._ask(ApiRequest("PATCH", f"{path}/status", ("patch",), query, body, content_type))
 
     async def delete(self, path: str, *, preconditions: Object | None = None) -> Object:
-        """Delete the object at a path, refused with 409 if it is not that of the preconditions; return the answer."""
+        """Delete the object at a path, and return the answer. If ``preconditions`` do not match, the answer is 409."""
         body = {"preconditions": preconditions} if preconditions else None
         return await self._ask(ApiRequest("DELETE", path, ("delete",), body=body))
 
     async def watch(
         self, path: str, resource_version: str, *, timeout_seconds: int
     ) -> AsyncGenerator[tuple[str, Object]]:
-        """Yield type and object of what happens in a collection after a version, until the server ends it in time.
+        """Yield type and object of each event in a collection after a version, until the server ends the watch in time.
 
         An ``ERROR`` event is raised, with its code as the status. Leave early only inside `contextlib.aclosing`.
         """
@@ -190,7 +190,7 @@ class ApiServer:
         async with self._answer(ApiRequest("GET", path, ("watch",), query), silence=silence) as (request, response):
             rest = b""
             async for chunk in response.content.iter_any():
-                # Not by aiohttp's lines, which have a limit: an event has an object of up to 1.5 MiB.
+                # aiohttp limits the length of its lines, and an event has an object of up to 1.5 MiB.
                 *lines, rest = (rest + chunk).split(b"\n")
                 for line in lines:
                     yield read_event(request, line)
@@ -207,10 +207,10 @@ class ApiServer:
     async def _answer(
         self, request: ApiRequest, *, silence: float | None = None
     ) -> AsyncIterator[tuple[ApiRequest, "ClientResponse"]]:
-        """The answer to a request if it is a good one; one without end may be silent for ``silence`` seconds."""
+        """Yield the successful answer to a request. An endless answer may be silent for ``silence`` seconds."""
         from aiohttp import ClientError  # noqa: PLC0415 - see the top of this module
 
-        # Credentials that are rejected may have been rotated: they are read again, once.
+        # Rejected credentials may have been rotated: read them again, once.
         for may_be_outdated in (True, False):
             async with self._client() as client:
                 request = replace(request, server=self.url)
@@ -226,10 +226,10 @@ class ApiServer:
                         yield request, response
                         return
                     finally:
-                        # One that was read to its end has given its connection back; a watch ends with its connection.
+                        # An answer read to its end has returned its connection. A watch ends with its connection.
                         response.close()
                 except (ClientError, OSError, UnicodeError) as error:
-                    # aiohttp derives its errors about TLS from it: the CA or our certificate may have been rotated.
+                    # The base of aiohttp's TLS errors. The CA or our certificate may have been rotated.
                     if isinstance(error, ssl.SSLError):
                         self._give_up(client)
                     raise unreachable(request, error) from error
@@ -240,7 +240,7 @@ class ApiServer:
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator["ApiClient"]:
-        # Requests that come at once share one connection pool, and one login of the user.
+        # Concurrent requests share one connection pool, and one login of the user.
         async with self._connecting:
             client = self._present = self._present or await self._connect()
         self._users[client] += 1
@@ -248,13 +248,13 @@ class ApiServer:
             yield client
         finally:
             self._users[client] -= 1
-            # It was given up while others used it, such as a watch.
+            # The client was given up while another request, such as a watch, used it.
             if client is not self._present and not self._users[client]:
                 del self._users[client]
                 await client.close()
 
     async def _connect(self) -> "ApiClient":
-        # In a thread: no call would be answered during the import, which takes longer than any answer.
+        # In a thread: the import takes longer than any answer, and would block all calls.
         await asyncio.to_thread(import_module, "karta_interpreter.definitions.sources.kubernetes_client")
         try:
             async with asyncio.timeout(_CREDENTIALS_SECONDS):
@@ -264,7 +264,7 @@ class ApiServer:
             raise unusable(self._source, error) from error
 
     def _give_up(self, client: "ApiClient") -> None:
-        """Let the next request read the configuration again; the last user of the client closes it."""
+        """Let the next request read the configuration again. The last user of the client closes it."""
         if client is self._present:
             self._present = None
 
@@ -290,14 +290,14 @@ async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient
         load_incluster_config(configuration)  # type: ignore[no-untyped-call] # it has no annotations
     check_server(str(configuration.host))
     client = ApiClient(configuration)
-    # Python takes client certificates from files only. They have been read: no private key stays behind in one.
+    # Python reads client certificates from files only. Remove them now, so that no private key stays on disk.
     kube_config._cleanup_temp_files()  # noqa: SLF001 - there is no public way
     client.user_agent = f"{MANAGER}/{metadata.version('karta-interpreter')}"
     return client, str(namespace or _NAMESPACE)
 
 
 def _check_there(kubeconfig: str) -> None:
-    # `$KUBECONFIG` may list several files, of which kubectl, too, ignores those that do not exist.
+    # `$KUBECONFIG` may list several files. Like kubectl, ignore missing ones.
     if kubeconfig and not any(map(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))):
         raise FileNotFoundError("there is no such file")
 

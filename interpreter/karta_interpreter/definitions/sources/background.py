@@ -8,11 +8,11 @@ _logger = logging.getLogger(__name__)
 
 
 async def keep_running(what: str, work: Callable[[], Awaitable[None]], pause: float) -> None:
-    """Do work that has no end until cancelled: begin it again ``pause`` seconds after an error, which is logged."""
+    """Run endless work until cancelled. Log an error, and start the work again ``pause`` seconds later."""
     while True:
         try:
             await work()
         except Exception:
             _logger.exception("an error in this program while it %s; it goes on", what)
-        # So that a failure that comes back at once does not fill the log.
+        # Keeps a failure that repeats at once from filling the log.
         await asyncio.sleep(pause)

@@ -1,4 +1,4 @@
-"""How much memory the definitions of all sources may take together, as estimated from their text."""
+"""The memory that the definitions of all sources may take together, estimated from their text."""
 
 import sys
 import threading
@@ -11,25 +11,25 @@ _MIB: Final = 2**20
 
 
 def weight(text: bytes) -> int:
-    """Return about how many bytes a definition takes that is read from a text.
+    """Return an estimate of the bytes that a definition read from a text takes.
 
-    A long text is kept with what is read from it. Small values take most: between two signs of YAML or JSON is a value,
-    and a Karta with its expressions takes 70 to 370 bytes for each sign.
+    A long text is kept together with its definition. Small values take most: between two signs of YAML or JSON is a
+    value, and a Karta with its expressions takes 70 to 370 bytes for each sign.
     """
     return 2 * len(text) + _SIGN_BYTES * sum(map(text.count, _SIGNS))
 
 
 class Budget:
-    """Counts the weight of definitions, of which there is at most ``most``; threads share it.
+    """Counts the weight of definitions up to ``most``. Threads share it.
 
-    A text that finds no room is refused, and what its source held before still counts.
+    A text without room is refused, and the previous text of its source still counts.
     """
 
     def __init__(self, most: int = sys.maxsize) -> None:
         self.most = most
         self.held = 0
         self.refused: set[Hashable] = set()
-        """The sources whose present text found no room."""
+        """The sources with a present text that found no room."""
         self._sources: dict[Hashable, int] = {}
         self._lock = threading.Lock()
 
@@ -42,11 +42,11 @@ class Budget:
         )
 
     def has_room(self, source: Hashable, size: int) -> bool:
-        """Return whether there is room for what a source shall hold."""
+        """Return whether there is room for the new text of a source."""
         return self.held - self._sources.get(source, 0) + size <= self.most
 
     def take(self, source: Hashable, size: int) -> bool:
-        """Count what a source holds now, or held before if that was more; return whether there is room for it."""
+        """Count the present text of a source, or its previous one if larger. Return whether there is room for it."""
         with self._lock:
             if not self.has_room(source, size):
                 self.refused.add(source)
@@ -56,12 +56,12 @@ class Budget:
             return True
 
     def settle(self, source: Hashable, size: int) -> None:
-        """Count only what a source holds now: its last good version is not kept."""
+        """Count only the present text of a source: its last good version is not kept."""
         with self._lock:
             self._set(source, size)
 
     def forget(self, source: Hashable) -> None:
-        """Count a source no longer."""
+        """Stop counting a source."""
         with self._lock:
             self.held -= self._sources.pop(source, 0)
             self.refused.discard(source)

@@ -1,12 +1,12 @@
 """The Kartas of a cluster, kept in step with its API server (`karta_interpreter.definitions.sources.informer`).
 
-A new or changed Karta is served as soon as the watch has it, and compiled only when its spec or annotations differ. One
-that breaks is quarantined, and its last good version stays; a deleted one, or one that was never good, leaves its kind
-to folders and catalogue. Of two for one kind the older is served, and the other is a conflict, and not Ready. What was
-read stays while the API server is away.
+A new or changed Karta is served as soon as the watch has it, and compiled only if its spec or annotations differ. A
+broken Karta is quarantined, and its last good version stays. If a Karta is deleted or was never good, folders and
+catalogue serve its kind. If two Kartas define one kind, the older is served, and the other is a conflict and not
+Ready. Kartas stay while the API server is away.
 
 Kartas are read as ``kartas.run.ai``, or of another API group, and as the older
-``resourceinterfaces.optimization.nvidia.com``, each where its CRD exists.
+``resourceinterfaces.optimization.nvidia.com``, each if its CRD exists.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _logger = logging.getLogger(__name__)
 class Cluster:
     """The Kartas of a cluster as the first layer of a `Store`, and the objects that definitions refer to.
 
-    Of the processes of one server a single one ``reports``: it writes the status of the Kartas.
+    Only one process of a server ``reports``: it writes the status of the Kartas.
     """
 
     def __init__(self, api: ApiServer, *, pace: Pace | None = None, reports: bool = True) -> None:
@@ -48,23 +48,23 @@ class Cluster:
         self.referenced = ReferenceCache(api, pace)
         self._moved = asyncio.Event()
         self.kartas: Mapping[str, ClusterKarta] = {}
-        """All Kartas as they were last seen, by their sources; replaced, never changed."""
+        """All Kartas as they were last seen, by their sources. The mapping is replaced, never changed."""
         self.layer = SourceDefinitions()
         """The definitions of the cluster, the oldest Karta first."""
         self.synced = False
-        """Whether `layer` has once held all Kartas that may be read, and was published."""
+        """Whether `layer` was published with all Kartas that may be read."""
 
     @property
     def stale_for(self) -> float:
-        """The seconds since the Kartas were known to be those of the API server.
+        """The seconds since the Kartas were known to match the API server.
 
-        It stays below `Pace.watch` without failures: a watch without events is silent until its end. The collection of
-        the older kind does not count where it is absent.
+        Without failures it stays below `Pace.watch`: a watch without events is silent until its end. The collection of
+        the older kind does not count if it is absent.
         """
         return max(each.stale_for for each in (self._current, self._older) if each is self._current or not each.absent)
 
     async def run(self, changed: Callable[[], Awaitable[None]]) -> None:
-        """Keep in step until cancelled; ``changed`` is awaited when `layer` has become another one."""
+        """Keep in step until cancelled. ``changed`` is awaited after each change of `layer`."""
         moved, settled = self._moved, asyncio.Event()
         works: list[Callable[[], Awaitable[None]]] = [
             partial(self._current.follow, moved.set),
@@ -83,7 +83,7 @@ class Cluster:
         return self.kartas.get(f"{self._current.name}/{name}")
 
     def take(self, obj: Object) -> None:
-        """Take a Karta as the API server has just answered it, before the watch does."""
+        """Take a Karta from an answer of the API server, before the watch reports it."""
         self._current.put(obj)
         self._moved.set()
 
@@ -91,9 +91,9 @@ class Cluster:
         while True:
             await moved.wait()
             moved.clear()
-            # Before reading: what becomes known meanwhile sets `moved` again.
+            # Before reading: a collection that becomes known meanwhile sets `moved` again.
             known = self._current.known and self._older.known
-            # Compiling takes milliseconds, in which no call would be answered.
+            # Compiling takes milliseconds, and would block all calls.
             self.kartas = await asyncio.to_thread(self._read)
             layer = await asyncio.to_thread(self._new_layer)
             if layer != self.layer:
@@ -128,7 +128,7 @@ class Cluster:
         return SourceDefinitions(tuple(entries), tuple(quarantined))
 
     def _problem(self, collection: Informer[dict[str, JSON]]) -> Quarantined | None:
-        """Why the objects of a collection may be outdated; None for the older kind where there is nothing to fix."""
+        """Return why the objects of a collection may be outdated. None for the older kind if nothing needs a fix."""
         problem = collection.problem
         if problem is None:
             return None

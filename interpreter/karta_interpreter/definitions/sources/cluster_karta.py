@@ -1,4 +1,4 @@
-"""A Karta of a cluster: its object as it was last seen, and what it was compiled to."""
+"""A Karta of a cluster: its object as it was last seen, and the compiled definition."""
 
 import json
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ class ClusterKarta:
     source: str
     """Its name in findings, such as ``kartas.run.ai/name``."""
     path: str
-    """That of the object in the API server."""
+    """The path of the object in the API server."""
     obj: Object
     loaded: Loaded
     last_good: Loaded | None = None
@@ -27,13 +27,13 @@ class ClusterKarta:
 
     @classmethod
     def first_seen(cls, source: str, path: str, obj: Object) -> Self:
-        """A new object."""
+        """Return the Karta of a new object."""
         return cls(source, path, obj, load_object(obj, source))
 
     def seen_again(self, obj: Object) -> Self:
-        """The same Karta with a newer version of its object, which is compiled only when its meaning has changed.
+        """Return the Karta with a newer version of its object. Compile it only if its meaning has changed.
 
-        An object that was deleted and created anew is another one.
+        An object that was deleted and created anew is a different object.
         """
         if edit.get(obj, ("metadata", "uid")) != edit.get(self.obj, ("metadata", "uid")):
             return self.first_seen(self.source, self.path, obj)
@@ -44,18 +44,18 @@ class ClusterKarta:
 
     @property
     def served(self) -> Loaded | None:
-        """The version to use; None when there was no good one."""
+        """The version to use, None if there was no good version."""
         return self.loaded if self.loaded.definition else self.last_good
 
     @property
     def age(self) -> tuple[str, str]:
         """A key that sorts the oldest first."""
-        # Times in UTC of one form sort as text; the name decides between Kartas of the same second.
+        # UTC times in one format sort as text. The name decides between Kartas of the same second.
         return str(edit.get(self.obj, ("metadata", "creationTimestamp"), "")), self.source
 
 
 def load_object(obj: Object, source: str) -> Loaded:
-    """The definition of one Karta object, or its findings; nothing is raised."""
+    """Return the definition of one Karta object, or its findings. Nothing is raised."""
     try:
         loaded = loading.load_object(obj, source)
     except Exception as err:  # noqa: BLE001 - an error of one object does not affect the others
@@ -65,6 +65,6 @@ def load_object(obj: Object, source: str) -> Loaded:
 
 
 def _meaning(obj: Object) -> str:
-    """The parts that a definition is compiled from; ``metadata.generation`` does not count annotations."""
+    """Return the parts that a definition is compiled from. ``metadata.generation`` does not count annotations."""
     # As text: to Python, true is 1 and false is 0.
     return json.dumps([obj.get("spec"), edit.get(obj, ("metadata", "annotations"))], sort_keys=True)

@@ -1,4 +1,4 @@
-"""The files of folders that may hold definitions, and the moments at which to read them again."""
+"""The files of folders that may hold definitions, and the moments to read them again."""
 
 import asyncio
 import os
@@ -12,15 +12,15 @@ _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _SKIPPED = "testdata"
 
 _DEBOUNCE_MILLISECONDS = 200
-"""An editor's save and a mounted ConfigMap's update are several changes; how long to collect them."""
+"""How long to collect changes: saving in an editor, or an update of a mounted ConfigMap, makes several."""
 
 _PAUSE_SECONDS = 0.5
 
 
 class Stamp(NamedTuple):
-    """What ``stat`` tells of a file, and what differs once it is written; times are in nanoseconds.
+    """The values of ``stat`` that differ after a write to the file. Times are in nanoseconds.
 
-    ``modified`` can be set by any program, ``changed`` by the kernel alone.
+    Any program can set ``modified``. Only the kernel sets ``changed``.
     """
 
     device: int
@@ -31,16 +31,16 @@ class Stamp(NamedTuple):
 
     @classmethod
     def of(cls, status: os.stat_result) -> Self:
-        """Return that of a status."""
+        """Return the stamp of a status."""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What was found below a root: ``files`` to read and ``folders`` they may appear in, sorted by path.
+    """The listing of a root: ``files`` to read and ``folders`` they may appear in, sorted by path.
 
-    ``stamps`` are those of the files. ``unreadable`` are the folders, or the root itself, that could not be listed,
-    with the reason.
+    ``stamps`` belong to the files. ``unreadable`` has the folders (or the root itself) that could not be listed, with
+    the reason.
     """
 
     files: tuple[Path, ...] = ()
@@ -50,7 +50,7 @@ class Listing:
 
 
 def name_of(path: Path) -> str:
-    r"""The name of a file or a folder as text; on Linux it may be any bytes.
+    r"""Return the name of a file or a folder as text. On Linux it may be any bytes.
 
     >>> name_of(Path("kartas/job.yaml")), name_of(Path("caf\udce9.yaml"))
     ('kartas/job.yaml', 'caf\ufffd.yaml')
@@ -59,12 +59,12 @@ def name_of(path: Path) -> str:
 
 
 def list_files(root: Path) -> Listing:
-    """List the YAML and JSON files below a folder, or the root alone when it is a file.
+    """List the YAML and JSON files below a folder, or only the root if it is a file.
 
-    Hidden names are left out, and with them the ``..data`` folders behind a mounted ConfigMap: its files are read
-    through their visible links. So are ``testdata`` folders. Links are followed, and each file or folder is listed
-    once, even if several links lead to it. A link that leads nowhere is unreadable, unless its name is that of a file
-    of another type.
+    Hidden names are left out, including the ``..data`` folders behind a mounted ConfigMap: its files are read through
+    their visible links. ``testdata`` folders are left out, too. Links are followed, and each file or folder is listed
+    once, even if several links lead to it. A link that leads nowhere is unreadable, unless its name belongs to another
+    file type.
     """
     stamps: dict[Path, Stamp] = {}
     folders: list[Path] = []
@@ -77,14 +77,14 @@ def list_files(root: Path) -> Listing:
             status = path.stat()
             identity, is_folder = (status.st_dev, status.st_ino), stat.S_ISDIR(status.st_mode)
             is_file = path == root or (stat.S_ISREG(status.st_mode) and path.suffix.lower() in _SUFFIXES)
-            # By another name a file that is left out may be one to read.
+            # A file that is left out may be read under another name.
             if identity in seen or not (is_folder or is_file):
                 continue
             seen.add(identity)
             if is_folder:
                 visible = (each for each in path.iterdir() if each.name[0] != "." and each.name != _SKIPPED)
-                # Reversed, for the last one is taken first: files come in the order of their paths. By name, for it
-                # takes long to compare paths.
+                # Reversed, because the last one is taken first: files come in the order of their paths. By name,
+                # because comparing paths is slow.
                 waiting += sorted(visible, key=lambda each: each.name, reverse=True)
                 folders.append(path)
             else:
@@ -96,7 +96,7 @@ def list_files(root: Path) -> Listing:
 
 
 def _reason(path: Path, error: OSError, *, is_root: bool) -> str:
-    """Why a path cannot be listed; "" where that does not matter."""
+    """Return why a path cannot be listed, "" if that does not matter."""
     if isinstance(error, FileNotFoundError) and not is_root:
         # Inside a folder a missing path is a dangling link, or a file that was deleted meanwhile.
         try:
@@ -108,10 +108,10 @@ def _reason(path: Path, error: OSError, *, is_root: bool) -> str:
 
 
 async def changes(roots: Sequence[Path], *, rescan: float) -> AsyncGenerator[None]:
-    """Yield once at the start, and then whenever something may have changed below the roots, also meanwhile.
+    """Yield once at the start, and after each possible change below the roots, including changes between two turns.
 
-    Every ``rescan`` seconds there is a turn anyway: for file systems without notifications, and for links whose far end
-    changes. Each turn watches afresh: a root may be deleted, created again or be a link to another folder.
+    Every ``rescan`` seconds there is a turn anyway: for file systems without notifications, and for links with a target
+    that changes. Each turn watches afresh: a root may be deleted, created again or be a link to another folder.
     """
     absolute = [root.absolute() for root in roots]
     places = await asyncio.to_thread(_places, absolute)
@@ -123,7 +123,7 @@ async def changes(roots: Sequence[Path], *, rescan: float) -> AsyncGenerator[Non
             now = await asyncio.to_thread(_places, absolute)
             if now == places:
                 await asyncio.wait({watching}, timeout=rescan)
-            places = now  # what a change has made of them is seen in the next turn, once its watch has begun
+            places = now  # the next turn sees how a change has altered them, once its watch has begun
         finally:
             watching.cancel()
             # Unlike `await` it raises no error of the task.
@@ -131,7 +131,7 @@ async def changes(roots: Sequence[Path], *, rescan: float) -> AsyncGenerator[Non
 
 
 async def _next_change(roots: Sequence[Path], places: frozenset[Path]) -> None:
-    """Return at the first change; never, where the file system cannot be watched."""
+    """Return at the first change, or never if the file system cannot be watched."""
     # The library takes 1.5 MB, which a server without folders never needs.
     from watchfiles import Change, awatch  # noqa: PLC0415
 
@@ -146,18 +146,18 @@ async def _next_change(roots: Sequence[Path], places: frozenset[Path]) -> None:
             watch_filter=concerns,
             debounce=_DEBOUNCE_MILLISECONDS,
             recursive=False,
-            ignore_permission_denied=True,  # a folder above a root may be one that can be passed and not listed
+            ignore_permission_denied=True,  # a folder above a root may allow passing but not listing
         ):
             return
     except FileNotFoundError:
         await asyncio.sleep(_PAUSE_SECONDS)  # a folder was deleted before the watch began: look again
     except Exception:  # noqa: BLE001 - also a group, where no thread can be started; to return at once is to scan at once
-        await asyncio.Event().wait()  # no notifications here, or no more of them: the rescan has to do
+        await asyncio.Event().wait()  # no notifications, or no more of them: the rescan has to suffice
 
 
 def _places(roots: Sequence[Path]) -> frozenset[Path]:
-    """The folders to watch: all that may hold definitions, and where each root would appear anew."""
+    """Return the folders to watch: all that may hold definitions, and those in which a root would appear anew."""
     inside = {folder for root in roots for folder in list_files(root).folders}
-    # Not `Path.is_dir`, which raises errors such as that of a place that may not be searched or is stale.
+    # Not `Path.is_dir`: it raises errors, for example for a path that is stale or may not be searched.
     above = {next(filter(os.path.isdir, (root.parent, *root.parents))) for root in roots}
     return frozenset(inside | above)

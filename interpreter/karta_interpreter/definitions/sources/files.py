@@ -1,4 +1,4 @@
-"""Files and folders of definitions and of customizations, read again while a server runs; and the catalogue."""
+"""Files and folders of definitions and of customizations, read again while a server runs, and the catalogue."""
 
 import time
 from abc import ABC, abstractmethod
@@ -19,16 +19,16 @@ from karta_interpreter.languages.lua.reading import without_linting
 from karta_interpreter.languages.lua.script import Scripts
 
 MAX_BYTES = 4 * 1024 * 1024
-"""No file is larger: the API server of a cluster stores objects up to 1.5 MiB."""
+"""The largest file. The API server of a cluster stores objects up to 1.5 MiB."""
 
 ORIGIN = "catalogue"
 """The origin of every entry of the catalogue."""
 
 UNREADABLE = "unreadable"
-"""The rule of the finding about a file, or a folder, that cannot be read."""
+"""The rule of the finding about an unreadable file or folder."""
 
 _SETTLED = 2 * 10**9
-"""Nanoseconds after a change from which the next one has another time; the clock of FAT has steps of two seconds."""
+"""Nanoseconds after which a second change surely has another time. The clock of FAT has steps of two seconds."""
 
 _EMPTY = "the file is empty; its last version stays in use, delete the file to remove it"
 
@@ -36,7 +36,7 @@ Held = TypeVar("Held")
 
 
 def decode(content: bytes) -> tuple[str, str]:
-    r"""The text of a file, or an empty one and the reason why there is none.
+    r"""Return the text of a file, or an empty text and the reason.
 
     >>> decode(b"kind: Karta"), decode(b"a\xff")
     (('kind: Karta', ''), ('', 'not UTF-8 text, see byte 1'))
@@ -49,10 +49,10 @@ def decode(content: bytes) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class WatchedFile(ABC, Generic[Held]):
-    """A file as it was last read; ``last_good`` is what it held before and that its present, broken content means.
+    """A file as it was last read. ``last_good`` has earlier entries that its present, broken content stands for.
 
-    A file with the ``stamp`` has the content; there is none where the file could change without another stamp. The
-    server does not load a content for which the ``budget`` has no room.
+    A file with the ``stamp`` has the content. There is no stamp if the file could change without a new one. The server
+    does not load a content for which the ``budget`` has no room.
     """
 
     # An attribute of the class, so that tests can set the clock.
@@ -66,7 +66,7 @@ class WatchedFile(ABC, Generic[Held]):
     budget: Budget = field(default_factory=Budget, compare=False, repr=False)
 
     def read(self, stamp: Stamp | None = None) -> Self:
-        """The file as it is now; the same object when nothing has changed. One with the known stamp is not opened."""
+        """Return the file as it is now, the same object if nothing has changed. A known stamp saves opening it."""
         if stamp and stamp == self.stamp:
             return self
         try:
@@ -74,11 +74,11 @@ class WatchedFile(ABC, Generic[Held]):
             lasting = stamp if stamp and stamp.changed < self._now() - _SETTLED else None
             return held if held.stamp == lasting else replace(held, stamp=lasting)
         except OSError as error:
-            # Without a content: the next successful read is a change.
+            # No content, so that the next successful read is a change.
             return self._become(None, (self._unreadable(error.strerror or str(error)),))
 
     def holding(self, content: bytes) -> Self:
-        """The file with a content; the same object when it has that already."""
+        """Return the file with a content, the same object if it already has this content."""
         if content == self.content:
             return self
         size = weight(content)
@@ -96,12 +96,12 @@ class WatchedFile(ABC, Generic[Held]):
 
     @property
     def served(self) -> tuple[Held, ...]:
-        """What to use from this file."""
+        """The entries to use from this file."""
         return (*filter(self._is_usable, self.loaded), *self.last_good)
 
     @abstractmethod
     def quarantined(self) -> Iterator[Quarantined]:
-        """What cannot be used, or only in part."""
+        """Yield the entries that cannot be used, or only in part."""
 
     def _become(self, content: bytes | None, loaded: tuple[Held, ...]) -> Self:
         return replace(self, content=content, loaded=loaded, last_good=tuple(self._kept(loaded)), stamp=None)
@@ -111,7 +111,7 @@ class WatchedFile(ABC, Generic[Held]):
 
     @abstractmethod
     def _unreadable(self, reason: str) -> Held:
-        """The entry for this file when it cannot be read."""
+        """Return the entry for this file if it cannot be read."""
 
     @staticmethod
     @abstractmethod
@@ -119,7 +119,7 @@ class WatchedFile(ABC, Generic[Held]):
 
     @abstractmethod
     def _kept(self, loaded: tuple[Held, ...]) -> Iterable[Held]:
-        """What was served before and stays in use, now that the file holds ``loaded``."""
+        """Return the entries that were served before and stay in use, now that the file holds ``loaded``."""
 
 
 def _read(path: Path) -> bytes:
@@ -136,16 +136,16 @@ def _not_read(source: str, reason: str) -> tuple[Finding, ...]:
 
 @dataclass(frozen=True, slots=True)
 class DefinitionFile(WatchedFile[Loaded]):
-    """A file of definitions. A broken document leaves its last good version in place; a deleted one is gone.
+    """A file of definitions. A broken document leaves its last good version in place. A deleted document is gone.
 
-    ``entries`` is what is served, the same objects as long as the file is the same: whatever is new, the collection of
-    garbage after a reload has to visit.
+    ``entries`` are the served definitions, the same objects as long as the file is the same: garbage collection after a
+    reload has to visit every new object.
     """
 
     entries: tuple[ServedDefinition, ...] = ()
 
     def quarantined(self) -> Iterator[Quarantined]:
-        """The definitions that cannot be used."""
+        """Yield the definitions that cannot be used."""
         for each in self.loaded:
             if not each.definition:
                 kept = any(_is_newer(each, old) for old in self.last_good)
@@ -174,19 +174,19 @@ class DefinitionFile(WatchedFile[Loaded]):
 
 
 def _is_newer(broken: Loaded, old: Loaded) -> bool:
-    """Whether a broken document seems to be a later version of a good one."""
+    """Return whether a broken document seems to be a later version of a good one."""
     if not broken.name and broken.gvk is None:
         return True
-    # A file that is cut off in the middle of its kind still has its name.
+    # A document that is cut off in the middle of its kind still has its name.
     return (broken.name != "" and broken.name == old.name) or (broken.gvk is not None and broken.gvk == old.gvk)
 
 
 @dataclass(frozen=True, slots=True)
 class OverrideFile(WatchedFile[LoadedCustomization]):
-    """A file of customizations. A broken script leaves its last good version in place; a deleted one is gone."""
+    """A file of customizations. A broken script leaves its last good version in place. A deleted script is gone."""
 
     def quarantined(self) -> Iterator[Quarantined]:
-        """The customizations that cannot be used, or only in part."""
+        """Yield the customizations that cannot be used, or only in part."""
         for each in self.loaded:
             errors = tuple(finding for finding in each.findings if finding.severity is Severity.ERROR)
             if errors:
@@ -220,11 +220,11 @@ class OverrideFile(WatchedFile[LoadedCustomization]):
 
 
 def _has_newer(new: LoadedCustomization, operation: str, old: LoadedCustomization) -> bool:
-    """Whether something broken in a customization seems to be a later version of a good script."""
+    """Return whether a broken part of a customization seems to be a later version of a good script."""
     if new.gvk is None:
         is_broken = any(finding.severity is Severity.ERROR for finding in new.findings)
         return is_broken and (not new.name or new.name == old.name)
-    # A field that does not exist may be a misspelt one.
+    # An unknown field may be misspelt.
     may_be_meant = any(finding.rule == "unknown-field" for finding in new.findings)
     return new.gvk == old.gvk and (operation in new.broken or may_be_meant)
 
@@ -234,9 +234,9 @@ File = TypeVar("File", bound=WatchedFile[Any])
 
 @dataclass(frozen=True, slots=True)
 class Folder(Generic[File]):
-    """A folder, or a single file, as it was last read; a new one has not been read yet.
+    """A folder, or a single file, as it was last read. A new folder has not been read yet.
 
-    One that cannot be listed any more (an unmounted volume, a checkout that is being replaced) keeps its files.
+    A folder that cannot be listed any more (an unmounted volume, a checkout that is being replaced) keeps its files.
     """
 
     root: Path
@@ -246,7 +246,7 @@ class Folder(Generic[File]):
     budget: Budget = field(default_factory=Budget, compare=False, repr=False)
 
     def read(self) -> Self:
-        """The folder as it is now."""
+        """Return the folder as it is now."""
         listing = list_files(self.root)
         files: dict[Path, File] = {}
         unlisted = []
@@ -255,16 +255,16 @@ class Folder(Generic[File]):
             files.update(left)
             kept, source = any(file.served for file in left.values()), name_of(place)
             unlisted.append(Quarantined(source, _not_read(source, reason), serving_last_good=kept))
-        # First: what replaces them may need their room.
+        # First: new files may need their room.
         for path in self.files.keys() - files.keys() - listing.stamps.keys():
             self.budget.forget(path)
         read = (self._file(path).read(stamp) for path, stamp in listing.stamps.items())
-        # By its own path, not the equal one of the listing, so that this is not kept.
+        # By the file's own path, so that the equal path of the listing is not kept.
         files.update((file.path, file) for file in read)
         return replace(self, files=dict(sorted(files.items())), unlisted=tuple(unlisted))
 
     def reread(self, path: Path) -> Self:
-        """The folder with one of its files as it is now, and the others as they were read."""
+        """Return the folder with one file as it is now, and the others as they were read."""
         files = {other: file for other, file in self.files.items() if other != path}
         if path.is_file():
             files[path] = self._file(path).read()
@@ -276,19 +276,19 @@ class Folder(Generic[File]):
         return self.files.get(path) or self.kind(path, budget=self.budget)
 
     def quarantined(self) -> tuple[Quarantined, ...]:
-        """What cannot be used of the folder."""
+        """The entries of the folder that cannot be used."""
         return (*self.unlisted, *(broken for file in self.files.values() for broken in file.quarantined()))
 
 
 def layer_of(folder: Folder[DefinitionFile]) -> SourceDefinitions:
-    """What a folder offers, the first by path with the highest precedence."""
+    """Return the definitions of a folder. The first by path has the highest precedence."""
     return SourceDefinitions(
         tuple(each for file in folder.files.values() for each in file.entries), folder.quarantined()
     )
 
 
 def overrides_of(folders: Iterable[Folder[OverrideFile]]) -> Overrides:
-    """What folders of customizations offer together: as in Karmada, those of a kind are merged by name."""
+    """Return the scripts of all folders. As in Karmada, customizations of one kind are merged by name."""
     folders = tuple(folders)
     merged = merge(each for folder in folders for file in folder.files.values() for each in file.served)
     return Overrides(
@@ -298,12 +298,12 @@ def overrides_of(folders: Iterable[Folder[OverrideFile]]) -> Overrides:
 
 @cache
 def load_catalogue() -> SourceDefinitions:
-    """The whole catalogue, read once."""
+    """Return the whole catalogue, read once."""
     return _layer(catalogue_files())
 
 
 def find_in_catalogue(gvk: GVK) -> ServedDefinition | None:
-    """The definition of one kind, read without the rest of the catalogue; None when there is none."""
+    """Return the definition of one kind, None if it has none. The rest of the catalogue is not read."""
     path = catalogue_kinds().get(gvk)
     return next(iter(_layer([path]).entries), None) if path else None
 
@@ -311,6 +311,6 @@ def find_in_catalogue(gvk: GVK) -> ServedDefinition | None:
 def _layer(paths: Iterable[Path]) -> SourceDefinitions:
     with without_linting():
         layer = layer_of(Folder(Path(), DefinitionFile, {path: DefinitionFile(path).read() for path in paths}))
-    # The audit bounds the time of its expressions, which is far below that of their steps.
+    # The audit bounds the time of the catalogue's expressions, far below the time of their steps.
     entries = (ServedDefinition(replace(entry.definition, steps=0), ORIGIN) for entry in layer.entries)
     return replace(layer, entries=tuple(entries))

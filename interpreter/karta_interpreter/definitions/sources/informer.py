@@ -1,12 +1,12 @@
 """A copy of a collection of objects, kept in step with the API server.
 
-After a failure the objects that are known stay, and the collection is listed again after 0.2 s, doubled up to 30 s. So
-it is after a watch that breaks, or whose version is too old (410); after one that lasted, the pauses begin anew. One
-that comes to its end in time goes on from the last version, which bookmarks keep fresh.
+After a failure the known objects stay, and the collection is listed again after 0.2 s, doubled up to 30 s. A watch that
+breaks, or has a version that is too old (410), is such a failure. After a watch that lasted, the pauses begin anew. A
+watch that ends in time goes on from the last version, which bookmarks keep fresh.
 
 A collection that has been missing (404) for 30 s loses its objects. Not at once: a server that is starting may not know
-its collections yet, and when a CRD is deleted, its objects are deleted first and the watch reports each. One that has
-been forbidden for 30 s counts as withheld on purpose, and the start does not wait for it.
+its collections yet, and before a CRD is deleted, its objects are deleted and the watch reports each. A collection that
+has been forbidden for 30 s counts as withheld on purpose, and the start does not wait for it.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 
 _DOUBLINGS = 30
 _LASTING = 5.0
-"""Seconds after which a watch has worked even if it breaks: proxies end connections that are silent."""
+"""Seconds after which a watch has worked even if it breaks: proxies end silent connections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,18 @@ class Pace:
     longest: float = 30.0
     """The pause after many failures in a row."""
     absent: float = 30.0
-    """How long a collection must be missing before its objects are given up, or forbidden before the server stops to
-    wait for it.
+    """How long a collection must be missing before its objects are dropped, or forbidden before the server stops
+    waiting for it.
     """
     watch: int = 30
-    """How long one watch lasts; for that long a connection that broke without a sign can go unnoticed."""
+    """How long one watch lasts, and so how long a broken connection can go unnoticed."""
     report: float = 15.0
     """The time between two updates of conditions."""
     forbidden: float = 600.0
-    """The time before another try where conditions may not be written."""
+    """The time before another try if conditions may not be written."""
 
     def pause(self, failures: int) -> float:
-        """The pause after that many failures in a row: doubled with each, and shortened by up to a half by chance.
+        """Return the pause after that many failures in a row: doubled with each, and randomly shortened by up to half.
 
         >>> 0.1 <= Pace().pause(1) <= 0.2
         True
@@ -65,11 +65,12 @@ _REFUSALS = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 
 
 class Informer(Generic[View]):
-    """The objects at the path of a collection, by namespace, if any, and name; ``objects`` is replaced, never changed.
+    """The objects at the path of a collection, by namespace (if any) and name.
 
-    It holds the result of ``view`` for each object, for the schemas of all CRDs together take 100 MB. ``listed``: the
-    objects were read once. ``absent``: the collection did not exist when the server last answered. ``known``: there is
-    nothing to wait for, because the objects were listed, do not exist, or are forbidden.
+    ``objects`` is replaced, never changed. It holds the result of ``view`` for each object, because the schemas of all
+    CRDs together take 100 MB. ``listed``: the objects were read once. ``absent``: the collection did not exist when the
+    server last answered. ``known``: there is nothing to wait for, because the objects were listed, do not exist, or are
+    forbidden.
     """
 
     def __init__(self, api: ApiServer, path: str, view: Callable[[Object], View], pace: Pace) -> None:
@@ -90,27 +91,27 @@ class Informer(Generic[View]):
 
     @property
     def name(self) -> str:
-        """The name of the collection, as ``kartas.run.ai``."""
+        """The name of the collection, such as ``kartas.run.ai``."""
         *group, _, resource = self.path.split("/")[2:]
         return ".".join([resource, *group])
 
     @property
     def problem(self) -> ClusterError | None:
-        """The reason why the objects may not be those of the server; None when they are, as far as is known."""
+        """The reason why the objects may not match the server, None if they are known to match."""
         return self._not_listed or self._not_watched
 
     @property
     def is_refused(self) -> bool:
-        """Whether the collection is forbidden or does not exist; other requests may succeed."""
+        """Whether the collection is forbidden or does not exist. Other requests may succeed."""
         return self.problem is not None and self.problem.status in _REFUSALS
 
     @property
     def stale_for(self) -> float:
-        """The seconds since the objects were known to be those of the server."""
+        """The seconds since the objects were known to match the server."""
         return time.monotonic() - self._in_step
 
     async def follow(self, changed: Callable[[], None]) -> None:
-        """Keep in step until cancelled; ``changed`` is called when the objects, or the problem, may be others."""
+        """Keep in step until cancelled. ``changed`` is called if the objects, or the problem, may have changed."""
         while True:
             try:
                 version = await self._list()
@@ -123,7 +124,7 @@ class Informer(Generic[View]):
                 await asyncio.sleep(self._pace.pause(self._failures))
 
     def put(self, obj: Object) -> None:
-        """Take an object as the server has just answered it, before the watch does."""
+        """Take an object from an answer of the server, before the watch reports it."""
         name, version = _name(obj), _number(obj)
         # The watch may report an older version after the answer to our own write.
         if name and version >= self._versions.get(name, 0):
@@ -137,7 +138,7 @@ class Informer(Generic[View]):
         try:
             async with aclosing(self._api.pages(self.path)) as pages:
                 async for page in pages:
-                    # Later pages are of the version of the first one; a server that cannot keep it answers 410.
+                    # All pages have the version of the first one. A server that cannot keep it answers 410.
                     version = version or _version(page)
                     items = [item for item in objects_in(page.get("items")) if _name(item)]
                     objects.update((_name(item), self._view(item)) for item in items)
@@ -154,7 +155,7 @@ class Informer(Generic[View]):
 
     def _note_rejection(self, error: ClusterError) -> None:
         now = time.monotonic()
-        # A collection that was forbidden has not been missing for that time.
+        # While a collection was forbidden, it was not missing.
         if self._not_listed is None or self._not_listed.status != error.status:
             self._refused_since = now
         self._not_listed = error
@@ -170,7 +171,7 @@ class Informer(Generic[View]):
         self.known = self.known or missing or lasts
 
     async def _watch(self, version: str, changed: Callable[[], None]) -> str:
-        """Watch from a version until the watch comes to its end; return the version to go on from."""
+        """Watch from a version until the watch ends. Return the version to go on from."""
         started = time.monotonic()
         try:
             async with aclosing(self._api.watch(self.path, version, timeout_seconds=self._pace.watch)) as events:
@@ -184,7 +185,7 @@ class Informer(Generic[View]):
                 self._not_watched = error
             raise
         finally:
-            # Not after a list, or an event: a server that breaks each watch would be asked for a list all the time.
+            # Not after a list, or an event: a server that breaks each watch would have to list all the time.
             if time.monotonic() - started >= _LASTING:
                 self._failures = 0
         if time.monotonic() - started < self._pace.first:
@@ -192,12 +193,12 @@ class Informer(Generic[View]):
             raise ClusterError(f"the watch of {self.name} ended at once", reason="ConnectionLost")
         if self._watched():
             changed()
-        # Those of deleted objects would pile up, and no answer is as late as this.
+        # Versions of deleted objects would pile up, and no answer is as late as this.
         self._versions = {name: self._versions[name] for name in self.objects}
         return version
 
     def _watched(self) -> bool:
-        """Note that watching works; whether it did not before."""
+        """Note that watching works. Return whether it did not before."""
         recovered = self._not_watched is not None
         self._not_watched = None
         self._in_step = time.monotonic()
@@ -217,7 +218,7 @@ class Informer(Generic[View]):
 
 
 def _name(obj: Object) -> str:
-    """The key of an object; empty for a value without a name, which is not an object."""
+    """Return the key of an object, empty for a value without a name, which is not an object."""
     namespace, name = (str(edit.get(obj, ("metadata", field), "")) for field in ("namespace", "name"))
     return f"{namespace}/{name}" if namespace and name else name
 
@@ -227,6 +228,6 @@ def _version(obj: Object) -> str:
 
 
 def _number(obj: Object) -> int:
-    """The resource version of an object as a number, which grows; 0 where it is not a number."""
+    """Return the resource version of an object as a number, which grows. 0 if it is not a number."""
     version = _version(obj)
     return int(version) if version.isdecimal() else 0

@@ -1,10 +1,10 @@
 """The client and the configuration of kubernetes_asyncio, without its models of the Kubernetes API.
 
 An import of anything below `kubernetes_asyncio.client` executes this package, which imports 850 generated modules and
-takes 38 MB. Here the packages are in `sys.modules` before they are executed, and only the modules below them that are
-needed are imported. A package is executed when a program asks it for another name, as if it was imported then.
+takes 38 MB. Here the packages are in `sys.modules` before they are executed, and only the necessary modules below them
+are imported. A package is executed when a program asks it for another name, as if it was imported then.
 
-The only module that imports kubernetes_asyncio. Import it only where it is used.
+No other module imports kubernetes_asyncio. Import this module only where it is used.
 """
 
 import sys
@@ -19,7 +19,7 @@ _MODELS = f"{_CLIENT}.models"
 
 
 def _defer(name: str) -> None:
-    """Put a package into `sys.modules` that is executed when it is asked for a name that it does not have."""
+    """Put a package into `sys.modules` that is executed when a program asks it for a missing name."""
     spec = find_spec(name) or ModuleSpec(name, None, is_package=True)  # the image has no models
     module = sys.modules[name] = module_from_spec(spec)
     parent, _, child = name.rpartition(".")
@@ -53,9 +53,9 @@ __all__ = ["ApiClient", "Configuration", "check_server", "kube_config", "load_in
 
 
 def check_server(url: str) -> None:
-    """Raise ValueError for a server to which no request can be sent; the error does not show a password."""
+    """Raise ValueError for a server that cannot be sent requests. The error does not show a password."""
     parts = urlsplit(url)
-    # A property, which raises ValueError for an invalid port.
+    # A property that raises ValueError for an invalid port.
     _ = parts.port
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
         raise ValueError("its server has to be a URL such as https://HOST:6443, without a user")

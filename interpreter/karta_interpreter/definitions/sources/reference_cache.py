@@ -1,11 +1,11 @@
-"""The objects of an API server that definitions refer to, kept in step with it.
+"""The objects of an API server that definitions refer to, kept in step with the server.
 
-The cache holds every object of each such kind, so that no answer waits for a request; but only once the server has a
-kind of workload that refers to it, for there may be very many Deployments. For a kind that the server does not have,
-or forbids, the cache asks again from time to time; until then no object of it can be looked up.
+The cache holds every object of each such kind, so that no answer waits for a request. It holds a kind only once the
+server has a kind of workload that refers to it, because there may be very many Deployments. If the server does not have
+a kind, or forbids it, the cache asks again from time to time. Until then its objects cannot be looked up.
 
-A large object is kept as bytes, and decoded when it is looked up: 45 MB of JSON can take 1.1 GB as Python's objects,
-all of which garbage collection visits.
+A large object is kept as bytes, and decoded when it is looked up: 45 MB of JSON can take 1.1 GB as Python objects, and
+garbage collection visits them all.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class ReferenceCache:
         self._problems: Mapping[GVK, ClusterError] = {}
 
     def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
-        """Hold the kinds to which workloads refer, and no others: pairs of a kind of workload and one it refers to."""
+        """Hold only the kinds in these references: pairs of a kind of workload and a kind that it refers to."""
         wanted: dict[GVK, set[GVK]] = defaultdict(set)
         for workload, gvk in references:
             wanted[gvk].add(workload)
@@ -44,23 +44,23 @@ class ReferenceCache:
             self._moved.set()
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
-        """The object of that name, None when there is none; raises QueryReferenceError where the kind is not known."""
+        """Return the object of that name, or None. Raise QueryReferenceError if the kind is not known."""
         objects = self._objects(gvk)
-        # No name has a slash; with one it would be the key of an object in another namespace.
+        # A name has no slash. With one it would be the key of an object in another namespace.
         if "/" in name:
             return None
-        # An object of a cluster-scoped kind has its name alone as key.
+        # The key of a cluster-scoped object is only its name.
         kept = objects.get(f"{namespace}/{name}") or objects.get(name)
         return _decoded(kept) if kept else None
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
-        """The objects of a kind; raises QueryReferenceError where they are not known."""
+        """Return the objects of a kind. Raise QueryReferenceError if they are not known."""
         objects = self._objects(gvk)
         found = objects.items()
         return [_decoded(obj) for key, obj in found if namespace is None or key.rpartition("/")[0] in ("", namespace)]
 
     def problem(self, gvk: GVK) -> str:
-        """Why the objects of a kind are not known; empty when they are."""
+        """Return why the objects of a kind are not known, empty if they are."""
         collection = self._collections.get(gvk)
         if collection and collection.listed and not collection.absent:
             return ""
@@ -89,7 +89,7 @@ class ReferenceCache:
         await collection.follow(lambda: None)
 
     async def _find(self, gvk: GVK, kinds: Callable[[], Iterable[GVK]]) -> str:
-        """The path of the collection of one of the kinds, as soon as the server knows one; ``gvk`` waits for it."""
+        """Return the collection path of one of the kinds once the server knows one. ``gvk`` waits for it."""
         failures = 0
         while True:
             for kind in tuple(kinds()):
@@ -101,7 +101,7 @@ class ReferenceCache:
             await asyncio.sleep(self._pace.pause(failures))
 
     async def _path(self, gvk: GVK) -> str:
-        """The path of a kind's collection; raises ClusterError when the server does not have the kind."""
+        """Return the path of a kind's collection. Raise ClusterError if the server does not have the kind."""
         for resource in await self._api.resources(gvk.api_version):
             name = resource.get("name")
             if resource.get("kind") == gvk.kind and isinstance(name, str) and "/" not in name:
@@ -109,16 +109,16 @@ class ReferenceCache:
         raise ClusterError(f"the API server has no {gvk}", reason="NotFound")
 
     def _objects(self, gvk: GVK) -> Mapping[str, Object | bytes]:
-        """The objects of a kind by namespace, if any, and name."""
+        """Return the objects of a kind by namespace (if any) and name."""
         if problem := self.problem(gvk):
             raise QueryReferenceError(f"{gvk} cannot be looked up: {problem}")
         return self._collections[gvk].objects
 
 
 def _view(gvk: GVK, obj: Object) -> Object | bytes:
-    """An object of a list with its kind, which may be in the list only, and without its managed fields."""
+    """Return an object of a list without its managed fields, and with its kind, which may be only in the list."""
     seen = {**gvk.type_meta, **edit.remove(obj, ("metadata", "managedFields"))}
-    # Not JSON: orjson reads objects that are nested deeper than those it writes.
+    # Not JSON: orjson reads deeper nested objects than it writes.
     content = marshal.dumps(seen)
     return content if len(content) > _LARGE else seen
 

@@ -1,4 +1,4 @@
-"""The definitions in use at one moment: which kinds are served, and what answers where several sources have a kind."""
+"""The definitions in use at one moment: the served kinds, and the source that answers if several have a kind."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,9 +12,9 @@ from karta_interpreter.languages.lua.script import Scripts
 
 @dataclass(frozen=True, slots=True)
 class ServedDefinition:
-    """A definition that is served; ``origin`` is the file it came from, ``catalogue`` or ``cluster``.
+    """A served definition. ``origin`` is its file, ``catalogue`` or ``cluster``.
 
-    ``line`` is the line of the file on which the definition begins, 0 when unknown.
+    ``line`` is the first line of the definition in its file, 0 if unknown.
     """
 
     definition: Definition
@@ -30,7 +30,7 @@ class Quarantined:
     source: str
     findings: tuple[Finding, ...]
     name: str = ""
-    """As far as it could be read, like ``gvk``."""
+    """The name if it could be read, like ``gvk``."""
     gvk: GVK | None = None
     serving_last_good: bool = False
     """Whether this source's last good version keeps serving."""
@@ -40,7 +40,7 @@ class Quarantined:
 
 @dataclass(frozen=True, slots=True)
 class SourceDefinitions:
-    """What one source offers: its definitions, highest precedence first, and what cannot be used."""
+    """The definitions of one source, highest precedence first, and its unusable entries."""
 
     entries: tuple[ServedDefinition, ...] = ()
     quarantined: tuple[Quarantined, ...] = ()
@@ -48,7 +48,7 @@ class SourceDefinitions:
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """Scripts that take precedence over definitions, by kind; ``findings`` are conflicts between customizations."""
+    """Scripts that take precedence over definitions, by kind. ``findings`` are conflicts between customizations."""
 
     scripts: Mapping[GVK, Scripts] = field(default_factory=lambda: MappingProxyType({}))
     findings: tuple[Finding, ...] = ()
@@ -60,8 +60,8 @@ class Snapshot:
     """All definitions in use, one per kind, and the findings about their combination.
 
     A definition has the scripts that override it. ``findings`` are the conflicts between sources. ``generation``
-    counts the snapshots that were published; two snapshots that differ only in it are equal. ``scripted`` are the
-    entries with scripts: who looks for them does so on the event loop, and there are few among many.
+    counts the published snapshots. Two snapshots that differ only in it are equal. ``scripted`` are the entries with
+    scripts: the event loop looks for them, and they are few among many.
 
     >>> Snapshot().find(GVK("apps", "v1", "Deployment")) is None
     True
@@ -74,13 +74,13 @@ class Snapshot:
     scripted: Mapping[GVK, ServedDefinition] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        # Copies that none can change; the dataclass is frozen, also for its own methods.
+        # Immutable copies. The dataclass is frozen, also for its own methods.
         object.__setattr__(self, "entries", MappingProxyType(dict(self.entries)))
         scripted = {gvk: entry for gvk, entry in self.entries.items() if entry.definition.scripts}
         object.__setattr__(self, "scripted", MappingProxyType(scripted))
 
     def find(self, gvk: GVK) -> Definition | None:
-        """The definition of a kind, None when there is none."""
+        """Return the definition of a kind, None if it has none."""
         entry = self.entries.get(gvk)
         return entry.definition if entry else None
 
@@ -94,7 +94,7 @@ _ALL = "*"
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The kinds that ``kinds`` names, or all where it is empty, without those that ``without`` names.
+    """The kinds in ``kinds``, or all if it is empty, except the kinds in ``without``.
 
     A name is a kind in any case, ``apiVersion/Kind``, or ``apiVersion/*`` for all kinds of an API version.
 
@@ -106,13 +106,13 @@ class Selection:
     without: tuple[str, ...] = ()
 
     def takes(self, gvk: GVK | None) -> bool:
-        """Whether a kind is served; one that could not be read may be any."""
+        """Return whether a kind is served. An unreadable kind may be any."""
         if gvk is None:
             return True
         return (not self.kinds or _is_among(gvk, self.kinds)) and not (self.without and _is_among(gvk, self.without))
 
     def findings(self, known: Collection[GVK]) -> Iterator[Finding]:
-        """A warning for each name that matches no kind of the sources."""
+        """Yield a warning for each name that matches no kind of the sources."""
         for flag, kinds in (("--kinds", self.kinds), ("--without", self.without)):
             for kind in kinds:
                 if not any(_is_among(gvk, (kind,)) for gvk in known):
@@ -142,12 +142,12 @@ _NO_OVERRIDES = Overrides()
 def combine(
     layers: Iterable[SourceDefinitions], overrides: Overrides = _NO_OVERRIDES, selection: Selection = EVERYTHING
 ) -> Snapshot:
-    """The snapshot of the selected kinds of all layers, highest precedence first, with the overrides above all of them.
+    """Return the snapshot of the selected kinds. Layers have the highest precedence first, overrides are above all.
 
-    For each kind the first definition wins. A definition that is hidden by another layer is a warning, for layers
-    have that purpose; inside one layer it is an error. For each operation a script of the overrides wins over one in
-    the definition's annotation, which is a warning as well, and that one over the definition. A kind with scripts
-    needs no definition.
+    For each kind the first definition wins. A definition that is hidden by another layer is a warning, because layers
+    have that purpose. Inside one layer it is an error. For each operation a script of the overrides wins over a script
+    in the definition's annotation, which is a warning as well. The annotation's script wins over the definition. A kind
+    with scripts needs no definition.
     """
     entries: dict[GVK, tuple[SourceDefinitions, ServedDefinition]] = {}
     findings: list[Finding] = []

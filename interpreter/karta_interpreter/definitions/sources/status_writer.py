@@ -1,7 +1,6 @@
 """Writes conditions and events to the Kartas of a cluster, as far as that is allowed.
 
-Types and reasons of the conditions and the rule of ``Ready`` are those of Karta's own controller, so either may write
-them.
+Types and reasons of the conditions, and the rule of ``Ready``, match Karta's own controller, so either may write them.
 """
 
 import asyncio
@@ -32,7 +31,7 @@ _WITH_EVENT = (VALIDATED, CRD_EXISTS)
 _MAX_CONDITION_MESSAGE = 32_768
 _MAX_EVENT_MESSAGE = 1_024
 _MAX_NAME = 200
-"""An event's name is that of its object and a number; both together may have 253 characters."""
+"""An event's name is the name of its object and a number. Together they may have 253 characters."""
 
 _EVENTS = "/api/v1/namespaces/default/events"
 _CONDITIONS = ("status", "conditions")
@@ -47,9 +46,9 @@ _Write = Callable[[str, Object], Awaitable[Object]]
 class StatusWriter:
     """Reports the state of each Karta in its conditions, once for each verdict.
 
-    When another writer replaces a report, that stays: two writers that disagree would otherwise write without end.
-    What is forbidden in a collection is tried again there after a while, with one line in the log. A Karta whose report
-    fails is tried again after a pause that grows with each failure in a row; meanwhile the others get their reports.
+    If another writer replaces a report, the replacement stays: two writers that disagree would write without end. A
+    forbidden write to a collection is tried again after a while, with one line in the log. A failed report is tried
+    again after a pause that grows with each failure in a row. Meanwhile the other Kartas get their reports.
     """
 
     def __init__(self, api: ApiServer, pace: Pace) -> None:
@@ -75,7 +74,7 @@ class StatusWriter:
                 continue
 
     async def report(self, kartas: Sequence[ClusterKarta]) -> None:
-        """Report once on the Kartas, oldest first; raises ClusterError when the API server goes away meanwhile."""
+        """Report once on the Kartas, oldest first. Raise ClusterError if the API server goes away meanwhile."""
         present = {_identity(karta) for karta in kartas}
         self._reported = {identity: report for identity, report in self._reported.items() if identity in present}
         self._failed = {identity: failed for identity, failed in self._failed.items() if identity in present}
@@ -86,7 +85,7 @@ class StatusWriter:
         used: dict[GVK, ClusterKarta] = {}
         for karta in kartas:
             gvk = karta.loaded.gvk
-            # The oldest comes first, as in `Cluster`, so the first of a kind is the one that is used.
+            # The oldest comes first, as in `Cluster`, so the first of a kind is in use.
             winner = used.setdefault(karta.served.gvk, karta) if karta.served and karta.served.gvk else karta
             served = kinds[gvk.api_version] if gvk else frozenset[str]()
             if served is not None:
@@ -94,7 +93,7 @@ class StatusWriter:
                 await self._try(karta, gvk is not None and gvk.kind in served, hidden_by)
 
     async def _try(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
-        """Report on a Karta unless it is too early after a failure; only a failure of the whole server is raised."""
+        """Report on a Karta unless it is too early after a failure. Raise only a failure of the whole server."""
         identity = _identity(karta)
         failures, retry_at = self._failed.get(identity, (0, 0.0))
         if time.monotonic() < retry_at:
@@ -124,7 +123,7 @@ class StatusWriter:
             await self._write(_EVENTS, self._api.create, _EVENTS, event)
 
     async def _write(self, collection: str, write: _Write, path: str, body: Object) -> bool:
-        """Write if that is allowed in a collection; whether nothing is left to do."""
+        """Write to a collection if that is allowed. Return whether nothing is left to do."""
         if not self._is_allowed(collection):
             return False
         try:
@@ -144,11 +143,11 @@ class StatusWriter:
         return time.monotonic() >= self._forbidden.get(collection, 0.0)
 
     async def _served_kinds(self, api_version: str) -> frozenset[str] | None:
-        """The kinds of an apiVersion that the server has, built in or by a CRD; None where they are unknown."""
+        """Return the kinds of an apiVersion that the server has, built in or by a CRD. None if they are unknown."""
         try:
             resources = await self._api.resources(api_version)
         except ClusterError as error:
-            # Also without an answer: the server behind an aggregated API may be away while all others answer.
+            # None without an answer, too: the server of an aggregated API may be away while all others answer.
             return frozenset() if error.status == HTTPStatus.NOT_FOUND else None
         return frozenset(str(item.get("kind")) for item in resources if "/" not in str(item.get("name")))
 
@@ -164,10 +163,10 @@ def _identity(karta: ClusterKarta) -> _Identity:
 def conditions_of(
     loaded: Loaded, crd_served: bool, generation: int | None, now: datetime, previous: JSON, *, hidden_by: str = ""
 ) -> list[Object]:
-    """The conditions of a Karta: those of other types as they are, then `Validated`, `CRDExists` and `Ready`.
+    """Return the conditions of a Karta: unchanged ones of other types, then `Validated`, `CRDExists` and `Ready`.
 
-    ``previous`` is what ``status.conditions`` holds; a ``lastTransitionTime`` in it stays while the status does.
-    ``hidden_by`` names the Karta that is used instead, when an older one defines the same kind.
+    ``previous`` are the present ``status.conditions``. Their ``lastTransitionTime`` stays while the status does.
+    ``hidden_by`` names the Karta that is used instead, if an older one defines the same kind.
     """
     known = _by_type(previous)
     conditions = [each for kind, each in known.items() if kind not in _TYPES]
@@ -186,13 +185,13 @@ def conditions_of(
 
 
 def report_of(conditions: JSON) -> tuple[JSON, ...]:
-    """Our conditions without their times, to compare them."""
+    """Return our conditions without their times, to compare them."""
     known = _by_type(conditions)
     return tuple(_content(known.get(kind, {})) for kind in _TYPES)
 
 
 def events_of(obj: Object, before: JSON, after: JSON, now: datetime) -> list[Object]:
-    """Warning events for the conditions that have newly become False.
+    """Return warning events for the conditions that have newly become False.
 
     Every replica gives an event the same name, so that only one of them is created.
     """
@@ -235,7 +234,7 @@ def _event(obj: Object, condition: Object, now: datetime) -> Object:
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        # The namespace of events about objects without one.
+        # The namespace of events about cluster-scoped objects.
         "metadata": {"name": f"{subject['name'][:_MAX_NAME]}.{identity}", "namespace": "default"},
         "involvedObject": subject,
         "type": "Warning",
@@ -257,7 +256,7 @@ def _by_type(conditions: JSON) -> Mapping[str, Object]:
 
 
 def _timestamp(moment: datetime) -> str:
-    """The moment, which is in UTC, as Kubernetes writes times."""
+    """Return a moment in UTC as Kubernetes writes times."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

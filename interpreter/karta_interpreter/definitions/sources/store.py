@@ -38,8 +38,8 @@ class Store:
     """Holds the snapshot in use, and publishes the next one.
 
     Precedence, highest first: the scripts of the ``overrides``, the cluster, the folders in the order given, the
-    catalogue; only kinds of the ``selection`` count. Readers take ``snapshot`` once per request and keep it: it never
-    changes, it is replaced. Files for which the ``budget`` has no room are refused; by default it has no bound.
+    catalogue. Only kinds of the ``selection`` count. Readers take ``snapshot`` once per request and keep it: it is
+    replaced, never changed. Files for which the ``budget`` has no room are refused. By default it has no bound.
     """
 
     def __init__(
@@ -59,28 +59,28 @@ class Store:
         self._cluster = cluster
         self._selection = selection
         self.snapshot = Snapshot()
-        """The snapshot in use; an empty one of generation 0 before the first `load`."""
+        """The snapshot in use. Before the first `load` it is empty and has generation 0."""
         self._subscribers: list[Subscriber] = []
         self._reading, self._publishing = asyncio.Lock(), asyncio.Lock()
 
     @property
     def reader(self) -> ReferenceReader | None:
-        """The cache of the objects that definitions refer to; None without a cluster."""
+        """The cache of the objects that definitions refer to, None without a cluster."""
         return self._cluster.referenced if self._cluster else None
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Call ``subscriber`` with every snapshot from now on; the function returned ends that."""
+        """Call ``subscriber`` with every snapshot from now on, until the returned function is called."""
         self._subscribers.append(subscriber)
         return lambda: self._subscribers.remove(subscriber)
 
     def load(self) -> Snapshot:
-        """Read the folders and the catalogue now, and publish what all sources hold."""
+        """Read the folders and the catalogue now, and publish the content of all sources."""
         self._folders, self._overrides = self._read()
         self._use(self._combined())
         return self.snapshot
 
     async def reload(self) -> None:
-        """Read the folders again, in a thread, and publish what all sources hold.
+        """Read the folders again, in a thread, and publish the content of all sources.
 
         A reload that fails unexpectedly is logged and leaves the snapshot as it is.
         """
@@ -92,23 +92,23 @@ class Store:
                 _logger.exception("definitions could not be read again; the ones in use stay")
 
     async def reload_file(self, root: Path, path: Path) -> None:
-        """Read one file of a folder again, in a thread, and publish what all sources hold."""
+        """Read one file of a folder again, in a thread, and publish the content of all sources."""
         async with self._reading:
-            # A generator: the file is read in the thread.
+            # A generator, so that the file is read in the thread.
             folders = (each.reread(path) if each.root == root else each for each in self._folders)
             self._folders = await asyncio.to_thread(lambda: tuple(folders))
             await self._publish()
 
     def files(self, root: Path) -> Mapping[Path, DefinitionFile]:
-        """The files of a folder as they were last read; replaced, never changed."""
+        """Return the files of a folder as they were last read. The mapping is replaced, never changed."""
         return next((each.files for each in self._folders if each.root == root), {})
 
     def takes(self, gvk: GVK) -> bool:
-        """Whether a kind is served when a source has it."""
+        """Return whether a kind is served if a source has it."""
         return self._selection.takes(gvk)
 
     async def watch(self, *, rescan: float = 60.0) -> None:
-        """Keep the snapshot in step with folders and cluster until cancelled; ``rescan`` is in seconds."""
+        """Keep the snapshot in step with folders and cluster until cancelled. ``rescan`` is in seconds."""
         async with asyncio.TaskGroup() as group:
             if self._folders or self._overrides:
                 watch = partial(self._watch_folders, rescan)
