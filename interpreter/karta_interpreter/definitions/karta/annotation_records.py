@@ -1,6 +1,6 @@
 """The facts that Karmada needs in addition to Karta's schema: the annotations, with a record and a parser for each.
 
-Hints, schemas and pages are derived from the records. A parser leaves out what is unusable, and adds an error about it.
+Hints, schemas and pages are derived from the records. A parser leaves out unusable values, and adds an error for each.
 """
 
 import re
@@ -48,7 +48,7 @@ DEFAULT_QUEUE_LABELS = ("kueue.x-k8s.io/queue-name",)
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """The parsed annotations of one definition; a field has its default where there is no annotation."""
+    """The parsed annotations of one definition. A field without its annotation has its default."""
 
     elastic: tuple[str, ...] | None = None
     retain: tuple[RetainRule, ...] = ()
@@ -66,7 +66,7 @@ class Annotations:
     written_from: str = ""
 
     def is_elastic(self, component: str, instance: str | None = None) -> bool:
-        """Return whether ``elastic`` names a component or the instance; without one, whether it names any of them.
+        """Return whether ``elastic`` names a component or the instance. Without ``instance``, any instance counts.
 
         >>> found = Annotations(elastic=("head", "group/hot"))
         >>> found.is_elastic("group", "hot"), found.is_elastic("group", "cold"), found.is_elastic("group")
@@ -78,13 +78,13 @@ class Annotations:
         return any(name.startswith(prefix) for name in named) if instance is None else prefix + instance in named
 
     def queries(self, operation: Operation | None = None) -> Iterator[AnnotationQuery]:
-        """Yield the expressions in all values; of an ``operation`` those that its answer depends on."""
+        """Yield the expressions in all values, or only the ones that the answer to an ``operation`` depends on."""
         queries = (each for each in queries_in(self) if isinstance(each, AnnotationQuery))
         return (each for each in queries if operation is None or operation in each.read_by)
 
     @property
     def retained(self) -> tuple[RetainRule, ...]:
-        """The rules of ``retain``, and those for what members make of preserved state."""
+        """The rules of ``retain``, and the rules for fields that members derive from preserved state."""
         return (*self.retain, *(place for each in self.state for place in each.places))
 
     @property
@@ -94,13 +94,13 @@ class Annotations:
 
     @property
     def observes_generation(self) -> bool:
-        """Whether ``observedGeneration`` in a status is about the object itself: one that is omitted is not."""
+        """Whether ``observedGeneration`` in a status is about the object itself: an omitted one is not."""
         return self.aggregate.get(("status", "observedGeneration")) is not AggregateRule.OMIT
 
 
 @dataclass(frozen=True, slots=True)
 class NotExported:
-    """The reason why no script can do what an annotation says; the export rejects the operations that read it."""
+    """The reason why no script can implement an annotation. The export rejects the operations that read it."""
 
     reason: str
 
@@ -112,7 +112,7 @@ class Annotation:
     name: str
     """The name without the prefix."""
     schema: Object
-    """The JSON Schema of the value: of the YAML for an object or a list, else of the text; a string of the format
+    """The JSON Schema of the value: of the YAML for an object or a list, else of the text. A string of the format
     ``jq`` is an expression.
     """
     form: str
@@ -129,15 +129,15 @@ class Annotation:
 
     @property
     def field(self) -> str:
-        """The field of `Annotations` which ``parse`` gives the value for."""
+        """The field of `Annotations` for the value that ``parse`` returns."""
         return self.name.replace("-", "_")
 
     def without(self, values: Annotations) -> Annotations:
-        """Return the values without that of this annotation."""
+        """Return the values without the value of this annotation."""
         return replace(values, **{self.field: getattr(Annotations(), self.field)})
 
     def is_set(self, values: Annotations) -> bool:
-        """Whether the value of this annotation is another one than without it."""
+        """Return whether this annotation changes its value from the default."""
         return self.without(values) != values
 
     @property
@@ -179,21 +179,21 @@ Problem: TypeAlias = tuple[str, str, str]
 _PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
 _PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
 _NONE: Final = "none"
-"""The value of an annotation that takes names, by which there are none."""
+"""The value for an empty list in an annotation that takes names."""
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
 _FORMS: Final = {"pods": ("pods",), "claims": ("claims",), "omit": ("omit", "reason")}
-"""The fields of the other forms of an entry of ``dependencies``, by the field that each form begins with."""
+"""The fields of the other forms of an entry of ``dependencies``, by the first field of each form."""
 _QUOTES: Final = "write it in quotes"
 _OF_PODS: Final = tuple(f"spec.{path}" for path in DEPENDENCIES_READ)
 _EXPRESSIONS: Final = ("name", "namespace", *_FORMS)
 
 
 def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
-    """Return the names of the elastic components, and of instances: ``component/instance``; none for ``none``."""
+    """Return the names of the elastic components and instances (``component/instance``), empty for ``none``."""
     components = {each.name: each for _, each in annotation.karta.spec.structure_definition.components}
     if annotation.items() == [_NONE] and _NONE not in components:
         return ()
-    # A name of a component may itself have a slash: then the whole item is meant, and no instance.
+    # A component name may contain a slash: then the whole item is meant, and no instance.
     split = {item: item.partition("/") for item in annotation.items() if item not in components}
     parts = {
         item: component for item, (component, _, instance) in split.items() if component in components and instance
@@ -213,7 +213,7 @@ def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
 
 
 def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
-    """Return the statuses, which have no effect with the annotation ``health``."""
+    """Return the statuses. They have no effect with the annotation ``health``."""
     names = annotation.names("status", list(Status))
     if "health" in annotation.parsed:
         annotation.warn("has no effect: the annotation health decides", "remove one of the two")
@@ -229,7 +229,7 @@ def parse_dependencies(annotation: AnnotationText) -> tuple[Needed, ...]:
 def _entries(
     annotation: AnnotationText, problems_of: Callable[[Object], Iterable[Problem]]
 ) -> Iterator[tuple[int, Object]]:
-    """Yield the objects of a list that have no faults, each with its index; any other entry is an error."""
+    """Yield the valid objects of a list, each with its index. Any other entry is an error."""
     for index, entry in enumerate(annotation.yaml(list)):
         is_object = isinstance(entry, dict)
         problems = [*problems_of(entry)] if is_object else [("", f"must be an object, not {type_name(entry)}", "")]
@@ -242,7 +242,7 @@ def _entries(
 def _field_problems(
     entry: Mapping[str, JSON], known: Collection[str], all_known: Collection[str] = (), optional: Collection[str] = ()
 ) -> Iterator[Problem]:
-    """Yield the faults of an entry with fields that are strings."""
+    """Yield the faults of an entry with string fields."""
     for name, value in entry.items():
         if name not in known:
             yield name, f"there is no field {name}", did_you_mean(name, all_known or known)
@@ -259,7 +259,7 @@ def _dependency(annotation: AnnotationText, index: int, entry: Object) -> Iterat
             yield values.ExtraPodTemplates(pods)
         case {"claims": AnnotationQuery() as claims}:
             yield values.ControllerClaims(claims)
-        case {"omit": AnnotationQuery() as omit}:  # which nothing but an explanation reads
+        case {"omit": AnnotationQuery() as omit}:  # only an explanation reads it
             yield values.LeftOut(replace(omit, read_by=frozenset()), entry["reason"])
         case {"name": AnnotationQuery() as name}:
             yield values.ExtraDependency(entry["apiVersion"], entry["kind"], name, queries.get("namespace"))
@@ -269,7 +269,7 @@ def _named(annotation: AnnotationText, index: int, field: str, text: str) -> Ann
     gives = {"pods": dict, "omit": object}.get(field, str)
     reads = _OF_PODS if field == "pods" else ()
     before, query = len(annotation.findings), annotation.query(text, index, field, gives=gives, reads=reads)
-    if query is None and _PLAIN_NAME.fullmatch(text):  # one finding, and not one for each part of the name
+    if query is None and _PLAIN_NAME.fullmatch(text):  # one finding, not one for each part of the name
         message, hint = f"{field} is jq, in which {text} is not a text", f"""write {field}: '"{text}"'"""
         annotation.findings[before:] = [replace(annotation.findings[before], message=message, hint=hint, span=None)]
     return query
@@ -323,7 +323,7 @@ def parse_aggregate(annotation: AnnotationText) -> Mapping[PathPattern, Aggregat
 
 
 def parse_required_status(annotation: AnnotationText) -> Mapping[tuple[str, ...], JSON]:
-    """Return the values by the paths of the status fields, those of objects before those in them."""
+    """Return the values by the paths of the status fields, each object before its fields."""
     required: dict[tuple[str, ...], JSON] = {}
     for text, value in annotation.yaml(dict).items():
         pattern = _pattern(annotation, text) or ()
@@ -373,7 +373,7 @@ def parse_outcomes(annotation: AnnotationText) -> Mapping[str, str]:
 
 
 def _final_conditions(karta: Karta) -> frozenset[str]:
-    """Return the types of the conditions that mean, when they are true, that the workload has completed or failed."""
+    """Return the condition types that, if true, mean that the workload has completed or failed."""
     status = karta.spec.structure_definition.root_component.status_definition
     if status is None:
         return frozenset()
@@ -382,7 +382,7 @@ def _final_conditions(karta: Karta) -> frozenset[str]:
 
 
 def parse_lua(annotation: AnnotationText) -> Scripts:
-    """Return the scripts of those operations that the annotation ``operations`` allows."""
+    """Return the scripts of the operations that the annotation ``operations`` allows."""
     customizations = annotation.yaml(dict)
     # The text is not a mapping: one finding about it is enough.
     if annotation.findings:
@@ -412,7 +412,7 @@ _RULE_FIELDS: Final = {
     "replicas": ("replicas",),
     "quantities": ("quantities",),
 }
-"""The fields of an entry of ``retain`` by the one that names the path."""
+"""The fields of an entry of ``retain``, by the field that names the path."""
 # A qualified name of Kubernetes (`IsQualifiedName`): a DNS subdomain of 253 characters at most, and a name of 63.
 _LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
 
@@ -420,7 +420,7 @@ _LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]
 def parse_retain(annotation: AnnotationText) -> tuple[RetainRule, ...]:
     """Return the rules of ``retain``, which is a YAML list or has one path per line."""
     lines = annotation.parts(r"^[^\S\n]*([^\s#].*)$")
-    # Neither bracket nor dash begins a jq path: an array in jq is a new value, and has no place.
+    # A jq path begins with neither bracket nor dash: an array in jq is a new value, and has no place.
     is_yaml = bool(lines) and lines[0].startswith(("[", "-"))
     rules: list[RetainRule] = []
     for at, entry in enumerate(annotation.yaml(list)) if is_yaml else zip(lines, lines, strict=True):
@@ -765,25 +765,25 @@ ANNOTATIONS: Final = (
         exported="does not depend on it",
     ),
 )
-"""Every annotation, in the order in which they are parsed: ``lua`` needs what ``operations`` allows."""
+"""Every annotation, in the order of parsing: ``lua`` needs the value of ``operations``."""
 
 NAMES: Final = tuple(annotation.name for annotation in ANNOTATIONS)
 
 
 def parse_annotations(karta: Karta) -> tuple[Annotations, list[Finding]]:
-    """Return the values of a Karta's annotations, without what is unusable, and the findings about them."""
+    """Return the usable values of a Karta's annotations, and the findings about all of them."""
     texts = {key.removeprefix(PREFIX): text for key, text in karta.annotations.items() if key.startswith(PREFIX)}
     findings: list[Finding] = []
     for key in karta.annotations:
         prefix, _, name = key.rpartition("/")
-        # One of our names behind a prefix that is nearly ours; any other annotation belongs to another program.
+        # One of our names with nearly our prefix. Any other annotation belongs to another program.
         if f"{prefix}/" != PREFIX and closest(prefix, (PREFIX[:-1],)) and (meant := closest(name, NAMES)):
             message, hint = f"there is no annotation {key}", f"did you mean {PREFIX}{meant}?"
             findings.append(error("unknown-annotation", ("metadata", "annotations", key), message, hint))
     for name in (name for name in texts if name not in NAMES):
         meant = closest(name, NAMES)
         hint = f"did you mean {PREFIX}{meant}?" if meant else f"there are: {', '.join(NAMES)}"
-        # A slip would leave the annotation without effect; another name may be one of a later release.
+        # A typing error would leave the annotation without effect. Another name may come from a later release.
         report = error if meant else warning
         findings.append(report("unknown-annotation", annotation_path(name), f"there is no annotation {name}", hint))
     parsed: dict[str, Any] = {}

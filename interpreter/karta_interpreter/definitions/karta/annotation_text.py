@@ -1,4 +1,4 @@
-"""The text that the value of an annotation is parsed from, with the findings about it."""
+"""The text of an annotation's value, with the findings about it."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -19,10 +19,10 @@ from karta_interpreter.languages.lua.source_map import SourcePosition, position_
 
 @dataclass(frozen=True, slots=True)
 class AnnotationText:
-    """The text of one annotation; ``parsed`` has the values of those with earlier records, by their fields.
+    """The text of one annotation. ``parsed`` has the values of annotations with earlier records, by their fields.
 
-    ``documents`` has the positions of the parts of the text, once it is read. Findings name a part by its path: keys
-    and indexes of YAML, and an item or a line by its text.
+    ``documents`` has the positions of the parts of the text, once it is read. Findings name a part of YAML by its path
+    of keys and indexes, and an item or a line by its text.
     """
 
     name: str
@@ -48,25 +48,25 @@ class AnnotationText:
         self.report(warning(rule or f"annotation-{self.name}", self.path, message, hint), at)
 
     def report(self, finding: Finding, at: Path) -> None:
-        """Add a finding about a part of the text, with the line that has it."""
+        """Add a finding about a part of the text, with its line."""
         if at and self.documents:
             placed = SourcePosition(self.documents[0], (), split_lines(self.text)).locate(replace(finding, path=at))
             finding = replace(finding, inside=(placed.line, placed.column))
         self.findings.append(finding)
 
     def items(self) -> list[str]:
-        """Return the items of a list that is separated by commas."""
+        """Return the items of a comma-separated list."""
         return self.parts(r"([^,\s](?:[^,]*[^,\s])?)")
 
     def parts(self, pattern: str) -> list[str]:
-        """Return what the first group of a pattern finds in the text."""
+        """Return the matches of a pattern's first group in the text."""
         found = [(match[1].rstrip(), match.start(1)) for match in re.finditer(pattern, self.text, re.MULTILINE)]
         places = {part: Mark(*position_in(self.text, start)) for part, start in reversed(found)}
         self.documents[:] = [Document(None, self.name, 0, 1, Mark(1, 1, parts={**places}))]
         return [part for part, _ in found]
 
     def names(self, noun: str, known: Collection[str]) -> tuple[str, ...]:
-        """Return the known names of a list that is separated by commas, each once; any other is an error."""
+        """Return the known names of a comma-separated list, each once. An unknown name is an error."""
         names = self.items()
         if not names:
             self.error(f"names no {noun}", "remove the annotation, or name one")
@@ -77,7 +77,7 @@ class AnnotationText:
         return tuple(dict.fromkeys(name for name in names if name in known))
 
     def yaml(self, expected: type) -> JSON:
-        """Return the YAML value of the text; an empty one, and an error, when it is unusable."""
+        """Return the YAML value of the text. If it is unusable, return an empty value and add an error."""
         empty = expected()
         try:
             # No annotation has booleans, and editors read YAML 1.2, where these words are text.
@@ -98,10 +98,10 @@ class AnnotationText:
     def query(
         self, text: str, *at: str | int, gives: type = object, of: Node = WHOLE, reads: tuple[str, ...] = ()
     ) -> AnnotationQuery | None:
-        """Compile an expression, a part of the text; None, and an error, when it is unusable.
+        """Compile an expression, a part of the text. If it is unusable, return None and add an error.
 
-        It is asked about what ``of`` gives for the workload. Of its outputs, which are of the type that it ``gives``,
-        the operations read these paths, or everything.
+        The expression is evaluated on the outputs of ``of`` for the workload. Its outputs have the type that it
+        ``gives``. Operations read the paths ``reads`` of them, or everything.
         """
         variables = self.karta.spec.structure_definition.reference_names
         usable, findings = check_expression(self.path, text, variables)

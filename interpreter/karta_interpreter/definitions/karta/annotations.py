@@ -1,4 +1,4 @@
-"""The parts of which the values of annotations are made, which operations read.
+"""The parts of annotation values, which operations read.
 
 `annotation_records` has the annotations: the value of each, its record and its parser.
 """
@@ -25,10 +25,10 @@ WHOLE: Final = Identity()
 class AggregateRule(StrEnum):
     """How one status field of several clusters becomes one value.
 
-    ``counter`` is a sum that never falls below the template's value; ``max`` and ``min`` compare numbers, quantities
-    and Go durations; ``worst`` is the value of the cluster with the worst status; ``union`` has the keys of all
-    objects, with the values of the worst cluster that has them; ``omit`` takes nothing from the members and keeps the
-    template's value; ``drop`` also removes the template's value.
+    ``counter`` is a sum that never falls below the template's value. ``max`` and ``min`` compare numbers, quantities
+    and Go durations. ``worst`` is the value of the cluster with the worst status. ``union`` has the keys of all
+    objects, with the values of the worst cluster that has them. ``omit`` takes nothing from the members and keeps the
+    template's value. ``drop`` also removes the template's value.
     """
 
     SUM = "sum"
@@ -49,32 +49,32 @@ class AggregateRule(StrEnum):
 
 ADDING_UP = frozenset({AggregateRule.SUM, AggregateRule.COUNTER})
 OF_A_CLUSTER = frozenset({AggregateRule.FIRST, AggregateRule.WORST, AggregateRule.UNION, AggregateRule.DROP})
-"""The rules by which a field has the value of one cluster, or goes: without clusters nothing is left of it."""
+"""The rules that take the value of one cluster, or remove the field: without clusters nothing is left of it."""
 
 PathPattern = tuple[str | None, ...]
-"""A path into an object, None standing for every element of a list: ``.status.jobs[].active`` is
+"""A path into an object. None stands for every element of a list: ``.status.jobs[].active`` is
 ``("status", "jobs", None, "active")``."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotationQuery(Query):
-    """An expression in the value of an annotation, with all that is known of it.
+    """An expression in the value of an annotation, with everything known about it.
 
-    The projection of an operation, the check against a CRD and what is registered are made of the expressions that
-    `Annotations.queries` finds, whatever annotation has them.
+    The projection of an operation, the check against a CRD and the registration use all expressions that
+    `Annotations.queries` finds, in any annotation.
     """
 
     annotation: str = field(default="", compare=False)
     read_by: frozenset[Operation] = field(default=frozenset(), compare=False)
     gives: type = field(default=object, compare=False)
-    """The type of its outputs; null, which stands for nothing, is one as well."""
+    """The type of its outputs. Null stands for nothing, and is always allowed."""
     of: Node = field(default=WHOLE, compare=False, repr=False)
-    """The parts of the workload that it is asked about, the whole by default."""
+    """The parts of the workload that it is evaluated on, the whole by default."""
     reads: tuple[str, ...] = field(default=(), compare=False)
-    """The paths that are read of its outputs; without any, all of them."""
+    """The paths that are read of its outputs. Without any, all are read."""
 
     def evaluate(self, value: JSON) -> list[JSON]:
-        """Return all outputs for an input; an error names definition, annotation, expression and reason."""
+        """Return all outputs for an input. An error names definition, annotation, expression and reason."""
         outputs = Query.evaluate(self, value)
         for output in outputs:
             if output is not None and type(output) is not self.gives and self.gives is not object:
@@ -82,15 +82,15 @@ class AnnotationQuery(Query):
         return outputs
 
     def mistyped(self, output: JSON) -> QueryEvaluationError:
-        """Return the error of an output of another type."""
+        """Return the error of an output with the wrong type."""
         return self.unusable(f"gives {type_name(output)} where {type_name(self.gives())} belongs")
 
     def unusable(self, reason: str) -> QueryEvaluationError:
-        """Return the error of an expression that gives no usable answer."""
+        """Return the error of an expression without a usable answer."""
         return QueryEvaluationError(self.message(reason))
 
     def take(self, projection: Projection) -> None:
-        """Mark what is read of the workload."""
+        """Mark the parts of the workload that are read."""
         parts = project(self.node, project(self.of, (projection,)))
         for part in parts if self.reads else mark_all(parts):
             part.take(*self.reads)
@@ -98,7 +98,7 @@ class AnnotationQuery(Query):
 
 @dataclass(frozen=True, slots=True)
 class ExtraDependency:
-    """Objects that the workload needs, by their names; without ``namespace`` they are in that of the workload."""
+    """Objects that the workload needs, by their names. ``namespace`` is the workload's by default."""
 
     api_version: str
     kind: str
@@ -108,9 +108,9 @@ class ExtraDependency:
 
 @dataclass(frozen=True, slots=True)
 class AddedContainers:
-    """Containers that the operator adds to the pods of a component, as an expression about the workload gives them.
+    """Containers that the operator adds to the pods of a component, from an expression about the workload.
 
-    ``each`` says that the expression may give several outputs: then it has one for each instance, else one for all.
+    With ``each`` the expression may give several outputs, one for each instance. Otherwise it gives one for all.
     """
 
     component: str
@@ -120,14 +120,14 @@ class AddedContainers:
 
 @dataclass(frozen=True, slots=True)
 class ExtraPodTemplates:
-    """Parts of pod templates in addition to those of the definition's components: what they name is needed, too."""
+    """Parts of pod templates in addition to the definition's components. The objects that they name are needed, too."""
 
     templates: AnnotationQuery
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerClaims:
-    """Names of volumes that a controller replaces by claims that it makes: what they refer to is not needed."""
+    """Names of volumes that a controller replaces by its own claims: the objects they refer to are not needed."""
 
     volumes: AnnotationQuery
 
@@ -142,13 +142,13 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """A path of the member's; without a value there ``absent`` is written, or nothing is left if it ``drops`` that."""
+    """A path with the member's value. If the member has none, write ``absent``, or remove the field if ``drops``."""
 
     place: AnnotationQuery
     absent: str | float | bool | None = None
     drops: bool = False
     condition: AnnotationQuery | None = None
-    """Holds for the member's object while the path belongs to it."""
+    """Holds for the member's object while the path belongs to the member."""
 
     def __str__(self) -> str:
         default = "" if self.absent is None else f" // {json.dumps(self.absent)}"
@@ -158,7 +158,7 @@ class Retained:
 
 @dataclass(frozen=True, slots=True)
 class Unset:
-    """A path that belongs to the member cluster where the template has no value."""
+    """A path that belongs to the member cluster if the template has no value."""
 
     place: AnnotationQuery
     by: AnnotationQuery | None = None
@@ -176,7 +176,7 @@ class Unset:
 
 @dataclass(frozen=True, slots=True)
 class RetainedCount:
-    """A path of the member's where the template leaves counts to the members, or has none there."""
+    """A path with the member's value if the template leaves counts to the members, or has no count there."""
 
     place: AnnotationQuery
 
@@ -199,9 +199,9 @@ RetainRule: TypeAlias = Retained | RetainedCount | Unset | KeepQuantityFormat
 
 @dataclass(frozen=True, slots=True)
 class PreservedState:
-    """A field of the status that a new cluster gets as a label, and the fields of the spec that it makes of that.
+    """A field of the status that a new cluster gets as a label, and the fields of the spec that it sets from the label.
 
-    The fields belong to the member cluster where the template has no value.
+    The fields belong to the member cluster if the template has no value.
     """
 
     status: Path
@@ -210,7 +210,7 @@ class PreservedState:
 
     @property
     def json_path(self) -> str:
-        """The field as Karmada's `statePreservation` has it: below the status, a template of Kubernetes' JSONPath.
+        """The field in the form of Karmada's `statePreservation`: Kubernetes JSONPath, relative to the status.
 
         >>> PreservedState(("status", "jobStatus", "jobId"), "", ()).json_path
         '{ .jobStatus.jobId }'
@@ -223,7 +223,7 @@ class PreservedState:
 
 
 def field_text(path: Path) -> str:
-    """Return a path of plain names in jq, which is one in JSONPath as well.
+    """Return a path of plain names in jq, which is also valid in JSONPath.
 
     >>> field_text(("status", "jobId"))
     '.status.jobId'

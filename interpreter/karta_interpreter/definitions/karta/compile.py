@@ -19,16 +19,16 @@ _Compiled: TypeAlias = Callable[[str], Query]
 """How a text becomes an expression that may read the definition's references."""
 
 _MOST_QUERIES: Final = 300
-"""An expression takes about 0.2 ms when it is first asked; the catalogue's largest definition has 85."""
+"""An expression takes about 0.2 ms on first use. The catalogue's largest definition has 85."""
 
 _MOST_CHARACTERS: Final = 2**15
-"""Long expressions take longer; those of the catalogue's largest definition have 22,000 characters together."""
+"""Long expressions take longer. The catalogue's largest definition has 22,000 characters of expressions."""
 
 
 def compile_definition(
     karta: model.Karta, annotations: Annotations, source: str, findings: tuple[Finding, ...], manifest: Object
 ) -> Definition:
-    """The definition that a Karta describes, which was loaded from ``manifest`` and has passed validation."""
+    """Return the definition of a Karta that was loaded from ``manifest`` and has passed validation."""
     structure = karta.spec.structure_definition
     root = structure.root_component
     if root.kind is None:
@@ -68,8 +68,8 @@ def _compiler(owner: str, variables: frozenset[str] = frozenset()) -> _Compiled:
 
 
 def action_value(action: model.SuspendAction) -> JSON:
-    """The JSON that a suspend action writes; raises ValueError when its text is not JSON."""
-    # Python's own parser also reads NaN, infinity and half of a surrogate pair, which no API server takes.
+    """Return the JSON that a suspend action writes. Raise ValueError if its text is not JSON."""
+    # Python's own parser also reads NaN, infinity and half of a surrogate pair, which no API server accepts.
     return orjson.loads(action.value) if isinstance(action.value, str) else action.value
 
 
@@ -140,7 +140,7 @@ def _matcher(written: model.StatusMatcher, compiled: _Compiled) -> status_rules.
 
 
 def _reference(written: model.ResourceReference, compiled: _Compiled) -> Reference:
-    """Compile a reference; its expressions are about the workload, and read no reference."""
+    """Compile a reference. Its expressions are about the workload, and read no reference."""
     namespace = _query(written.namespace_expression, compiled)
     gvk = _gvk(written.gvk)
     if written.lookup is not None:

@@ -34,7 +34,7 @@ class LabelOperator(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LabelRule:
-    """What is asked of one label; a value is text or an expression about the workload."""
+    """The requirement on one label. A value is text or an expression about the workload."""
 
     key: str
     operator: LabelOperator
@@ -45,9 +45,9 @@ class LabelRule:
 class Reference:
     """Where the value of a variable is.
 
-    With a ``lookup`` that gives a name it is one object, or null, and with one that gives an array of names a list of
-    these; else the list of the objects whose labels follow the ``labels``. Without a ``namespace`` they are in that of
-    the workload, if they are in any.
+    If ``lookup`` gives a name, the value is one object or null. If it gives an array of names, the value is a list of
+    these objects. Without ``lookup`` it is the list of the objects that match the ``labels``. Namespaced objects are in
+    the workload's namespace unless ``namespace`` gives another.
     """
 
     name: str
@@ -84,7 +84,7 @@ PodDefinition = PodTemplate | PodSpec | Fragments
 
 @dataclass(frozen=True, slots=True)
 class QueuedFields:
-    """Fields of pods to which a queue adds something, while they run or also ``while_held``.
+    """Fields of pods that a queue adds to, while the pods run or also ``while_held``.
 
     ``missing`` is the number of fields at the end of the path that a template with pods may lack, such as labels with
     their metadata.
@@ -109,7 +109,7 @@ class SuspendWrite:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One part of a workload; ``owner`` names the part that it belongs to, ``definition`` its Karta, for messages."""
+    """One part of a workload. ``owner`` names its parent. ``definition`` names its Karta, for messages."""
 
     definition: str
     name: str
@@ -129,15 +129,15 @@ class Component:
 
     @property
     def needs_no_piece(self) -> bool:
-        """Whether pods in fragments exist even without a piece: those of the root and of an instance with an id."""
+        """Whether pods in fragments exist even without a piece: pods of the root and of an instance with an id."""
         return self.instance_ids is not None or self.owner is None
 
     @property
     def has_default_count(self) -> bool:
-        """Whether the replicas are ``.spec.replicas // 1`` or alike: a field that has a default in its API.
+        """Whether the replicas are ``.spec.replicas // 1`` or similar: a field with a default in its API.
 
-        Other fields mean something else when they are unset, such as a ``parallelism`` without a limit, and a default
-        that the definition computes follows what it is computed from.
+        Other unset fields mean something else, such as a ``parallelism`` without a limit. A default that the definition
+        computes follows its inputs.
         """
         node = None if self.replicas is None else self.replicas.node
         while isinstance(node, Pipe):
@@ -149,7 +149,7 @@ class Component:
 
     @property
     def pod_queries(self) -> Mapping[str, Query]:
-        """The expressions for its pods by their fields in the schema, `podTemplateSpecPath` or `podSpecPath` first."""
+        """The expressions for its pods by schema field, `podTemplateSpecPath` or `podSpecPath` first."""
         match self.pods:
             case None:
                 return {}
@@ -175,19 +175,19 @@ class Definition:
     uses_bounded: bool = False
     """Whether some expression runs outside this process."""
     has_many_expressions: bool = False
-    """Whether the expressions are so many or so long that a child process compiles and runs them."""
+    """Whether a child process compiles and runs the expressions because they are too many or too long."""
     steps: int = field(default=0, compare=False)
-    """The most that all expressions together take for each element of an object; 0 where tests bound their time."""
+    """The most steps that all expressions together take for each element of an object, 0 if tests bound their time."""
     findings: tuple[Finding, ...] = ()
     """The warnings it was loaded with."""
     manifest: Object = field(default_factory=dict, repr=False)
-    """The Karta as it was loaded, from which another process can make the same definition."""
+    """The Karta as it was loaded. Another process can make the same definition from it."""
     scripts: Scripts = field(default_factory=Scripts)
     has_karta: bool = True
     """False for a kind that only has scripts."""
     gang: "GangScheduling" = field(default_factory=lambda: _model().GangScheduling())
     references: tuple[Reference, ...] = ()
-    """What has to be looked up before the expressions that read it
+    """The references to look up before the expressions that read them
     (`karta_interpreter.definitions.karta.reference_resolver`).
     """
     _queued: "Queued | None" = field(default=None, compare=False, repr=False)
@@ -195,13 +195,13 @@ class Definition:
 
     @classmethod
     def of_scripts(cls, gvk: GVK, scripts: Scripts) -> Self:
-        """The definition of a kind that has scripts and no Karta; it is called after the first of them."""
+        """Return the definition of a kind with scripts and no Karta. It has the name of the first script."""
         first = next(iter(scripts))
         root = Component(first.name, gvk.kind.lower(), gvk)
         return cls(first.name, gvk, (root,), source=first.source, scripts=scripts, has_karta=False)
 
     def overridden(self, scripts: Scripts) -> Self:
-        """Return a copy with scripts that take precedence for their operations."""
+        """Return a copy with overriding scripts for their operations."""
         return replace(self, scripts=scripts.over(self.scripts))
 
     def bound(self, values: Mapping[str, JSON]) -> Self:
@@ -210,19 +210,19 @@ class Definition:
         return replace(self, references=(), **parts)
 
     def answers(self, operation: str) -> bool:
-        """Whether an operation is answered for this kind: by a script or, where that is allowed, by the Karta."""
+        """Return whether a script or (if that is allowed) the Karta answers an operation for this kind."""
         if self.scripts.of(operation):
             return True
         allowed = self.annotations.operations
         return self.has_karta and (allowed is None or operation in allowed)
 
     def most_steps(self, text: bytes) -> int:
-        """Return the steps that the expressions take at most together on JSON with this text."""
+        """Return the most steps that all expressions together take on JSON with this text."""
         return self.steps * (values_in(text) + len(text) // CHARACTERS)
 
     @property
     def needs_child(self) -> bool:
-        """Whether only child processes of a server run its expressions: they could delay all other calls."""
+        """Whether a server runs its expressions only in child processes: they could delay all other calls."""
         return self.uses_bounded or self.has_many_expressions
 
     @property
@@ -244,11 +244,11 @@ class Definition:
 
     @property
     def queued(self) -> tuple[QueuedFields, ...]:
-        """The fields of the components' pods to which queues add something."""
+        """The fields of the components' pods that queues add to."""
         return self._queued.fields if self._queued and self.annotations.queue_labels else ()
 
     def component(self, name: str) -> Component | None:
-        """Return the component of that name, None for an unknown one."""
+        """Return the component of that name, None if it is unknown."""
         return next((component for component in self.components if component.name == name), None)
 
     @property
@@ -257,7 +257,7 @@ class Definition:
         return tuple(component for component in self.components if component.pods is not None)
 
     def lineage(self, name: str) -> tuple[Component, ...]:
-        """A component and its owners up to the root; nothing when there is no such component."""
+        """Return a component and its owners up to the root, or nothing for an unknown component."""
         found: list[Component] = []
         component = self.component(name)
         while component is not None:
@@ -267,11 +267,11 @@ class Definition:
 
 
 Binding: TypeAlias = Callable[[Mapping[str, JSON]], Any]
-"""Makes the copy of a part of a definition that has values for its variables."""
+"""Copies a part of a definition, with values for its variables."""
 
 
 class Bindings:
-    """The parts of a definition that read references; found when they are first read, and not again for each call.
+    """The parts of a definition that read references. They are found on first use, not for each call.
 
     A part that reads none stays the same object, so that definitions share it with its compiled expressions.
 
@@ -289,7 +289,7 @@ class Bindings:
         return _bindings(self._parts)
 
     def bound(self, values: Mapping[str, JSON]) -> dict[str, Any]:
-        """The parts that read references, by their names, with values for these."""
+        """Return the parts that read references, by their names, with values for the references."""
         return {name: binding(values) for name, binding in self._found.items()}
 
 
@@ -298,7 +298,7 @@ def _bindings(parts: Mapping[str, object]) -> dict[str, Binding]:
 
 
 def _binding(part: Any) -> Binding | None:  # noqa: ANN401 - any part of a definition
-    """The binding of a part, None where nothing in it reads a variable."""
+    """Return the binding of a part, None if nothing in it reads a variable."""
     if isinstance(part, Query):
         return part.bound if part.variables else None
     if type(part) is tuple:  # a named tuple, such as a GVK, holds no expression
@@ -315,7 +315,7 @@ _LABELLING: Final = ("labels", "annotations")
 
 
 class Queued:
-    """Where queues add to the components' pods; compiled when it is first read, which most definitions never are.
+    """The fields of the components' pods that queues add to, compiled on first use. Most definitions never need them.
 
     The values of references do not matter, so definitions that differ in them share it.
     """
@@ -329,9 +329,9 @@ class Queued:
         found: list[QueuedFields] = []
         for component in self._components:
             for nodes, missing, while_held in _queued_nodes(component.pods):
-                # What reads another object has no place in this one.
+                # An expression that reads another object has no place in this one.
                 if own := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
-                    # Queries are compiled from text, which errors and explanations show: so the nodes become jq again.
+                    # Queries are compiled from text, which errors and explanations show. So render the nodes as jq.
                     query = Query.compile(render(reduce(Comma, own)), owner=component.definition)
                     found += [QueuedFields(query, missing, while_held)] if query.is_plain else []
         return tuple(found)
@@ -352,7 +352,7 @@ def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[Node], int,
     if metadata is not None:
         yield [field_of(metadata, name) for name in _LABELLING], 2, False
     yield [field_of(spec, name) for name in ("nodeSelector", "tolerations")], 1, False
-    # Kueue removes what a flavor asks for when it suspends a workload, but not the gate that its webhook has added.
+    # When Kueue suspends a workload, it removes the fields of a flavor, but not the gate that its webhook has added.
     yield [field_of(spec, "schedulingGates")], 1, True
 
 

@@ -1,6 +1,6 @@
-"""The jq texts of a Karta, as types of their own: every one of them is found without naming its field again.
+"""The jq texts of a Karta, as separate types: every text is found without naming its field again.
 
-Without pydantic, so that a program that imports the library loads it when it reads its first Karta.
+This module does not import pydantic, so that a program with this library loads pydantic with its first Karta.
 """
 
 from functools import lru_cache
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Expression(str):
-    """The text of an expression, about the workload where it is no `PodQuery`."""
+    """The text of an expression, about the workload unless it is a `PodQuery`."""
 
     __slots__ = ()
 
@@ -32,7 +32,7 @@ class Expression(str):
 
 
 class PodQuery(Expression):
-    """An expression about a pod. No request of Karmada asks about pods, so it is compiled when it is first asked.
+    """An expression about a pod. No request of Karmada asks about pods, so it is compiled on first use.
 
     >>> PodQuery(".metadata.name").query.evaluate({"metadata": {"name": "web-0"}})
     ['web-0']
@@ -42,16 +42,16 @@ class PodQuery(Expression):
 
     @property
     def query(self) -> Query:
-        """The expression, ready to use; raises QueryError where `Query.compile` does."""
+        """The expression, ready to use. Raises QueryError if `Query.compile` does."""
         return _compiled(self.text)
 
 
-# A program asks a few Kartas about many pods. All of the catalogue's expressions about pods are 59.
+# A program asks a few Kartas about many pods. The catalogue has 59 expressions about pods.
 _compiled = lru_cache(maxsize=1024)(Query.compile)
 
 
 def count_places(query: Query, value: Object) -> list[Location | None]:
-    """Return where each count can be written: None for a computed one, and in the status, which belongs to members.
+    """Return where each count can be written. None for a computed count, and in the status, which members own.
 
     >>> [place and place.path for place in count_places(Query.compile(".spec.n, .status.n, 1"), {})]
     [('spec', 'n'), None, None]

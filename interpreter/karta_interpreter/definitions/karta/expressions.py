@@ -1,7 +1,8 @@
-"""The jq expressions of a definition: each parsed and checked in its place, and what is known of it without an object.
+"""The jq expressions of a definition: each is parsed, checked in its place, and examined without an object.
 
-That is how many results it gives, and whether it can be written through. For the latter the expression is evaluated on
-an empty object. Where the result depends on the elements of a list, or cannot be read there, it is accepted.
+The examination finds how many results an expression gives, and whether it can be written through. For the latter the
+expression is evaluated on an empty object. If the result depends on the elements of a list, or cannot be read there,
+the expression is accepted.
 """
 
 import re
@@ -35,7 +36,7 @@ from karta_interpreter.languages.jq.syntax.traversal import children
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """An expression that may be used, where it stands, and the references that it may read."""
+    """A usable expression, its path, and the references that it may read."""
 
     path: Path
     text: str
@@ -66,7 +67,7 @@ def check_expressions(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
 def check_expression(
     path: Path, text: str, variables: frozenset[str] = frozenset()
 ) -> tuple[Parsed | None, list[Finding]]:
-    """Check one expression, which may read ``variables``: can it be parsed, is it allowed, does it run in this process.
+    """Check one expression, which may read ``variables``: does it parse, is it allowed, does it run in this process.
 
     Expressions about pods never run here, so they have no warning about where they would run. References are looked
     up for workloads only, so expressions about pods cannot read any.
@@ -111,7 +112,7 @@ _SEVERAL: Final = (ast.Iterate, ast.Comma, ast.Foreach)
 
 
 def several(node: Node) -> bool:
-    """Whether an expression may yield more than one result.
+    """Return whether an expression may yield more than one result.
 
     >>> several(parse(".spec.groups[].name")), several(parse("[.spec.groups[].name] | length"))
     (True, False)
@@ -123,7 +124,7 @@ def several(node: Node) -> bool:
 
 
 def selections(node: Node) -> list[str]:
-    """The `select(...)` calls that leave results out, as text.
+    """Return the `select(...)` calls that leave results out, as text.
 
     >>> selections(parse('.a[] | select(.on) | .b'))
     ['select(.on)']
@@ -139,9 +140,9 @@ def selections(node: Node) -> list[str]:
 
 
 def shared_default(node: Node) -> tuple[str, str] | None:
-    """A `//` whose left side yields several results, and how to give each of them the default.
+    """Return a `//` with several results on its left side, and how to give each of them the default.
 
-    ``X[].y // 1`` drops every unset y and yields 1 only when all are: one default for the whole list.
+    ``X[].y // 1`` drops every unset y, and yields 1 only if all are unset: one default for the whole list.
 
     >>> shared_default(parse(".spec.groups[].replicas // 1"))
     ('.spec.groups[].replicas // 1', '.spec.groups[] | .replicas // 1')
@@ -154,9 +155,9 @@ def shared_default(node: Node) -> tuple[str, str] | None:
 
 
 def useless_defaults(node: Node, *, of_count: bool) -> list[str]:
-    """Each `// null`, as text, and of a count each `//` that gives a negative one.
+    """Return each `// null`, as text, and for a count each `//` with a negative default.
 
-    Behind a list `// null` has an effect: it makes one null of the absence of all.
+    After a list `// null` has an effect: it yields one null if all elements are absent.
 
     >>> useless_defaults(parse(".spec.n // null"), of_count=False), useless_defaults(parse(".n // -1"), of_count=True)
     (['.spec.n // null'], ['.n // -1'])
@@ -171,14 +172,14 @@ def useless_defaults(node: Node, *, of_count: bool) -> list[str]:
 
 
 def _results(node: Node) -> tuple[Node, ...]:
-    """The nodes whose result becomes that of the whole expression, or a factor of it."""
+    """Return the nodes with results that become the result of the whole expression, or a factor of it."""
     if isinstance(node, ast.Pipe | ast.Alternative):
         return (node.right,)
     return (node.left, node.right) if isinstance(node, ast.Binary) and node.operator == "*" else ()
 
 
 def _split(node: Node) -> tuple[Node, Node]:
-    """A path as the part that yields several results and the part that reads each of them."""
+    """Split a path into the part that yields several results and the part that reads each of them."""
     match node:
         case ast.Index(target, key) if several(target):
             each, rest = _split(target)
@@ -189,7 +190,7 @@ def _split(node: Node) -> tuple[Node, Node]:
 
 
 def _stages(node: Node) -> Iterator[Node]:
-    """The nodes whose number of results becomes that of the whole expression."""
+    """Yield the nodes that determine the number of results of the whole expression."""
     return _walk(node, _flow)
 
 
@@ -213,7 +214,7 @@ def _flow(node: Node) -> tuple[Node, ...]:
 
 def _walk(node: Node, below: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
     waiting = [node]
-    while waiting:  # without recursion, in which every node would come through all above it
+    while waiting:  # without recursion, which would pass every node through all nodes above it
         part = waiting.pop()
         yield part
         waiting += reversed(list(below(part)))
@@ -224,28 +225,28 @@ _WHOLE: Final[frozenset[Path]] = frozenset({(), ("metadata",), ("spec",)})
 
 
 def names_places(query: Query) -> bool:
-    """Whether all results are values at some path.
+    """Return whether all results are values at some path.
 
     >>> names_places(Query.compile(".spec.groups[].name")), names_places(Query.compile(".spec.n + 1"))
     (True, False)
     """
-    # An expression may fail on an empty object, as `.spec | keys` does, which decides nothing.
+    # A failure on an empty object, such as that of `.spec | keys`, decides nothing.
     return all(_places(query.paths, value) is not False for value in ({}, _BARE))
 
 
 def takes_number(query: Query) -> bool:
-    """Whether a number can be written so that it becomes the result.
+    """Return whether a number can be written so that it becomes the result.
 
     >>> takes_number(Query.compile("(.spec.n // 1) * 2")), takes_number(Query.compile("1"))
     (True, False)
     """
-    # Reading `.n * .m` fails on an empty object, which decides nothing; with a number in both fields it has places.
+    # Reading `.n * .m` fails on an empty object, which decides nothing. With a number in both fields it has places.
     found = [_places(partial(count_places, query), value) for value in ({}, _filled(query.node))]
     return True in found or False not in found
 
 
 def reads_object(node: Node) -> bool:
-    """Whether an expression reads anything of its input.
+    """Return whether an expression reads anything of its input.
 
     >>> reads_object(parse(".spec.n + 1")), reads_object(parse("2 * 3"))
     (True, False)
@@ -254,17 +255,17 @@ def reads_object(node: Node) -> bool:
 
 
 def _filled(node: Node) -> Object:
-    """An object with the number 1 in each field that an expression reads by a path, for arithmetic on them."""
+    """Return an object with the number 1 in each field that an expression reads by a path, to allow arithmetic."""
     obj: Object = {}
     for path in filter(None, map(_plain_path, _walk(node, children))):
         if get(obj, path) is None:
-            with suppress(InterpretationError):  # a number is where another path goes on
+            with suppress(InterpretationError):  # another path continues below a number
                 obj = set_value(obj, path, 1)
     return obj
 
 
 def _plain_path(node: Node) -> Path | None:
-    """The path of fields from the input that a node is, None for any other node."""
+    """Return the path if a node only reads fields of the input, None for any other node."""
     match node:
         case ast.Identity():
             return ()
@@ -275,7 +276,7 @@ def _plain_path(node: Node) -> Path | None:
 
 
 def _places(places: Callable[[Object], Sequence[object]], value: Object) -> bool | None:
-    """Whether every result has a place, None where the expression cannot be read on this value."""
+    """Return whether every result has a place, None if the expression cannot be evaluated on this value."""
     try:
         return None not in places(value)
     except QueryWriteError:
@@ -285,7 +286,7 @@ def _places(places: Callable[[Object], Sequence[object]], value: Object) -> bool
 
 
 def whole_places(query: Query) -> list[str]:
-    """The results that cannot be meant as a path: the whole object, its metadata, or its spec.
+    """Return the results that cannot be meant as a path: the whole object, its metadata, or its spec.
 
     >>> whole_places(Query.compile(".[]")), whole_places(Query.compile(".spec.n"))
     (['metadata', 'spec'], [])
@@ -297,7 +298,7 @@ def whole_places(query: Query) -> list[str]:
 
 
 def split_default(text: str) -> tuple[str, str | float | bool | None, bool]:
-    """A path, the literal that stands for its absence at the end, None without one, and whether it is ``empty``.
+    """Return a path, the literal of the default after it (None without one), and whether the default is ``empty``.
 
     >>> split_default("select(.a // 1) | .spec.suspend // false")
     ('select(.a // 1) | .spec.suspend', False, False)
@@ -310,12 +311,12 @@ def split_default(text: str) -> tuple[str, str | float | bool | None, bool]:
             last = last.right
         if isinstance(last, ast.Alternative) and isinstance(last.right, ast.Literal | ast.FunctionCall):
             path = text[: last.left.span.end]
-            parse(path)  # parentheses around the whole would leave half of a pair in the text before the default
+            parse(path)  # parentheses around the whole would leave an open one in the text before the default
             match last.right:
                 case ast.Literal(value):
                     return path, value, False
                 case ast.FunctionCall("empty", ()):
                     return path, None, True
     except QuerySyntaxError:
-        pass  # reported where the whole expression is checked
+        pass  # reported by the check of the whole expression
     return text, None, False

@@ -1,4 +1,4 @@
-"""Warnings about definitions that Karta's admission webhook accepts, and that do not do what they seem to do."""
+"""Warnings about definitions that Karta's admission webhook accepts, but that do not work as they seem to."""
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -39,7 +39,7 @@ _GANG = ("spec", "optimizationInstructions", "gangScheduling")
 
 
 def lint(karta: Karta, parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Finding]:
-    """Yield what is suspicious: in usable expressions, and in the components that ReviseReplica may change."""
+    """Yield suspicious parts: in usable expressions, and in the components that ReviseReplica may change."""
     structure = karta.spec.structure_definition
     for path, component in structure.components:
         yield from _component(path, component, component.pod_selector or PodSelector())
@@ -116,7 +116,7 @@ def _leaves(components: Sequence[tuple[Path, ComponentDefinition]], annotations:
             yield warning("type-selector-missing", path, message, "add podSelector.componentTypeSelector")
             continue
         labels = frozenset(kind.labels.items())
-        # The first component that recognises a pod has it, and one without a value recognises any.
+        # A pod belongs to the first component that recognises it. A component without a value recognises any.
         first = known.get((kind.key, None, labels)) or known.setdefault((kind.key, kind.value, labels), leaf.name)
         if first != leaf.name:
             message = f'all pods that the component "{leaf.name}" recognises count as those of "{first}"'
@@ -129,7 +129,7 @@ def _leaves(components: Sequence[tuple[Path, ComponentDefinition]], annotations:
 
 
 def _list_keys(karta: Karta) -> Iterator[Finding]:
-    """The lists that the API server keys by a field: it rejects a second entry with the same key."""
+    """Check the lists that the API server keys by a field: it rejects a second entry with the same key."""
     kinds, gang = karta.spec.structure_definition.additional_child_kinds, karta.spec.gang
     yield from _repeated((*STRUCTURE, "additionalChildKinds"), "kind", (one.kind for one in kinds))
     yield from _repeated((*_GANG, "podGroups"), "name", (group.name for group in gang.pod_groups))
@@ -172,7 +172,7 @@ def _status(definition: StatusDefinition) -> Iterator[Finding]:
 
 def _two_statuses(path: Path, matcher: StatusMatcher, *both: Status) -> Finding:
     message, hint = f"{matcher.by_phase or 'the same matcher'} means both {' and '.join(both)}", "keep it in one list"
-    # What has failed is never healthy, and Karmada evicts what is not.
+    # A failed workload is never healthy, and Karmada evicts unhealthy ones.
     if matcher.by_phase and Status.FAILED in both and {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED} & {*both}:
         return error("matcher-in-two-statuses", path, message, hint)
     return warning("matcher-in-two-statuses", path, message, f"{hint}, or add conditions that differ")
@@ -206,7 +206,7 @@ def _matcher(path: Path, matcher: StatusMatcher, definition: StatusDefinition) -
 def _expressions(
     components: Mapping[Path, ComponentDefinition], parsed: Sequence[Parsed], annotations: Annotations
 ) -> Iterator[Finding]:
-    """Expressions that are allowed and do not give the answer that they seem to give."""
+    """Check for expressions that are allowed but do not give the answer that they seem to give."""
     for expression in parsed:
         of_count = "scaleDefinition" in expression.path
         for written in useless_defaults(expression.node, of_count=of_count):
@@ -227,13 +227,13 @@ def _expressions(
         for added in (each for each in annotations.added_containers if each.component == component.name):
             expression = Parsed(annotation_path("added-containers"), added.query.text, added.query.node)
             yield from _per_instance(component, expression, usable.get(("instanceIdPath",)) if added.each else None)
-        # An expression that cannot be written through is not a fault of a component that nothing scales.
+        # If nothing scales a component, its expression need not be writable.
         if component.name in changing:
             yield from _scale_places(component, changing[component.name], usable)
 
 
 def _references(parsed: Iterable[Parsed]) -> Iterator[Finding]:
-    """Expressions of references, each of which gives one value."""
+    """Check the expressions of references: each must give one value."""
     for expression in parsed:
         if expression.path[: len(REFERENCES)] == REFERENCES and several(expression.node):
             message = "the expression may give several results where one belongs, which is an error when it does"
@@ -244,7 +244,7 @@ def _references(parsed: Iterable[Parsed]) -> Iterator[Finding]:
 
 
 def _by_component(parsed: Sequence[Parsed], paths: Collection[Path]) -> Mapping[Path, Sequence[Parsed]]:
-    """The expressions of each component, in one pass: a definition may have thousands of components."""
+    """Return the expressions of each component, in one pass: a definition may have thousands of components."""
     found: dict[Path, list[Parsed]] = {path: [] for path in paths}
     depths = {len(path) for path in paths}
     for expression in parsed:
@@ -255,7 +255,7 @@ def _by_component(parsed: Sequence[Parsed], paths: Collection[Path]) -> Mapping[
 
 
 def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parsed | None) -> Iterator[Finding]:
-    """Expressions that give one result for each instance of a component."""
+    """Check the expressions that give one result for each instance of a component."""
     rewriting = shared_default(expression.node)
     if rewriting is not None:
         written, better = rewriting
@@ -271,10 +271,10 @@ def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parse
 
 
 def _changing(components: Collection[ComponentDefinition], annotations: Annotations) -> Mapping[str, bool]:
-    """Return the components that ReviseReplica may change, each with whether the definition names them for that.
+    """Return the components that ReviseReplica may change, each with whether the definition names it for that.
 
-    They are those of the annotation ``elastic``, else those with bounds; else all with pods and a count, unless a
-    script answers or the definition leaves the operation out.
+    These are the components in the annotation ``elastic``, else all with bounds, else all with pods and a count. There
+    are none if a script answers or the definition leaves the operation out.
     """
     if annotations.is_indivisible:
         return {}
@@ -288,7 +288,7 @@ def _changing(components: Collection[ComponentDefinition], annotations: Annotati
 
 
 def _scale_places(component: ComponentDefinition, is_named: bool, usable: Mapping[Path, Parsed]) -> Iterator[Finding]:
-    """Components whose number of replicas Karmada is meant to change, and cannot."""
+    """Check for components with a number of replicas that Karmada should change but cannot."""
     scale = component.scale_definition or ScaleDefinition()
     field = "replicasPath" if scale.replicas_path is not None else "minReplicasPath"
     expression = usable.get(("scaleDefinition", field))

@@ -36,9 +36,9 @@ KINDS = ("Karta", "ResourceInterface")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What became of one Karta: no ``definition`` if a finding is an error, no ``gvk`` if it does not name its kind.
+    """The result for one Karta: no ``definition`` if a finding is an error, no ``gvk`` if it does not name its kind.
 
-    ``line`` is that of the text on which the object begins, 0 when unknown.
+    ``line`` is the first line of the object in the text, 0 if unknown.
     """
 
     definition: Definition | None
@@ -49,7 +49,7 @@ class Loaded:
     line: int = 0
 
     def usable(self) -> Definition:
-        """The definition; raises DefinitionError, which carries the findings, when it cannot be used."""
+        """Return the definition. Raise DefinitionError with the findings if it cannot be used."""
         if self.definition is None:
             wrong = [finding for finding in self.findings if finding.severity is Severity.ERROR]
             lines = [f"line {each.line}: {each}" if each.line else str(each) for each in wrong]
@@ -58,22 +58,22 @@ class Loaded:
         return self.definition
 
     def with_findings(self, findings: Iterable[Finding]) -> "Loaded":
-        """Return the same with other findings, also in its definition."""
+        """Return a copy with other findings, also in its definition."""
         found = tuple(findings)
         return replace(self, findings=found, definition=self.definition and replace(self.definition, findings=found))
 
 
 def load_documents(text: str, source: str) -> list[Loaded]:
-    """Every Karta of a manifest; ``source`` names the text in findings.
+    """Return every Karta of a manifest. ``source`` names the text in findings.
 
-    Reads YAML and JSON, several documents and `List` objects. Text that cannot be read at all gives one result
-    with that error; nothing is raised.
+    Reads YAML and JSON, several documents and `List` objects. Unreadable text gives one result with that error. Nothing
+    is raised.
     """
     return [loaded for loaded, _ in load_placed(text, source)]
 
 
 def load_placed(text: str, source: str) -> list[tuple[Loaded, SourcePosition | None]]:
-    """The results of `load_documents`, each with the place of the object in the text; None for unreadable text."""
+    """Return the results of `load_documents`, each with the object's position in the text, None if unreadable."""
     try:
         found = read_objects(text, source, *KINDS)
     except ManifestError as err:
@@ -86,12 +86,12 @@ def load_placed(text: str, source: str) -> list[tuple[Loaded, SourcePosition | N
 
 
 def load_definition(value: Object, source: str = "") -> Definition:
-    """The definition of one Karta object; raises DefinitionError, which carries the findings."""
+    """Return the definition of one Karta object. Raise DefinitionError with the findings if it cannot be used."""
     return load_object(value, source).usable()
 
 
 def load_object(value: JSON, source: str) -> Loaded:
-    """Load one Karta object; nothing is raised."""
+    """Load one Karta object. Nothing is raised."""
     if is_customization(value):
         return Loaded(None, (error("not-a-karta", (), *_CUSTOMIZATION),), name_of(value), None, source)
     karta, schema_findings = read_karta(value)
@@ -111,36 +111,36 @@ def load_object(value: JSON, source: str) -> Loaded:
     definition = None
     if all(finding.severity is Severity.WARNING for finding in findings):
         definition = compile_definition(karta, annotations, source, findings, value)
-    forget_many()  # each expression is examined by several rules, so the cache holds all of a definition until here
+    forget_many()  # several rules examine each expression, so until here the cache holds all of a definition
     return Loaded(definition, findings, name, gvk, source)
 
 
 def _placed(loaded: Loaded, place: SourcePosition) -> Loaded:
-    """Return the same with its line, and with line and column in each finding."""
+    """Return a copy with its line, and with line and column in each finding."""
     return replace(loaded.with_findings(map(place.locate, loaded.findings)), line=place.line)
 
 
 CORE = "core"
-"""The folder of the core group, whose name is empty."""
+"""The folder of the core group, which has an empty name."""
 
 _PACKAGE = pathlib.Path(__file__).parents[2]
 
 
 def catalogue_files() -> list[pathlib.Path]:
-    """The files of the catalogue, sorted by kind; a wheel carries them inside the package, a checkout next to it."""
+    """Return the files of the catalogue, sorted by kind. A wheel has them inside the package, a checkout next to it."""
     installed = _PACKAGE / "kartas"
     folder = installed if installed.is_dir() else _PACKAGE.parents[1] / "kartas"
     return sorted(folder.glob("*/*/*/karta.yaml"))
 
 
 def example_files() -> dict[str, str]:
-    """The first example: a Karta of an imaginary kind and one object, by the names of the files."""
+    """Return the first example: a Karta of an imaginary kind and one object, by file name."""
     folder = pathlib.Path(__file__).parent / "example"
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.yaml"))}
 
 
 def catalogue_kinds() -> dict[GVK, pathlib.Path]:
-    """Return the files of the catalogue by the kinds that they define, by which their folders are named."""
+    """Return the files of the catalogue by the kinds that they define. Folders are named after the kinds."""
     kinds = ((GVK(*path.parts[-4:-1]), path) for path in catalogue_files())
     return {gvk._replace(group="") if gvk.group == CORE else gvk: path for gvk, path in kinds}
 
@@ -151,7 +151,7 @@ _ANNOTATIONS = ("metadata", "annotations")
 
 
 def pack(definition: Definition) -> str:
-    """Return the JSON for `unpack` in another process: with all scripts, so that none is parsed again."""
+    """Return the JSON for `unpack` in another process. It has all scripts, so that none is parsed again."""
     manifest = definition.manifest if definition.has_karta else None
     annotations = edit.get(manifest, _ANNOTATIONS) or {}
     if manifest is not None and _LUA in annotations:
@@ -169,14 +169,14 @@ def pack_known(known: Known) -> Object:
 
 
 def unpack_known(packed: Object) -> Known:
-    """The objects that were packed."""
+    """Return the objects that were packed."""
     known = Known.of(packed["objects"], (GVK(*gvk) for gvk in packed["complete"]))
     return replace(known, unknown={GVK(*gvk): why for *gvk, why in packed["unknown"]})
 
 
 @lru_cache(_UNPACKED)
 def unpack(text: str) -> Definition:
-    """Return the definition that was packed, without its source and the places of its findings; keep the last ones."""
+    """Return the packed definition, without its source and the places of its findings. The last ones stay cached."""
     packed = json.loads(text)
     scripts = Scripts(Script(**(each | {"lines": tuple(each["lines"])})) for each in packed["scripts"])
     if packed["manifest"] is None:

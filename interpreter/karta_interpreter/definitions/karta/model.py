@@ -347,7 +347,7 @@ class Spec(Schema):
 
     @property
     def gang(self) -> GangScheduling:
-        """The pods that are scheduled together; empty without instructions."""
+        """The pods that are scheduled together, empty without instructions."""
         instructions = self.optimization_instructions
         return (instructions and instructions.gang_scheduling) or GangScheduling()
 

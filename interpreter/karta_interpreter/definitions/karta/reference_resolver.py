@@ -1,4 +1,4 @@
-"""Looking up what a definition refers to: from a workload and a reader to a definition that knows the values.
+"""Looks up the references of a definition: from a workload and a reader to a definition with the values.
 
 >>> found = Known.of([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "sizes"}, "data": {"pods": "3"}}])
 >>> found.get(GVK("", "v1", "ConfigMap"), "team", "sizes")["data"]
@@ -18,24 +18,24 @@ from karta_interpreter.languages.jq import Query, Unresolved
 
 
 class ReferenceReader(Protocol):
-    """Looks up other objects; both methods raise QueryReferenceError for objects that cannot be looked up.
+    """Looks up other objects. Both methods raise QueryReferenceError for objects that cannot be looked up.
 
-    ``namespace`` is that of the workload or of the reference; it is ignored for cluster-scoped objects.
+    ``namespace`` belongs to the workload or the reference. It is ignored for cluster-scoped objects.
     """
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
         """Return the object of that name, None if it does not exist."""
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
-        """The objects of a kind in a namespace, or in all of them."""
+        """Return the objects of a kind in a namespace, or in all namespaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """A reader of given objects.
 
-    Of the ``complete`` kinds there are no others. Any other object that is not among them may exist or not, so looking
-    it up is an error. ``unknown`` has the kinds that cannot be looked up at all, with the reason.
+    The objects of ``complete`` kinds are all that exist. An object of another kind may exist even if it is not given,
+    so looking it up is an error. ``unknown`` has the kinds that cannot be looked up at all, with the reason.
     """
 
     objects: Mapping[GVK, tuple[Object, ...]]
@@ -44,7 +44,7 @@ class Known:
 
     @classmethod
     def of(cls, objects: Iterable[Object], complete: Iterable[GVK] = ()) -> Self:
-        """The reader of some objects; raises InterpretationError for one without apiVersion and kind."""
+        """Return the reader of some objects. Raise InterpretationError for an object without apiVersion and kind."""
         found: dict[GVK, tuple[Object, ...]] = {}
         for obj in objects:
             gvk = GVK.of(obj)
@@ -52,7 +52,7 @@ class Known:
         return cls(found, frozenset(complete))
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
-        """The object of that name."""
+        """Return the object of that name."""
         for obj in self.list(gvk, namespace):
             if edit.get(obj, ("metadata", "name")) == name:
                 return obj
@@ -61,7 +61,7 @@ class Known:
         raise QueryReferenceError(f"{gvk} {name} is not among the objects that were given")
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
-        """The objects of a kind; one without a namespace is in every one."""
+        """Return the objects of a kind. An object without a namespace is in every namespace."""
         if gvk in self.unknown:
             raise QueryReferenceError(self.unknown[gvk])
         found = self.objects.get(gvk, ())
@@ -69,7 +69,7 @@ class Known:
 
 
 def known_to(reader: ReferenceReader | None, references: Iterable[Reference]) -> Known:
-    """The objects of referenced kinds that a reader has, to be handed on, and why others cannot be looked up."""
+    """Return the objects of referenced kinds that a reader has, to hand on, and why others cannot be looked up."""
     found: dict[GVK, tuple[Object, ...]] = {}
     unknown: dict[GVK, str] = {}
     for gvk in {reference.gvk for reference in references}:
@@ -87,7 +87,7 @@ def _present(reader: ReferenceReader | None) -> ReferenceReader:
 
 
 def resolved(definition: Definition, obj: Object, reader: ReferenceReader | None) -> Definition:
-    """The definition with the values of its references; one that cannot be looked up is an error when it is read."""
+    """Return the definition with the values of its references. A failed look-up is an error when the value is read."""
     if not definition.references:
         return definition
     return definition.bound({each.name: _value(each, obj, reader) for each in definition.references})
@@ -97,7 +97,7 @@ def _value(reference: Reference, obj: Object, reader: ReferenceReader | None) ->
     try:
         return _looked_up(reference, obj, reader)
     except InterpretationError as error:
-        # Not raised: most operations do not read the reference, and must be answered without it.
+        # Not raised: most operations do not read the reference, and need an answer without it.
         return Unresolved(f"the reference ${reference.name} has no value: {error}")
 
 
@@ -112,7 +112,7 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
 
     def named(name: JSON) -> JSON:
         text = _checked_text(query, name)
-        # A workload that names no object needs no reader: without one, only a name or labels to look for are an error.
+        # A workload that names no object needs no reader. Without one, only a name or labels to look up are an error.
         return None if text is None else _present(reader).get(reference.gvk, namespace, text)
 
     names = _one(query, obj, "nameExpression", f"; `[{query.text}]` looks up a list")
@@ -120,7 +120,7 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
 
 
 def _one(query: Query, obj: Object, field: str, hint: str = "") -> JSON:
-    """Return what an expression yields for a workload; None for nothing."""
+    """Return the result of an expression for a workload, None for nothing."""
     found = query.evaluate(obj)
     if len(found) > 1:
         raise InterpretationError(f"{field} `{query.text}` gives {len(found)} results where one belongs{hint}")
@@ -128,7 +128,7 @@ def _one(query: Query, obj: Object, field: str, hint: str = "") -> JSON:
 
 
 def _text(query: Query, obj: Object, field: str) -> str | None:
-    """Return the text that an expression yields for a workload; None for nothing and null."""
+    """Return the text that an expression yields for a workload, None for nothing and null."""
     return _checked_text(query, _one(query, obj, field))
 
 

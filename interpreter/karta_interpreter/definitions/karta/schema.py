@@ -1,4 +1,4 @@
-"""From a JSON object to a Karta: which forms are read, and findings for what does not fit the schema."""
+"""From a JSON object to a Karta: the forms that are read, and findings for parts that do not fit the schema."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ API_GROUP: Final = "run.ai"
 VERSION: Final = "v1alpha1"
 KARTA = (f"{API_GROUP}/{VERSION}", "Karta")
 RESOURCE_INTERFACE = ("optimization.nvidia.com/v1alpha1", "ResourceInterface")
-"""The older form of the same thing; its spec has the same shape."""
+"""The older form of a Karta. Its spec has the same shape."""
 
 _api_group: Final[ContextVar[str]] = ContextVar("karta_api_group", default=API_GROUP)
 
@@ -30,7 +30,7 @@ _SPEC = ("spec",)
 _INDENT = "write its fields below its name, indented"
 
 _NAME = re.compile(r"(?!.{254})[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-"""A DNS-1123 subdomain, as ``metadata.name`` of a custom resource must be one."""
+"""A DNS-1123 subdomain, as required of ``metadata.name`` of a custom resource."""
 
 _LONGEST_NAME = 253
 _NAME_HINT = (
@@ -42,7 +42,7 @@ _GHOSTS = {
     "fragmentedPodDefinition": "older documentation calls fragmentedPodSpecDefinition so; write that",
     "referencedComponents": "it appears in older documentation only and never had an effect; remove it",
 }
-"""Fields that documents speak of and no released schema has."""
+"""Fields that are documented, but not in any released schema."""
 
 _EXPECTED = {
     "string_type": "a string",
@@ -57,7 +57,7 @@ _EXPECTED = {
 
 @contextmanager
 def karta_api_group(group: str) -> Iterator[None]:
-    """Take Kartas on a cluster to be of an API group inside of the block, and write them so; files may have any."""
+    """Read and write Kartas on a cluster in this API group inside the block. Files may have any group."""
     token = _api_group.set(group)
     try:
         yield
@@ -66,12 +66,12 @@ def karta_api_group(group: str) -> Iterator[None]:
 
 
 def api_group() -> str:
-    """The API group of the Kartas on a cluster."""
+    """Return the API group of the Kartas on a cluster."""
     return _api_group.get()
 
 
 def kartas_path() -> str:
-    """The path of the Kartas on an API server.
+    """Return the path of the Kartas on an API server.
 
     >>> with karta_api_group("workloads.example.com"):
     ...     kartas_path()
@@ -81,18 +81,18 @@ def kartas_path() -> str:
 
 
 def karta_type() -> Object:
-    """The apiVersion and kind of a Karta that is written here."""
+    """Return the apiVersion and kind of a Karta that is written here."""
     return {"apiVersion": f"{api_group()}/{VERSION}", "kind": KARTA[1]}
 
 
 def is_kind_of_definitions(group: str, kind: JSON) -> bool:
-    """Whether objects of a kind are definitions: Kartas of any API group, or the older ResourceInterfaces."""
+    """Return whether objects of a kind are definitions: Kartas of any API group, or the older ResourceInterfaces."""
     older = (group, kind) == (RESOURCE_INTERFACE[0].partition("/")[0], RESOURCE_INTERFACE[1])
     return older or (kind == KARTA[1] and group != "")
 
 
 def is_definition(value: Object) -> bool:
-    """Whether an object is a definition by its type.
+    """Return whether an object is a definition by its type.
 
     >>> is_definition({"apiVersion": "workloads.example.com/v1alpha1", "kind": "Karta"})
     True
@@ -102,10 +102,10 @@ def is_definition(value: Object) -> bool:
 
 
 def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
-    """Parse a JSON object as a Karta; return it with the findings.
+    """Parse a JSON object as a Karta. Return it with the findings.
 
     Reads Kartas of version v1alpha1 of any API group, `optimization.nvidia.com/v1alpha1` ResourceInterface, and a bare
-    ``{spec: ...}`` without apiVersion and kind. None when there is an error.
+    ``{spec: ...}`` without apiVersion and kind. The Karta is None if there is an error.
     """
     if not isinstance(value, dict):
         return None, [error("schema", (), f"a Karta is an object, not {type_name(value)}")]
@@ -137,7 +137,7 @@ def _other_object(value: Object) -> tuple[str, str]:
 
 
 def name_of(value: Object) -> str:
-    """Return the name of a definition, escaped; one without a name has that of its root component, in lower case."""
+    """Return the name of a definition, escaped. The default is the name of its root component, in lower case."""
     name = edit.get(value, ("metadata", "name"))
     if isinstance(name, str) and name:
         return escaped(name)
@@ -147,7 +147,7 @@ def name_of(value: Object) -> str:
 
 
 def gvk_of(value: Object) -> GVK | None:
-    """The kind that a definition names, or None; the definition need not be valid."""
+    """Return the kind that a definition names, or None. The definition need not be valid."""
     kind = edit.get(value, ROOT_KIND)
     group, version, name = (edit.get(kind, (field,)) for field in ("group", "version", "kind"))
     if not all(isinstance(part, str) for part in (group, version, name)) or not version or not name:
@@ -193,14 +193,14 @@ def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
     try:
         return Spec.model_validate(raw), findings
     except ValidationError as err:
-        # A list may be called too short only because its entries are wrong.
+        # pydantic may report a list as too short only because its entries are wrong.
         errors = err.errors(include_url=False)
         details = [detail for detail in errors if detail["type"] != "too_short" or not detail["input"]]
     findings += [_finding(detail, edit.get(raw, detail["loc"][:-1])) for detail in details]
     unknown = [detail["loc"] for detail in details if detail["type"] == "extra_forbidden"]
     if len(unknown) < len(details):
         return None, findings
-    # pydantic gives no model next to errors; API servers drop unknown fields, and so the rest is still judged.
+    # pydantic gives no model with errors. API servers drop unknown fields, so the rest is still checked.
     for path in unknown:
         raw = edit.remove(raw, path)
     return Spec.model_validate(raw), findings
@@ -219,7 +219,7 @@ def _finding(detail: ErrorDetails, around: JSON) -> Finding:
 
 
 def message_of(detail: ErrorDetails) -> str:
-    """Word an error of pydantic as findings do: of an unknown field, a missing one, or one of a wrong type."""
+    """Word a pydantic error like a finding: an unknown field, a missing field, or a wrong type."""
     kind, field = detail["type"], detail["loc"][-1] if detail["loc"] else ""
     if kind in _EXPECTED:
         return f"must be {_EXPECTED[kind]}, not {type_name(detail['input'])}"
@@ -245,7 +245,7 @@ def _wrong_type(path: Path, expected: str, found: JSON) -> Finding:
 
 
 def _unknown(field: str, path: Path, known: tuple[str, ...]) -> Finding:
-    """An unknown field: an error where it hides something that was meant, else only ignored."""
+    """Return the finding for an unknown field: an error if a known field was meant, else it is only ignored."""
     message = f"there is no field {field}"
     if field in _GHOSTS:
         severity = warning if field == "referencedComponents" else error
@@ -263,10 +263,10 @@ def _unknown(field: str, path: Path, known: tuple[str, ...]) -> Finding:
 
 @cache
 def _homes() -> Mapping[str, Mapping[str, None]]:
-    """The fields of metadata and of all parts of a spec, each with the names of the parts that have it, in order."""
+    """Return the fields of metadata and of all parts of a spec, each with the names of its parts, in order."""
     homes: dict[str, dict[str, None]] = {name: {"metadata": None} for name in ("name", "labels", "annotations")}
     parts: list[tuple[str, type[Schema]]] = [("spec", Spec)]
-    for name, part in parts:  # which grows meanwhile
+    for name, part in parts:  # `parts` grows meanwhile
         for field in part.model_fields.values():
             homes.setdefault(str(field.alias), {})[name] = None
             parts += [(str(field.alias), below) for below in _schemas(field.annotation)]
@@ -274,7 +274,7 @@ def _homes() -> Mapping[str, Mapping[str, None]]:
 
 
 def _schema_at(path: tuple[str | int, ...]) -> type[Schema]:
-    """The part of the schema at a place of a spec."""
+    """Return the part of the schema at a path of a spec."""
     schema: type[Schema] = Spec
     steps = iter(path)
     for step in steps:

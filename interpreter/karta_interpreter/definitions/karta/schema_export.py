@@ -1,8 +1,8 @@
 """Exports the definition language: the JSON Schema for editors, the CustomResourceDefinition for API servers.
 
 Both are made from the model and from the records of annotations. A Karta that fits may still be wrong: admission
-reports all findings at once, and a rule here would hide them, because the API server checks the schema first. So there
-are only the rules that Karta's own CRD has.
+reports all findings at once, and a rule here would hide them, because the API server checks the schema first. So the
+only rules are the ones in Karta's own CRD.
 """
 
 from typing import Any
@@ -20,10 +20,10 @@ REFERENCE = "#/definitions/"
 
 
 def model_schema() -> Object:
-    """Every part of the model by its class name; a part names another with ``{"$ref": REFERENCE + name}``.
+    """Return every part of the model by its class name. A part names another with ``{"$ref": REFERENCE + name}``.
 
-    The description of a part is the first line of its docstring. An absent field is left out rather than null, and a
-    default is there only where it differs from absence.
+    The description of a part is the first line of its docstring. An absent field is left out rather than null. A
+    default is included only if it differs from absence.
     """
     spec = Spec.model_json_schema(ref_template=REFERENCE + "{model}", schema_generator=_Generator)
     parts: Object = spec.pop("$defs")
@@ -54,15 +54,16 @@ _ANNOTATION_NAMES: Object = {
         {"enum": [PREFIX + each.name for each in ANNOTATIONS]},
     ]
 }
-"""Annotations of others may have any name. No pattern looks ahead, which validators in Go cannot read."""
+"""Annotations of others may have any name. No pattern looks ahead, because validators in Go cannot read that."""
 
 _DESCRIPTION = "A Karta says where the pods, counts and statuses of a kind of workload are."
 
 
 def json_schema(version: str) -> Object:
-    """The schema of a file with a Karta, the older ResourceInterface, or a bare spec; ``version`` is this program's.
+    """Return the schema of a file with a Karta, the older ResourceInterface, or a bare spec.
 
-    Unlike the CRD it does not know unknown fields, for that is where typing errors hide; and it knows the annotations.
+    ``version`` is the version of this program. Unlike the CRD, the schema rejects unknown fields, because they hide
+    typing errors, and it has the annotations.
 
     >>> json_schema("0.1.0")["required"]
     ['spec']
@@ -93,7 +94,7 @@ def json_schema(version: str) -> Object:
 
 
 def _of_draft_7(schema: Any) -> Any:  # noqa: ANN401 - a schema holds JSON of any kind
-    """The same without what only API servers know, and without anything next to a ``$ref``, which hides it."""
+    """Return the schema without keywords that only API servers know, or that a ``$ref`` next to them would hide."""
     if isinstance(schema, list):
         return [_of_draft_7(item) for item in schema]
     if not isinstance(schema, dict):
@@ -126,7 +127,7 @@ CONDITIONS: Object = {
         },
     },
 }
-"""What `metav1.Condition` is in every CRD."""
+"""The schema of `metav1.Condition` in every CRD."""
 
 _ROOT = ".spec.structureDefinition.rootComponent"
 _COLUMNS = (
@@ -138,13 +139,13 @@ _COLUMNS = (
 
 
 def custom_resource_definition() -> Object:
-    """The CRD of Kartas in the API group of `karta_api_group`: structural, with the defaults and rules of Karta's own.
+    """Return the CRD of Kartas in the group of `karta_api_group`: structural, with the defaults and rules of Karta's.
 
     >>> custom_resource_definition()["metadata"]["name"]
     'kartas.run.ai'
     """
     parts = model_schema()
-    # A CRD cannot have a schema of ``metadata``, so the annotations are in the description of the whole.
+    # A CRD cannot have a schema of ``metadata``, so the description of the whole lists the annotations.
     listed = "".join(f"\n- {PREFIX}{each.name}: {each.property_schema['description']}" for each in ANNOTATIONS)
     status_description = "What was found out about the definition."
     properties = {
@@ -178,9 +179,9 @@ def custom_resource_definition() -> Object:
 
 
 def _structural(schema: Any, parts: Object) -> Any:  # noqa: ANN401 - a schema holds JSON of any kind
-    """The same with references resolved inline; a list without another rule is replaced as a whole.
+    """Return the schema with references resolved inline. A list without another rule is replaced as a whole.
 
-    Unknown fields are for the API server to drop: a structural schema cannot forbid them.
+    The API server drops unknown fields: a structural schema cannot forbid them.
     """
     if isinstance(schema, list):
         return [_structural(item, parts) for item in schema]

@@ -1,7 +1,7 @@
 """How the parts of a Karta are written down: closed camelCase objects, lists, and jq expressions.
 
-Expressions have a type of their own, so that every one of them can be found without naming its field again. The
-descriptions of fields, and the rules for the API server alone, go into the schemas that `schema_export` writes.
+Expressions have a separate type, so that every one can be found without naming its field again. The descriptions of
+fields, and the rules only for the API server, go into the schemas that `schema_export` writes.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from karta_interpreter.base.k8s.values import JSON, Path
 from karta_interpreter.definitions.karta.expression_text import Expression
 
 STRUCTURE: Final[Path] = ("spec", "structureDefinition")
-"""Where a Karta describes the workload; below are the parts of it that other rooms name."""
+"""Where a Karta describes the workload. Other rooms name the parts below it."""
 
 REFERENCES: Final[Path] = (*STRUCTURE, "references")
 ROOT: Final[Path] = (*STRUCTURE, "rootComponent")
@@ -24,26 +24,26 @@ ROOT_STATUS: Final[Path] = (*ROOT, "statusDefinition")
 
 Item = TypeVar("Item")
 Many = Annotated[tuple[Item, ...], Field(strict=False)]
-"""A JSON list; strict reading would ask for a tuple."""
+"""A JSON list. Strict reading would require a tuple."""
 
 AtLeastOne = Annotated[Many[Item], Field(min_length=1)]
 
 
 def described(text: str, default: Any = ..., *, alias: str | None = None, **schema: JSON) -> Any:  # noqa: ANN401 - as pydantic's Field
-    """A field with its description; ``alias`` is its name in a Karta, where that is not its own in camelCase.
+    """Return a field with its description. ``alias`` is its name in a Karta if not its own name in camelCase.
 
-    ``schema`` has constraints that the API server enforces; in definitions from elsewhere a violation is a finding.
+    ``schema`` has constraints that the API server enforces. In other definitions a violation is a finding.
     """
     return Field(default, alias=alias, description=text, json_schema_extra=schema or None)
 
 
 def optional(text: str, *, alias: str | None = None, **schema: JSON) -> Any:  # noqa: ANN401 - as pydantic's Field
-    """A field that is None when it is absent."""
+    """Return a field that is None if it is absent."""
     return described(text, None, alias=alias, **schema)
 
 
 def yields(what: str) -> Any:  # noqa: ANN401 - as pydantic's Field
-    """An optional expression about the workload."""
+    """Return a field for an optional expression about the workload."""
     return optional(f"jq on the workload that yields {what}.")
 
 
@@ -51,14 +51,14 @@ AS_SET: Final[Mapping[str, JSON]] = {"x-kubernetes-list-type": "set"}
 
 
 def keyed_by(field: str) -> dict[str, JSON]:
-    """A list of entries that differ in a field: the API server merges them by it and rejects a second one."""
+    """Return the rules of a list with entries that differ in a field: the API server merges by it and rejects duplicates."""
     return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [field]}
 
 
 class Schema(BaseModel):
     """Base of every part of a Karta: camelCase outside, closed, frozen, and strict about types."""
 
-    # Only the outermost part needs a validator, and a program that imports the library may never read a Karta.
+    # Only the outermost part needs a validator, and a program with this library may never read a Karta.
     model_config = ConfigDict(alias_generator=to_camel, defer_build=True, extra="forbid", frozen=True, strict=True)
 
     nullable: ClassVar[frozenset[str]] = frozenset()
@@ -66,14 +66,14 @@ class Schema(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _without_nulls(cls, data: JSON) -> JSON:
-        """An explicit null is an absent field, as for the API server."""
+        """Remove explicit nulls: as for the API server, they are absent fields."""
         if not isinstance(data, Mapping):
             return data
         return {key: value for key, value in data.items() if value is not None or key in cls.nullable}
 
 
 def expressions(part: object, at: Path = ()) -> Iterator[tuple[Path, Expression]]:
-    """Every jq expression below a part of a Karta, with its path."""
+    """Yield every jq expression below a part of a Karta, with its path."""
     if isinstance(part, Expression):
         yield at, part
     elif isinstance(part, Schema):

@@ -34,7 +34,7 @@ MATCHING_ORDER = (
     Status.INITIALIZING,
     Status.DEGRADED,
 )
-"""The order in which Karta's library asks the mappings, and so the order of its answer."""
+"""The order in which Karta's library tries the mappings, and so the order of its answer."""
 
 
 FAILING = frozenset({Status.FAILED, Status.DEGRADED})
@@ -43,7 +43,7 @@ TRANSITIONAL = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMIN
 
 @dataclass(frozen=True, slots=True)
 class ConditionsRule:
-    """Where the conditions are, and how the fields of one are called; ``status_field`` is empty where there is none."""
+    """Where the conditions are, and the names of their fields. ``status_field`` is empty if they have no status."""
 
     query: Query
     type_field: str
@@ -54,7 +54,7 @@ class ConditionsRule:
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """One way to have a status: everything that is given must hold; nothing given always holds."""
+    """One way to have a status. Every given requirement must hold. Without any, it always holds."""
 
     phase: str = ""
     conditions: "tuple[ConditionMatcher, ...]" = ()
@@ -64,7 +64,7 @@ class Matcher:
 
 @dataclass(frozen=True, slots=True)
 class StatusRules:
-    """The compiled `statusDefinition`; ``mappings`` are in Karta's matching order, without empty ones."""
+    """The compiled `statusDefinition`. ``mappings`` are in Karta's matching order, without empty ones."""
 
     phase: Query | None
     conditions: ConditionsRule | None

@@ -1,7 +1,7 @@
-"""The rules that Karta's own admission webhook enforces, all of them, each violation a finding.
+"""All rules that Karta's own admission webhook enforces. Each violation is a finding.
 
 Source: the validator of the Karta project (`pkg/api/runai/v1alpha1/validation.go`). Upstream stops at the first
-duplicate name and looks for cycles only in a sound tree; here everything is looked at.
+duplicate name and looks for cycles only in a sound tree. This module checks everything.
 """
 
 import re
@@ -19,7 +19,7 @@ Components: TypeAlias = Sequence[tuple[Path, model.ComponentDefinition]]
 
 
 def validate(karta: model.Karta) -> Iterator[Finding]:
-    """Every violation of Karta's structural rules; its rules on jq are in `expressions`."""
+    """Yield every violation of Karta's structural rules. Its rules on jq are in `expressions`."""
     components = karta.spec.structure_definition.components
     names = dict.fromkeys(component.name for _, component in components)
     hint = hints(names)
@@ -39,7 +39,7 @@ def validate(karta: model.Karta) -> Iterator[Finding]:
 
 
 def repeated(keys: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """The keys that are there a second time, each with its index."""
+    """Yield the repeated keys, each with its index."""
     seen: set[str] = set()
     for index, key in enumerate(keys):
         if key in seen:
@@ -54,7 +54,7 @@ def _root(path: Path, root: model.ComponentDefinition) -> Iterator[Finding]:
         hint = "the group may be empty for the kind Pod only"
         yield error("root-kind-incomplete", (*path, "kind"), message, hint)
     elif "*" in (kind.group, kind.version, kind.kind):
-        # Karta's own validator lets it pass; registered, it would take every other kind away from Karmada.
+        # Karta's own validator lets it pass. Registered, it would take every other kind away from Karmada.
         message = "the root component must be of one kind: `*` stands for none"
         yield error("root-kind-wildcard", (*path, "kind"), message, "write a Karta for each kind")
     if root.owner_ref is not None:
@@ -76,10 +76,10 @@ def _owners(components: Components, names: Container[str], hint: Hint) -> Iterat
     first: dict[str, tuple[Path, model.ComponentDefinition]] = {}
     for place, component in components:
         first.setdefault(component.name, (place, component))
-    # A component without a name owns none: an empty ownerRef is a finding of its own.
+    # A component without a name owns nothing: an empty ownerRef is a separate finding.
     levels, own_themselves = _levels({name: component.owner_ref for name, (_, component) in first.items() if name})
     for path, component in first.values():
-        if levels.get(component.name) == _MOST_LEVELS + 1:  # and not each one below it
+        if levels.get(component.name) == _MOST_LEVELS + 1:  # not each component below it
             message = f'the component "{component.name}" has more than {_MOST_LEVELS} levels of owners above it'
             yield error("owners-too-deep", (*path, "ownerRef"), message, "name an owner that is nearer to the root")
         if component.name in own_themselves:
@@ -89,11 +89,11 @@ def _owners(components: Components, names: Container[str], hint: Hint) -> Iterat
 
 
 _MOST_LEVELS: Final = 100
-"""Functions that walk the tree of components recurse, and so do encoders of JSON, which has two levels for each."""
+"""Functions that walk the component tree recurse, and so do JSON encoders, with two levels for each component."""
 
 
 def _levels(owners: Mapping[str, str | None]) -> tuple[dict[str, int], set[str]]:
-    """Return how many owners are above each component, and those that own themselves; every name is passed once."""
+    """Return how many owners each component has above it, and the components that own themselves. Visit names once."""
     levels: dict[str, int] = {}
     own_themselves: set[str] = set()
     for start in owners:
