@@ -123,7 +123,7 @@ class Annotation:
     """A whole text."""
     parse: Callable[[AnnotationText], object]
     read_by: frozenset[Operation]
-    """The operations whose answers depend on it."""
+    """The operations with answers that depend on it."""
     exported: str | NotExported
     """Continues "an exported script", or is the reason why these operations have none."""
 

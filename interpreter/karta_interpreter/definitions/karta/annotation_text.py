@@ -30,7 +30,7 @@ class AnnotationText:
     karta: Karta
     parsed: Mapping[str, Any]
     read_by: frozenset[Operation] = frozenset()
-    """The operations whose answers depend on the expressions."""
+    """The operations with answers that depend on the expressions."""
     findings: list[Finding] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
 

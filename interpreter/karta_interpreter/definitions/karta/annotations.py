@@ -134,7 +134,7 @@ class ControllerClaims:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A part of the workload whose references Karmada does not follow, and the reason."""
+    """A part of the workload with references that Karmada does not follow, and the reason."""
 
     place: AnnotationQuery
     reason: str

@@ -230,7 +230,7 @@ def names_places(query: Query) -> bool:
     >>> names_places(Query.compile(".spec.groups[].name")), names_places(Query.compile(".spec.n + 1"))
     (True, False)
     """
-    # A failure on an empty object, such as that of `.spec | keys`, decides nothing.
+    # An expression such as `.spec | keys` fails on an empty object, which decides nothing.
     return all(_places(query.paths, value) is not False for value in ({}, _BARE))
 
 

@@ -273,8 +273,8 @@ def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parse
 def _changing(components: Collection[ComponentDefinition], annotations: Annotations) -> Mapping[str, bool]:
     """Return the components that ReviseReplica may change, each with whether the definition names it for that.
 
-    These are the components in the annotation ``elastic``, else all with bounds, else all with pods and a count. There
-    are none if a script answers or the definition leaves the operation out.
+    These are the components in the annotation ``elastic``, else the ones with bounds. Otherwise all with pods and a
+    count, unless a script answers or the definition leaves the operation out.
     """
     if annotations.is_indivisible:
         return {}

@@ -1,4 +1,4 @@
-"""From YAML or JSON text to definitions, with every finding at its line, and on to other processes; the catalogue."""
+"""From YAML or JSON text to definitions, with every finding at its line, and on to other processes. The catalogue."""
 
 import json
 import pathlib

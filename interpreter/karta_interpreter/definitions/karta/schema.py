@@ -245,7 +245,7 @@ def _wrong_type(path: Path, expected: str, found: JSON) -> Finding:
 
 
 def _unknown(field: str, path: Path, known: tuple[str, ...]) -> Finding:
-    """Return the finding for an unknown field: an error if a known field was meant, else it is only ignored."""
+    """Return the finding for an unknown field: an error if it hides an intended value, else it is only ignored."""
     message = f"there is no field {field}"
     if field in _GHOSTS:
         severity = warning if field == "referencedComponents" else error

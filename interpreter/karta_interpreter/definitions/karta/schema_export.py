@@ -62,8 +62,8 @@ _DESCRIPTION = "A Karta says where the pods, counts and statuses of a kind of wo
 def json_schema(version: str) -> Object:
     """Return the schema of a file with a Karta, the older ResourceInterface, or a bare spec.
 
-    ``version`` is the version of this program. Unlike the CRD, the schema rejects unknown fields, because they hide
-    typing errors, and it has the annotations.
+    ``version`` is the version of this program. Unlike the CRD, the schema has the annotations, and rejects unknown
+    fields, because typing errors hide there.
 
     >>> json_schema("0.1.0")["required"]
     ['spec']
@@ -94,7 +94,7 @@ def json_schema(version: str) -> Object:
 
 
 def _of_draft_7(schema: Any) -> Any:  # noqa: ANN401 - a schema holds JSON of any kind
-    """Return the schema without keywords that only API servers know, or that a ``$ref`` next to them would hide."""
+    """Return the schema without keywords that only API servers know. No keyword stays next to a ``$ref`` and hidden."""
     if isinstance(schema, list):
         return [_of_draft_7(item) for item in schema]
     if not isinstance(schema, dict):

@@ -51,7 +51,7 @@ AS_SET: Final[Mapping[str, JSON]] = {"x-kubernetes-list-type": "set"}
 
 
 def keyed_by(field: str) -> dict[str, JSON]:
-    """Return the rules of a list with entries that differ in a field: the API server merges by it and rejects duplicates."""
+    """Return the rules of a list with a key field: the API server merges entries by it, and rejects duplicates."""
     return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [field]}
 
 

@@ -17,7 +17,7 @@ from karta_interpreter.definitions.openapi.schema import (
 )
 
 PODS: Final = "pods"
-"""The kind of a field that has whole pods."""
+"""The kind of a field with whole pods."""
 
 _KINDS: Final = {
     "secret": "Secret",
@@ -33,21 +33,21 @@ _REFERRING: Final = {
     *("apiGroup", "apiVersion", "fieldPath", "group", "key", "kind", "name", "namespace", "optional", "port"),
     *("resourceVersion", "scope", "uid"),
 }
-"""The fields of objects that do nothing but refer to another one."""
+"""The fields of objects that only refer to another object."""
 IsKnown: TypeAlias = Callable[[SchemaPath], bool]
 FieldOfKind: TypeAlias = tuple[SchemaPath, str]
-"""A field with the name of an object, and the kind of that; "" where the name of the field does not tell it."""
+"""A field with the name of an object, and the kind of the object, "" if the field name does not tell it."""
 
 _NOT_OBJECTS: Final = ("claims", "os", "resourceClaims", "schedulingGates")
-"""Fields of pods with names that are no names of objects."""
+"""Fields of pods with names that are not names of objects."""
 _NOT_NEEDED: Final = ("describedObject", "ownerReferences", "status")
 """Fields of Kubernetes' own types with objects that no pod starts with."""
 
 
 def references(place: SchemaPath, schema: Object, is_known: IsKnown) -> Iterator[FieldOfKind]:
-    """Yield the fields that look like references, each with its kind if its name tells it; known parts are not read.
+    """Yield the fields that look like references, each with its kind if its name tells it. Known parts are skipped.
 
-    Pods of which nothing is known are one reference of the kind `PODS`.
+    Pods without any known part are one reference of the kind `PODS`.
     """
     for at, part in parts_below(place, schema):
         name = next(step for step in reversed(at.steps) if isinstance(step, str))

@@ -1,4 +1,4 @@
-"""The OpenAPI schema of one version in a CustomResourceDefinition: what its parts look like, and the paths to them."""
+"""The OpenAPI schema of one version in a CustomResourceDefinition: the shapes of its parts, and the paths to them."""
 
 import json
 import re
@@ -23,7 +23,7 @@ class CustomKind:
 
     @classmethod
     def of(cls, crd: Object, version: str | None = None) -> Self:
-        """One version of a CRD, the stored one if none is named; raises DefinitionError without it or its schema."""
+        """Return one version of a CRD, by default the stored one. Raise DefinitionError without it or its schema."""
         name, spec = get(crd, ("metadata", "name")) or "without a name", get(crd, ("spec",))
         group, kind = get(spec, ("group",)), get(spec, ("names", "kind"))
         if not (isinstance(group, str) and isinstance(kind, str) and group and kind):
@@ -56,48 +56,48 @@ _KEYS = ("name", "groupName", "id", "role", "replicaType", "component", "service
 
 
 def fields(schema: Object) -> Iterator[tuple[str, Object]]:
-    """The fields of an object, each with its schema."""
+    """Yield the fields of an object, each with its schema."""
     properties = schema.get("properties")
     if isinstance(properties, dict):
         yield from ((name, field) for name, field in properties.items() if isinstance(field, dict))
 
 
 def below(schema: Object, *names: str) -> Object:
-    """Return the schema of a field, or of one below it; an empty one for an unknown field."""
+    """Return the schema of a field, or of a field below it, empty for an unknown field."""
     for name in names:
         schema = dict(fields(schema)).get(name, {})
     return schema
 
 
 def entries(schema: Object, container: str) -> Object | None:
-    """The schema of what a list (``items``) or a map (``additionalProperties``) holds; None when it is neither."""
+    """Return the schema of the entries of a list (``items``) or a map (``additionalProperties``), None for neither."""
     inner = schema.get(container)
     return inner if isinstance(inner, dict) else None
 
 
 def is_pod_template(schema: Object) -> bool:
-    """Whether it has a pod spec in ``spec``, and otherwise only what a template or a Pod has."""
+    """Return whether a schema has a pod spec in ``spec``, and otherwise only fields of a template or a Pod."""
     names = dict(fields(schema)).keys()
     return is_pod_spec(below(schema, "spec")) and names <= {"metadata", "spec", "apiVersion", "kind", "status"}
 
 
 def is_pod_spec(schema: Object) -> bool:
-    """Whether it has a list of containers, of which each has a name and an image."""
+    """Return whether a schema has a list of containers, each with a name and an image."""
     return has_entries(schema, "containers", "name", "image")
 
 
 def has_entries(schema: Object, field: str, *names: str) -> bool:
-    """Whether a field has a list of objects with these fields."""
+    """Return whether a field has a list of objects with these fields."""
     return {*names} <= dict(fields(entries(below(schema, field), "items") or {})).keys()
 
 
 def is_text(schema: Object) -> bool:
-    """Whether it is a string."""
+    """Return whether a schema is a string."""
     return schema.get("type") == "string"
 
 
 def listed_texts(schema: Object) -> list[str]:
-    """Return the texts among which a schema lets choose; none where it does not list any.
+    """Return the texts that a schema lists, none if it does not list any.
 
     >>> listed_texts({"anyOf": [{"enum": ["a", "b"]}, {"enum": ["c"]}], "allOf": [{"enum": ["b", "c", "d"]}]})
     ['b', 'c']
@@ -106,7 +106,7 @@ def listed_texts(schema: Object) -> list[str]:
 
 
 def _texts(schema: Object) -> list[str] | None:
-    """Return all texts that a schema allows; None where it allows any."""
+    """Return all texts that a schema allows, None if it allows any."""
     if schema.get("type") not in (None, "string"):
         return []
     limits: list[JSON] = [schema.get("enum"), *map(_texts, objects_in(schema.get("allOf")))]
@@ -121,7 +121,7 @@ def _texts(schema: Object) -> list[str] | None:
 
 
 def key_of(schema: Object, items: Object) -> str | None:
-    """The field that identifies the entries of a list: the key of the list, else one with the name of a key."""
+    """Return the field that identifies the entries of a list: the key of the list, else a field named like a key."""
     keys = schema.get("x-kubernetes-list-map-keys")
     texts = [name for name, field in fields(items) if is_text(field)]
     if isinstance(keys, list) and len(keys) == 1 and keys[0] in texts:
@@ -134,7 +134,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """A step to each entry of a map, or of a list whose entries differ in ``key`` (None for one without names)."""
+    """A step to each entry of a map, or of a list with entries that differ in ``key`` (None for one without names)."""
 
     is_map: bool = False
     key: str | None = None
@@ -159,22 +159,22 @@ class SchemaPath:
 
     @property
     def has_instances(self) -> bool:
-        """Whether there may be several of it in one object."""
+        """Whether one object may have several of this part."""
         return any(isinstance(step, Entries) for step in self.steps)
 
     @property
     def to_first(self) -> "SchemaPath":
-        """The way to an entry of the first list or map."""
+        """The path to an entry of the first list or map."""
         return SchemaPath(self.steps[: len(self.steps) - len(self.after_first.steps)])
 
     @property
     def after_first(self) -> "SchemaPath":
-        """The rest of the way, as seen from an entry of the first list or map."""
+        """The rest of the path, relative to an entry of the first list or map."""
         return SchemaPath(tuple(dropwhile(lambda step: isinstance(step, str), self.steps))[1:])
 
     @property
     def jq(self) -> str:
-        """The expression that reads it.
+        """The expression that reads the part.
 
         >>> SchemaPath(("spec", "groups", Entries(key="name"), "pod-template")).jq
         '.spec.groups[]["pod-template"]'
@@ -186,7 +186,7 @@ class SchemaPath:
 
     @property
     def ids(self) -> str:
-        r"""The expression that reads the id of each instance; those of lists within lists are put together.
+        r"""The expression that reads the id of each instance. Ids of lists within lists are joined.
 
         >>> SchemaPath(("spec", "groups", Entries(key="name"), "template")).ids
         '.spec.groups[].name'
@@ -214,7 +214,7 @@ def _step(step: Step) -> str:
 
 
 def parts_below(place: SchemaPath, schema: Object) -> Iterator[tuple[SchemaPath, Object]]:
-    """The fields of an object, or what a list or a map holds, each with its place."""
+    """Yield the fields of an object, or the entries of a list or a map, each with its path."""
     for name, part in fields(schema):
         yield place / name, part
     items = entries(schema, "items")

@@ -88,7 +88,7 @@ def too_large(request: ApiRequest, most: int) -> ClusterError:
 
 
 def unreachable(request: ApiRequest, error: BaseException) -> ClusterError:
-    """The error of a request that got no answer, or only a part of one."""
+    """Return the error of a request that got no answer, or only a part of one."""
     reason, message = _why_unreachable(error)
     return ClusterError(f"{request}: {message}", reason=reason)
 

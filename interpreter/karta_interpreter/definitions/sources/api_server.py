@@ -129,7 +129,7 @@ class ApiServer:
     async def pages(
         self, path: str, verbs: tuple[str, ...] = ("list", "watch"), *, selector: str = ""
     ) -> AsyncGenerator[Object]:
-        """Yield the parts of a large list one by one. All have the same version, from which a watch can start."""
+        """Yield the parts of a large list one by one. All have the same version, and a watch can start from it."""
         selected = (("labelSelector", selector),) if selector else ()
         limit, rest = _PAGE, selected
         while True:
@@ -260,7 +260,7 @@ class ApiServer:
             async with asyncio.timeout(_CREDENTIALS_SECONDS):
                 client, self.namespace = await _open_client(self._kubeconfig, self._context)
                 return client
-        except Exception as error:  # there is no list of what a malformed configuration makes it raise
+        except Exception as error:  # the errors that a malformed configuration raises are not documented
             raise unusable(self._source, error) from error
 
     def _give_up(self, client: "ApiClient") -> None:

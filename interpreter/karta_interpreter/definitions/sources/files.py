@@ -51,8 +51,8 @@ def decode(content: bytes) -> tuple[str, str]:
 class WatchedFile(ABC, Generic[Held]):
     """A file as it was last read. ``last_good`` has earlier entries that its present, broken content stands for.
 
-    A file with the ``stamp`` has the content. There is no stamp if the file could change without a new one. The server
-    does not load a content for which the ``budget`` has no room.
+    A file with the ``stamp`` has the content. The stamp is None if the file could change without a new stamp. The
+    server does not load a content for which the ``budget`` has no room.
     """
 
     # An attribute of the class, so that tests can set the clock.

@@ -20,7 +20,7 @@ from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 
-_LARGE = 2**16  # bytes from which an object is kept as bytes
+_LARGE = 2**16  # the size in bytes of the smallest object that is kept as bytes
 
 
 class ReferenceCache:

@@ -85,7 +85,7 @@ class Snapshot:
         return entry.definition if entry else None
 
     def kinds(self) -> list[GVK]:
-        """The kinds that have a definition, sorted."""
+        """Return the kinds that have a definition, sorted."""
         return sorted(self.entries)
 
 

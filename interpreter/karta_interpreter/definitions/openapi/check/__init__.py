@@ -1,7 +1,7 @@
-"""Checks the Kartas of a text against the OpenAPI schemas of CustomResourceDefinitions; findings have their places.
+"""Checks the Kartas of a text against the OpenAPI schemas of CustomResourceDefinitions. Findings have their places.
 
-An expression is followed through the schema instead of through an object: what it may yield is a set of shapes. No
-object is read here, and no expression runs.
+An expression is followed through the schema instead of through an object: its outputs are a set of shapes. No object is
+read here, and no expression runs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,16 +21,16 @@ from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
 
 _MOST_KINDS: Final = 20
-"""How many kinds one hint lists."""
+"""The most kinds in one hint."""
 
 
 def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[Finding]:
-    """Yield what the CRDs contradict in the readable Kartas of a text."""
+    """Yield the contradictions between the CRDs and the readable Kartas of a text."""
     try:
         objects = read_objects(text, source, *KINDS)
-    except ManifestError:  # a finding of its own
+    except ManifestError:  # a separate finding
         return
-    # Read from the text: a Karta with other errors has no definition, and is compared all the same.
+    # Read from the text: a Karta with other errors has no definition, but is compared, too.
     lines = split_lines(text)
     for document, at, value in objects:
         gvk = gvk_of(value) if isinstance(value, dict) else None
@@ -55,13 +55,13 @@ def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Find
             found.append(check(karta, CustomKind.of(crd, gvk.version).schema))
         except DefinitionError as err:
             without.append(error("crd-version", (*ROOT_KIND, "version"), str(err)))
-    # A release without the version contradicts nothing else. What all others find is among those of the first.
+    # A release without the version contradicts nothing else. Keep the first one's findings that all others share.
     first, *others = found or [without[:1]]
     return [finding for finding in first if all(_is_among(finding, other) for other in others)]
 
 
 def _is_among(finding: Finding, others: Iterable[Finding]) -> bool:
-    """Whether another release contradicts the same place; it may list other names in its hint."""
+    """Return whether another release contradicts the same place. Its hint may list other names."""
     return any((each.path, each.rule, each.span) == (finding.path, finding.rule, finding.span) for each in others)
 
 

@@ -40,10 +40,10 @@ from karta_interpreter.languages.lua.operation import Operation
 
 
 def check(karta: Karta, schema: Object) -> list[Finding]:
-    """Return what of a Karta the OpenAPI schema of its kind contradicts, in the order of the definition.
+    """Return the contradictions between a Karta and the OpenAPI schema of its kind, in the order of the definition.
 
-    An expression that reads a field which the schema does not have is an error, since the API server removes such a
-    field. A text that the schema does not list is a warning, since older objects may have it.
+    Reading a field that is not in the schema is an error, since the API server removes such a field. A text that the
+    schema does not list is a warning, since older objects may have it.
     """
     checked = _Checked(schema)
     for path, text in expressions(karta.spec, ("spec",)):
@@ -56,7 +56,7 @@ def check(karta: Karta, schema: Object) -> list[Finding]:
     status = karta.spec.structure_definition.root_component.status_definition
     if status is not None:
         checked.status(status)
-    annotations, _ = parse_annotations(karta)  # their own findings are those of loading
+    annotations, _ = parse_annotations(karta)  # loading reports their own findings
     checked.annotations(annotations)
     checked.aggregation(annotations)
     operation = Operation.INTERPRET_DEPENDENCY
@@ -66,7 +66,7 @@ def check(karta: Karta, schema: Object) -> list[Finding]:
 
 
 class _Checked:
-    """One run over a definition; adds its ``findings``."""
+    """One run over a definition. Collects ``findings``."""
 
     def __init__(self, schema: Object) -> None:
         self.findings: list[Finding] = []
@@ -84,15 +84,15 @@ class _Checked:
         for each in scope.found:
             finding = Finding(each.severity, each.rule, path, each.message, each.hint)
             self.findings.append(replace(finding, expression=text, span=each.span))
-        # After a contradiction the shapes behind it are unknown, and another finding would be about the same slip.
+        # After a contradiction the shapes are unknown, and another finding would be about the same mistake.
         if expected is not None and not scope.found:
             self._compare(path, text, found, expected)
         return found
 
     def _compare(self, path: Path, text: str, found: Shapes, expected: Expected, advice: str = "") -> None:
-        """Report outputs of which none is what is expected."""
+        """Report outputs if none is as expected."""
         noun, fits = expected
-        # Null stands for an absent value, which every field about pods and counts may have.
+        # Null stands for an absent value, which is allowed in every field about pods and counts.
         known = [shape for shape in found if shape != NULL]
         if known and all(shape.is_known and not fits(shape) for shape in known):
             shape = known[0]
@@ -131,7 +131,7 @@ class _Checked:
                 self._add(warning("crd-instance-id", path, known if keys else message, advice), text)
 
     def _optional(self, path: Path, text: str) -> None:
-        """Warn of a template that may be absent in a part of the workload that cannot."""
+        """Warn of a template that may be absent in a required part of the workload."""
         node = _parsed(text)
         owner, field = None if node is None else owner_of(node), _last(node)
         if owner is None or not isinstance(field, ast.Index):
@@ -149,7 +149,7 @@ class _Checked:
             for index, action in enumerate(listed):
                 try:
                     value = action_value(action)
-                except ValueError:  # a finding of its own
+                except ValueError:  # a separate finding
                     continue
                 for shape in self._quiet(action.path):
                     self._written((*path, name, index, "value"), shape, value)
@@ -164,7 +164,7 @@ class _Checked:
             self.findings.append(error("crd-unknown-value", path, message, did_you_mean(value, shape.values)))
 
     def status(self, definition: StatusDefinition) -> None:
-        """Compare phases and condition types with those that the schema lists."""
+        """Compare phases and condition types with the texts that the schema lists."""
         phases, conditions = definition.phase_definition, definition.conditions_definition
         listed, types, statuses = [], [], []
         if phases is not None:
@@ -187,7 +187,7 @@ class _Checked:
                     self._listed_only((*condition_at, "status"), "condition status", condition.status, statuses)
 
     def _quiet(self, text: str) -> Shapes:
-        """Return the outputs of an expression of which `expression` has the findings."""
+        """Return the outputs of an expression, without findings: `expression` reports them."""
         node = _parsed(text)
         return () if node is None else outputs(node, (self._root,), TypeScope())
 
@@ -215,7 +215,7 @@ class _Checked:
         for state in annotations.state:
             self.expression(annotation_path("state"), field_text(state.status))
         for pattern, rule in annotations.aggregate.items():
-            # A type of condition is no field of the list.
+            # A condition type is not a field of the list.
             is_type = rule is values.AggregateRule.ANY and pattern[1:-1] == ("conditions",)
             steps = pattern[:-1] if is_type else pattern
             text = SchemaPath(tuple(Entries() if step is None else step for step in steps)).jq
@@ -225,7 +225,7 @@ class _Checked:
                 self._compare(annotation_path("aggregate"), text, found, _AGGREGATED[rule], advice)
 
     def aggregation(self, annotations: Annotations) -> None:
-        """Compare the values of required fields, and warn of what is required or added up without an annotation."""
+        """Compare the values of required fields. Warn of fields that are required or added up without an annotation."""
         for path, value in annotations.required_status.items():
             for shape in self.expression(annotation_path("required-status"), SchemaPath(path).jq):
                 advice = f"write {json.dumps(least_value(shape.schema))}"
@@ -235,7 +235,7 @@ class _Checked:
         for name, place, text in undecided(below(self._root.schema, "status")):
             pattern = tuple(step if isinstance(step, str) else None for step in place.steps)
             is_ruled = any(pattern[:end] in annotations.aggregate for end in range(2, len(pattern) + 1))
-            # A required field of the status itself goes with the last cluster, whatever its rule is.
+            # A required field of the status itself disappears with the last cluster, whatever its rule is.
             is_decided = is_ruled and (name == "aggregate" or pattern[2:])
             if not is_decided and pattern not in annotations.required_status:
                 field, advice = place.jq, f"add `{place.jq}: {text}` to the annotation {name}"
@@ -248,9 +248,9 @@ class _Checked:
                 )
 
     def references(self, karta: Karta, annotations: Annotations) -> None:
-        """Warn of fields that look like references, and that neither a pod template nor ``dependencies`` covers."""
+        """Warn of fields that look like references if neither a pod template nor ``dependencies`` covers them."""
         if any(finding.path == annotation_path("dependencies") for finding in self.findings):
-            return  # what is wrong there may be meant to cover them
+            return  # a faulty entry there may be meant to cover them
         scope, covered = TypeScope(), list[Shape]()
         for _, component in karta.spec.structure_definition.components:
             for path, pods in expressions(component.spec_definition):
@@ -279,7 +279,7 @@ class _Checked:
 
 
 def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
-    """Yield the parts of a pod in which everything is followed; of a spec with more fields mark the names that are."""
+    """Yield the parts of a pod that are followed completely. In a spec with more fields, mark the followed names."""
     if form not in _POD_FORMS:
         yield from _parts(shapes)
         return
@@ -291,7 +291,7 @@ def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
 
 
 def _parts(shapes: Shapes) -> Iterator[Shape]:
-    """Yield shapes, and those in values that an expression makes."""
+    """Yield shapes, and the shapes in values that an expression makes."""
     for shape in shapes:
         yield shape
         for inner in (shape.inner or (), *(shape.members or {}).values()):
@@ -312,14 +312,14 @@ _AGGREGATED: Final[Mapping[values.AggregateRule, Expected]] = {
     values.AggregateRule.UNION: OBJECT,
     values.AggregateRule.CONCAT: LIST,
 }
-"""What the values are of which a rule makes one."""
+"""The expected values that a rule combines into one."""
 
 _TEMPLATES: Final = "podTemplateSpecPath"
 _POD_FORMS: Final = (_TEMPLATES, "podSpecPath")
 _NAMES_IN_POD: Final = parse(", ".join(f".{path}" for path in DEPENDENCY_NAMES))
 
 _MANY: Final = 20
-"""How many texts a schema lists that may be the names of all instances there can be."""
+"""The most texts in a schema that may be the names of all possible instances."""
 
 
 def _listed(entries: Sequence[Shape], name: str) -> list[str]:
@@ -327,7 +327,7 @@ def _listed(entries: Sequence[Shape], name: str) -> list[str]:
 
 
 def _written_as(shape: Shape) -> str:
-    """Return a hint how a value of a shape is written in a Karta, which has JSON in a string."""
+    """Return a hint on how to write a value of a shape in a Karta, which has JSON in a string."""
     example = {"boolean": "true", "integer": "0", "number": "0"}.get(next(iter(shape.types)))
     if example is not None:
         return f'in YAML: value: "{example}"'
@@ -338,7 +338,7 @@ def _written_as(shape: Shape) -> str:
 
 
 def _parsed(text: str) -> Node | None:
-    """Return the syntax tree of an expression; None where it cannot be parsed, which is a finding of its own."""
+    """Return the syntax tree of an expression, None if it does not parse, which is a separate finding."""
     try:
         return parse(text)
     except QuerySyntaxError:
@@ -346,7 +346,7 @@ def _parsed(text: str) -> Node | None:
 
 
 def _last(node: Node | None) -> Node | None:
-    """Return the part of an expression that makes its outputs."""
+    """Return the part of an expression that produces its outputs."""
     while isinstance(node, ast.Pipe):
         node = node.right
     return node

@@ -1,4 +1,4 @@
-"""What the outputs of an expression have to be, and where the schema has such a value."""
+"""The expected outputs of an expression, and where the schema has such a value."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -6,11 +6,11 @@ from typing import Final
 from karta_interpreter.definitions.openapi.check.shape import Shape
 
 Expected = tuple[str, Callable[[Shape], bool]]
-"""What the outputs of an expression have to be, in words and as a test of a shape that is known."""
+"""The expected outputs of an expression, in words and as a test of a known shape."""
 
 
 def of(noun: str, *types: str) -> Expected:
-    """Return what has one of some types."""
+    """Return the expectation of one of these types."""
     return noun, lambda shape: bool(shape.types.intersection(types))
 
 
@@ -24,7 +24,7 @@ def _is_template(shape: Shape) -> bool:
 
 
 def _is_count(shape: Shape) -> bool:
-    # The values of annotations and labels are strings, also those that are counts.
+    # The values of annotations and labels are strings, even counts.
     return bool(shape.types & {"integer", "number"}) or ".metadata." in shape.at
 
 
@@ -49,12 +49,12 @@ EXPECTED: Final[Mapping[str, Expected]] = {
 }
 
 _DEEPEST: Final = 6
-"""How deep fields are looked for: schemas may be as wide as a pod's at each level."""
+"""The depth of the search for fields: schemas may be as wide as a pod's at each level."""
 _MOST: Final = 3
 
 
 def hint(root: Shape, shape: Shape, expected: Expected) -> str:
-    """Return a hint for a shape that is not what is expected: the nearest fields of the schema that are."""
+    """Return a hint for an unexpected shape: the nearest fields of the schema with the expected one."""
     noun, fits = expected
     if not shape.at.startswith("."):
         return f"it has: {', '.join(shape.fields)}" if shape.fields else ""
@@ -85,7 +85,7 @@ def _name(step: str) -> str:
 
 
 def _fitting(shape: Shape, fits: Callable[[Shape], bool], depth: int) -> Iterator[Shape]:
-    """Yield the shapes below a shape that fit; fields of a pod spec are not searched."""
+    """Yield the fitting shapes below a shape. Fields of a pod spec are not searched."""
     if shape.is_known and fits(shape) and (shape.fields or "object" not in shape.types):
         yield shape
     elif depth and "containers" not in shape.fields:

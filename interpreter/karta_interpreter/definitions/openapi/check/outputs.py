@@ -1,4 +1,4 @@
-"""The shapes of what an expression yields for an object of a CRD, and what the schema contradicts on the way."""
+"""The shapes of an expression's outputs for an object of a CRD, and the contradictions to the schema on the way."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -32,9 +32,9 @@ _OF_ELEMENTS: Final = (Result.ELEMENT, Result.SUM, Result.ENTRIES)
 
 
 def outputs(node: Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C901, PLR0911, PLR0912 - one case each
-    """Return the shapes of what an expression yields; what the schema contradicts is added to ``scope.found``.
+    """Return the shapes of an expression's outputs. Add contradictions to the schema to ``scope.found``.
 
-    A construct that is not followed yields `ANY`, about which nothing is found.
+    A construct that is not followed yields `ANY`, which contradicts nothing.
 
     >>> from karta_interpreter.languages.jq import parse
     >>> root = Shape({"properties": {"spec": {"properties": {"size": {"type": "integer"}}}}}, ".")
@@ -69,7 +69,7 @@ def outputs(node: Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C9
             match patterns:
                 case (ast.VariablePattern(name),):
                     known = {**scope.variables, name: found}
-                case _:  # patterns name parts of it, which are not followed, and may hide variables of the same name
+                case _:  # patterns name parts, which are not followed and may hide variables of the same name
                     known = {}
             return outputs(body, inputs, replace(scope, variables=known))
         case ast.Reduce(source) | ast.Foreach(source):
@@ -166,10 +166,10 @@ _RESULTS: Final[Mapping[Result, Shape]] = {
 
 
 def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
-    """Return the shapes of a call, as the record of its function has them."""
+    """Return the shapes of a call, from the record of its function."""
     match node:
         case ast.FunctionCall("has", (ast.Literal(str() as field) as key,)):
-            # `has` of a wrong type fails, but it is mostly asked to find out; an unknown field it can never find.
+            # `has` fails on a wrong type, but is mostly used to find out. It can never find an unknown field.
             _fields(inputs, field, key, key, replace(scope, is_tried=True))
             return (BOOLEAN,)
         case ast.FunctionCall("error", ()):
@@ -185,13 +185,13 @@ def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
         elements = _elements(inputs, wants, _CONTAINERS, ast.Identity(), scope)
     last = elements
     for argument, kind in zip(node.arguments, function.arguments, strict=True):
-        if kind is not Argument.SINGLE:  # which is about what a pattern has found
+        if kind is not Argument.SINGLE:  # it is about the matches of a pattern
             last = outputs(argument, last if kind is Argument.EACH else inputs, scope)
     return _result(function.result, inputs, elements, last)
 
 
 def _result(result: Result, inputs: Shapes, elements: Shapes, last: Shapes) -> Shapes:  # noqa: PLR0911 - one case each
-    """Return the shapes of a result; ``last`` are those of the last argument."""
+    """Return the shapes of a result. ``last`` are the shapes of the last argument."""
     match result:
         case Result.NOTHING:
             return ()
@@ -231,12 +231,12 @@ _ALIKE: Final[Mapping[str, frozenset[str]]] = {
     "/": frozenset(("number", "string")),
     "%": frozenset(("number",)),
 }
-"""The types of which an operator takes two values."""
+"""The types that an operator takes two values of."""
 _NOUNS: Final = {"number": "numbers", "string": "strings", "array": "lists", "object": "objects"}
 
 
 def _operation(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope) -> Shapes:
-    """Return the shapes of what an operator yields; what can never be is added to ``scope.found``."""
+    """Return the shapes of an operator's outputs. Add impossible operations to ``scope.found``."""
     operator = node.operator
     if operator in ("==", "!="):
         _compared(lefts, node.right, scope)
@@ -260,13 +260,13 @@ def _operation(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope
 
 
 def _operands(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope) -> None:
-    """Find operands of which an operator can take none."""
+    """Find operands that the operator can never take."""
     takes = _ALIKE.get(node.operator, frozenset())
     if not (takes and lefts and rights and all(shape.is_known and shape != NULL for shape in (*lefts, *rights))):
         return
     for left, right in product(lefts, rights):
         ours, theirs = _kinds(left), _kinds(right)
-        # jq repeats a text so many times.
+        # jq repeats the text that many times.
         repeats = node.operator == "*" and "string" in ours | theirs and "number" in ours | theirs
         if ours & theirs & takes or repeats:
             return
@@ -291,8 +291,8 @@ def _check_default(shapes: Shapes, default: Node, scope: TypeScope) -> None:
 
 
 def _compared(shapes: Shapes, other: Node, scope: TypeScope) -> None:
-    """Find a literal to which no value can be equal."""
-    # null and "" are what an absent value is compared with, whatever the schema lists.
+    """Find a literal that no value can equal."""
+    # null and "" are compared with an absent value, whatever the schema lists.
     if not isinstance(other, ast.Literal) or other.value in (None, ""):
         return
     own, known = literal(other.value), [shape for shape in shapes if shape != NULL]
@@ -308,11 +308,11 @@ def _compared(shapes: Shapes, other: Node, scope: TypeScope) -> None:
 
 
 def _kinds(shape: Shape) -> frozenset[str]:
-    """Return the types of a shape; jq has one type of numbers."""
+    """Return the types of a shape. jq has one type of numbers."""
     return frozenset("number" if each == "integer" else each for each in shape.types)
 
 
 def listed_values(shapes: Shapes) -> list[str]:
-    """Return all texts that a value may be; nothing where it may be any text."""
+    """Return all texts that a value may be, none if it may be any text."""
     found = [shape.values for shape in shapes if shape != NULL]
     return [value for each in found for value in each] if all(found) else []

@@ -1,4 +1,4 @@
-"""What a value may be, as the OpenAPI schema of a CRD describes it, and what is known at a place of an expression."""
+"""The possible values in the OpenAPI schema of a CRD, and the knowledge at a place of an expression."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.openapi.schema import listed_texts
 
 Shapes: TypeAlias = "tuple[Shape, ...]"
-"""The shapes that an expression may yield; none where it yields nothing."""
+"""The shapes that an expression may yield, none if it yields nothing."""
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OPEN: Final = "x-kubernetes-preserve-unknown-fields"
@@ -34,7 +34,7 @@ _EMBEDDED: Final[Mapping[str, JSON]] = {"apiVersion": _TEXT, "kind": _TEXT, "met
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The schema of a value, and the jq path at which the object has it ("" for a value that an expression makes)."""
+    """The schema of a value, and its jq path in the object ("" for a value that an expression makes)."""
 
     schema: Object = field(default_factory=dict)
     at: str = ""
@@ -45,17 +45,17 @@ class Shape:
     members: "Mapping[str, Shapes] | None" = None
     """The shapes of the fields of such a value."""
     place: str = ""
-    """``$`` and the path from the root of the schema, in which all keys of a map are one; "" outside of it."""
+    """``$`` and the path from the root of the schema, "" outside of it. All keys of a map count as one."""
 
     @property
     def types(self) -> frozenset[str]:
-        """The JSON types that the value may have besides null; empty where any is possible."""
+        """The JSON types that the value may have in addition to null, empty if any is possible."""
         if self.schema.get("x-kubernetes-int-or-string"):
             return frozenset({"integer", "string"})
         named = self.schema.get("type")
         if isinstance(named, str):
             return frozenset(_NUMBERS if named == "number" else {named})  # in JSON Schema an integer is a number
-        # A structural schema has a type; the parts of one that was made by hand may lack it.
+        # A structural schema has a type. Parts of a schema made by hand may lack it.
         return frozenset({"object"} if self.schema.get("properties") else ())
 
     @property
@@ -65,7 +65,7 @@ class Shape:
 
     @property
     def values(self) -> list[str]:
-        """The texts among which the schema lets choose; empty where it does not list any."""
+        """The texts that the schema lists, empty if it does not list any."""
         return listed_texts(self.schema)
 
     @property
@@ -84,7 +84,7 @@ class Shape:
         return [*properties] if isinstance(properties, dict) else [*(self.members or ())]
 
     def field(self, name: str) -> "Shapes | None":
-        """The shapes of a field; None where an object of this shape cannot have it.
+        """Return the shapes of a field, None if an object of this shape cannot have it.
 
         >>> shape = Shape({"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": {}}}}})
         >>> [spec] = shape.field("spec")
@@ -104,7 +104,7 @@ class Shape:
         return self._below(step, {}) if self._is_open else None
 
     def each(self) -> "Shapes":
-        """The shapes of the elements of a list, or of the values of an object."""
+        """Return the shapes of the elements of a list, or of the values of an object."""
         if self.inner is not None:
             return self.inner
         if self.members is not None:
@@ -164,17 +164,17 @@ POD: Final = Shape({"type": "object", "properties": {**_EMBEDDED, "spec": {}, "s
 
 
 def list_of(shapes: Iterable[Shape]) -> Shape:
-    """The shape of a list that an expression makes."""
+    """Return the shape of a list that an expression makes."""
     return Shape({"type": "array"}, inner=tuple(shapes))
 
 
 def object_of(members: Mapping[str, Shapes]) -> Shape:
-    """The shape of an object that an expression makes."""
+    """Return the shape of an object that an expression makes."""
     return Shape({"type": "object"}, members=members)
 
 
 def literal(value: JSON) -> Shape:
-    """The shape of a value that is known."""
+    """Return the shape of a known value."""
     match value:
         case None:
             return NULL
@@ -188,7 +188,7 @@ def literal(value: JSON) -> Shape:
 
 
 def unique(parts: Iterable[Shapes]) -> Shapes:
-    """The shapes of several parts, each of them once."""
+    """Return the shapes of several parts, each once."""
     found: list[Shape] = []
     for shape in (each for shapes in parts for each in shapes):
         if shape not in found:
@@ -201,7 +201,7 @@ WRONG_TYPE: Final = "crd-wrong-type"
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """What an expression reads, and the schema of the CRD does not have."""
+    """A contradiction between an expression and the schema of the CRD."""
 
     rule: str
     message: str
@@ -212,17 +212,17 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class TypeScope:
-    """What is known at a place of an expression: variables, own functions, whether errors are caught, whose schema."""
+    """The scope at a place of an expression: variables, own functions, whether errors are caught, the schema's owner."""
 
     found: list[Contradiction] = field(default_factory=list)
     visited: list[Shape] = field(default_factory=list)
-    """The fields and elements on the way, those of the schema among them."""
+    """The fields and elements on the way, including the schema's."""
     variables: Mapping[str, Shapes] = field(default_factory=dict)
     functions: frozenset[str] = frozenset()
     is_tried: bool = False
     schema: str = "the CRD"
 
     def add(self, found: Contradiction) -> None:
-        """Add a contradiction once; a wrong type does not count where the expression catches errors."""
+        """Add a contradiction once. A wrong type does not count if the expression catches errors."""
         if found not in self.found and not (self.is_tried and found.rule == WRONG_TYPE):
             self.found.append(found)

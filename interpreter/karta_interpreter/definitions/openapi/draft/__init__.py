@@ -20,28 +20,28 @@ from karta_interpreter.definitions.openapi.references import PODS, references
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below
 
 Notes = list[tuple[Path, str]]
-"""Notes about a definition, each with the path that it is about."""
+"""Notes about a definition, each with its path."""
 
 _CHILDREN = (*STRUCTURE, "childComponents")
-# `runPolicy.suspend` is where the training operators of Kubeflow have it.
+# The training operators of Kubeflow use `runPolicy.suspend`.
 _SUSPEND = (("suspend",), ("suspended",), ("runPolicy", "suspend"))
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A Karta, and notes about places in it; those that begin with CHECK are for a person to decide."""
+    """A Karta, and notes about places in it. A person has to decide the notes that begin with CHECK."""
 
     karta: Object
     notes: tuple[tuple[Path, str], ...]
 
     @property
     def checks(self) -> int:
-        """How many notes ask for a decision."""
+        """The number of notes that ask for a decision."""
         return sum(note.startswith("CHECK") for _, note in self.notes)
 
 
 def draft(kind: CustomKind) -> Draft:
-    """A first Karta for a kind; it can be loaded as it is, and is right only once its notes have been followed.
+    """Draft a first Karta for a kind. It can be loaded as it is, but is right only once its notes have been followed.
 
     >>> from karta_interpreter.base.k8s.values import GVK
     >>> draft(CustomKind("bakeries.example.io", GVK("example.io", "v1", "Bakery"), {})).karta["metadata"]
@@ -151,7 +151,7 @@ def _component(kind: CustomKind, pods: PodsField, at: Path) -> tuple[dict[str, J
 
 
 def _names(found: Sequence[PodsField], root: str) -> list[str]:
-    """A name for each component, by the fields that lead to it."""
+    """Return a name for each component, by the fields that lead to it."""
     taken = [root]
     for pods in found:
         words = [word for word in map(_word, pods.place.names[1:]) if word] or ["pods"]
@@ -163,16 +163,16 @@ def _names(found: Sequence[PodsField], root: str) -> list[str]:
 
 
 def _word(field: str) -> str:
-    """The component name in a field's name: ``headGroupSpec`` is the head, ``replicatedJobs`` a replicated job."""
+    """Return the component name in a field name: ``headGroupSpec`` is the head, ``replicatedJobs`` a replicated job."""
     words = [word.lower() for word in _WORDS.findall(_SUFFIXES.sub("", field))]
     return "-".join(words).removesuffix("s")
 
 
-_MOST_OBJECTS: Final = 12  # as a person has to decide on each
+_MOST_OBJECTS: Final = 12  # a person has to decide on each
 
 
 def _dependencies(schema: Object, pods: Collection[str]) -> str:
-    """Return the text of the annotation ``dependencies``, "" without such a field; the paths in ``pods`` are left out.
+    """Return the text of the annotation ``dependencies``, "" without such a field. Paths in ``pods`` are left out.
 
     >>> tls = {"properties": {"secretName": {"type": "string"}}}
     >>> print(_dependencies({"properties": {"spec": {"properties": {"tls": tls}}}}, ()), end="")

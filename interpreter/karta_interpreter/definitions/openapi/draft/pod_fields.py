@@ -18,10 +18,10 @@ from karta_interpreter.definitions.openapi.schema import (
 )
 
 _DEEPEST = 4
-"""Lists within lists within lists are looked into so far."""
+"""The most lists within lists that are searched."""
 
 _OPAQUE = ("template", "podTemplate", "podTemplateSpec", "podSpec")
-"""Names of pod definitions, where the schema leaves out what is in them."""
+"""Names of pod definitions if the schema leaves out their fields."""
 
 _PIECES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "schedulerNamePath": (("schedulerName",),),
@@ -34,14 +34,14 @@ _PIECES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "priorityClassNamePath": (("priorityClassName",),),
     "imagePath": (("image",),),
 }
-"""The usual fields for the pieces of a pod, in an object without a pod template; the first one that exists counts."""
+"""The usual fields for the pieces of a pod, in an object without a pod template. The first existing one counts."""
 
 _TEXTS = ("schedulerNamePath", "priorityClassNamePath", "imagePath")
 _OF_CLAIMS = {"accessModes", "storageClassName"}
 
 
 class Form(StrEnum):
-    """How a pod is given; the values are fields of `specDefinition`."""
+    """How a pod is given. The values are fields of `specDefinition`."""
 
     TEMPLATE = "podTemplateSpecPath"
     SPEC = "podSpecPath"
@@ -50,21 +50,21 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PodsField:
-    """A path that has pods, and its schema."""
+    """A path with pods, and its schema."""
 
     place: SchemaPath
     schema: Object
     form: Form
     ancestors: tuple[tuple[SchemaPath, Object], ...]
-    """The same of everything on the way, outermost first."""
+    """Path and schema of everything on the way, outermost first."""
     pieces: Mapping[str, SchemaPath] = field(default_factory=dict)
     """The fields of a `fragmentedPodSpecDefinition`."""
     is_guess: bool = False
-    """Whether it is known by its name only."""
+    """Whether only the name indicates pods."""
 
 
 def find_pods(schema: Object) -> list[PodsField]:
-    """Every place of an object that looks like a pod's definition; pieces of pods only where there is no whole one."""
+    """Return every place that looks like a pod's definition. Pieces of pods only count without a whole one."""
     start = [(SchemaPath((name,)), part) for name, part in fields(schema) if name == "spec"]
     parts = [part for place, field_schema in start for part in _walk(place, field_schema, ())]
     whole = [pods for part in parts for pods in _whole(*part)]
@@ -76,7 +76,7 @@ _Part = tuple[SchemaPath, Object, tuple[tuple[SchemaPath, Object], ...]]
 
 
 def _walk(place: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]) -> Iterator[_Part]:
-    """A part and the parts below it, but not what a pod template is made of."""
+    """Yield a part and the parts below it, but not the parts of a pod template."""
     yield place, schema, ancestors
     above = (*ancestors, (place, schema))
     inner = below(schema, "spec") if is_pod_template(schema) else schema
@@ -118,9 +118,9 @@ FACTORS = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCo
 """Usual names of fields that multiply the pods of the object that has them."""
 
 _COUNT = re.compile(r"count|size|workers|nodes|replicaCount|(?!min|max)\w*(Replicas|Instances|Nodes|Workers)")
-"""Names of a count where no field has one of `FACTORS`: `count` of ECK's node sets."""
+"""Names of a count if no field has one of `FACTORS`: `count` of ECK's node sets."""
 _STORAGE = re.compile(r"(volumeClaim|pvc)Templates?|storage|persistence|primary[A-Z]\w*")
-"""Names of what stateful replicas have: claims of their own, such as those of a StatefulSet, or one that leads."""
+"""Names of fields for stateful replicas: separate claims, as in a StatefulSet, or a leading replica."""
 _STORAGE_FIELDS = {"storageClass", "storageClassName", "volumeClaimTemplate", "persistentVolumeClaim", "pvcTemplate"}
 _MAY_COUNT = re.compile(r"(?i)replicas|count|size|num|hosts|nodes|workers|completions")
 _MOST = 4
@@ -128,7 +128,7 @@ _MOST = 4
 
 @dataclass(frozen=True, slots=True)
 class NumberField:
-    """A field on the way to pods that holds a number; ``default`` is what the API server puts there."""
+    """A field with a number on the way to pods. The API server sets it to ``default``."""
 
     parent: SchemaPath
     name: str
@@ -142,9 +142,9 @@ class NumberField:
 
 @dataclass(frozen=True, slots=True)
 class ScaleFields:
-    """The fields of a `scaleDefinition`; ``others`` are numbers nearby that may belong there, too.
+    """The fields of a `scaleDefinition`. ``others`` are numbers nearby that may belong there, too.
 
-    ``is_guess``: the count is known by the form of its name only.
+    ``is_guess``: only the form of its name indicates the count.
     """
 
     paths: dict[str, str] = field(default_factory=dict)
@@ -154,9 +154,9 @@ class ScaleFields:
 
 
 def counts(pods: PodsField, scale_path: str) -> ScaleFields:
-    """The product of every count on the way to pods; without one that of the scale subresource.
+    """Return the product of every count on the way to pods, by default the count of the scale subresource.
 
-    Counts of a Karta are for the whole workload, so those of the objects around a part are factors.
+    Counts of a Karta are for the whole workload, so counts of the objects around a part are factors.
     """
     numbers = list(_numbers(pods))
     factors = [number for number in numbers if number.name in FACTORS]
@@ -176,7 +176,7 @@ def counts(pods: PodsField, scale_path: str) -> ScaleFields:
 
 
 def have_state(pods: PodsField) -> bool:
-    """Whether pods look as if each had data of its own: storage or a primary stands next to a count of them.
+    """Return whether each pod seems to have its own data: storage or a primary is next to a count of the pods.
 
     >>> spec = {"properties": {"instances": {"type": "integer"}, "storage": {"type": "object"}}}
     >>> have_state(PodsField(SchemaPath(("spec",)), spec, Form.FRAGMENTS, ((SchemaPath(("spec",)), spec),)))
@@ -192,7 +192,7 @@ def have_state(pods: PodsField) -> bool:
 
 
 def _numbers(pods: PodsField) -> Iterator[NumberField]:
-    # A bare pod spec may have counts next to its containers, as in KServe; a template is Kubernetes' own type.
+    # A bare pod spec may have counts next to its containers, as in KServe. A template is Kubernetes' own type.
     own = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
     for place, schema in (*pods.ancestors, *own):
         for name, part in fields(schema):
@@ -201,7 +201,7 @@ def _numbers(pods: PodsField) -> Iterator[NumberField]:
 
 
 def _bounds(factors: Sequence[NumberField], numbers: Sequence[NumberField]) -> list[NumberField]:
-    """The least and the largest count, where nothing else has to be multiplied in."""
+    """Return the least and the largest count, if nothing else has to be multiplied in."""
     if [factor.name for factor in factors] not in ([], ["replicas"]):
         return []
     bounds = [number for name in ("minReplicas", "maxReplicas") for number in numbers if number.name == name]
@@ -210,7 +210,7 @@ def _bounds(factors: Sequence[NumberField], numbers: Sequence[NumberField]) -> l
 
 
 def _product(place: SchemaPath, factors: Sequence[NumberField]) -> str:
-    """One count for each instance of the pods at a place.
+    """Return one count for each instance of the pods at a place.
 
     >>> groups = SchemaPath(("spec", "groups", Entries(key="name")))
     >>> _product(groups / "template", [NumberField(groups, "replicas"), NumberField(groups, "numOfHosts", 2)])

@@ -1,6 +1,6 @@
-"""What the schema of a status shows: a status definition, by what operators usually write, and undecided aggregation.
+"""Drafts from the schema of a status: a status definition, by the usual habits of operators, and undecided aggregation.
 
-That is undecided for fields that have to be there, and for numbers that do not add up.
+Aggregation is undecided for required fields, and for numbers that do not add up.
 """
 
 import json
@@ -37,7 +37,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "suspending": ("suspending", "pausing", "stopping"),
     "resuming": ("resuming",),
 }
-"""What phases mean by their names, in lower case."""
+"""The usual meaning of phases, by their names in lower case."""
 _MEANINGS = {word: status for status, words in WORDS.items() for word in words}
 
 _USUAL_PHASES = ("Pending", "Running", "Succeeded", "Failed")
@@ -51,15 +51,15 @@ _BATCH = {
 _BATCH_KINDS = re.compile(r"(Job|Run|Task|Workflow|Application)(?![a-z])")
 
 Statuses = tuple[Object, str]
-"""A `statusDefinition`, and a note about what has to be checked in it."""
+"""A `statusDefinition`, and a note about the points to check in it."""
 
 
 def statuses(kind: CustomKind, switch: str) -> Statuses:
-    """The status definition of a kind: by its phase, by its conditions, or by its ready replicas.
+    """Return the status definition of a kind: by its phase, by its conditions, or by its ready replicas.
 
-    Conditions go before a phase whose values the schema does not list.
+    Conditions go before a phase if the schema does not list the phase's values.
 
-    ``switch`` is the field that suspends a workload, which shows a suspended workload where its status does not.
+    ``switch`` is the field that suspends a workload. It shows a suspended workload if the status does not.
     """
     status = below(kind.schema, "status")
     phase = next(_phases(status), None)
@@ -80,7 +80,7 @@ def statuses(kind: CustomKind, switch: str) -> Statuses:
 
 
 def _phases(status: Object) -> Iterator[tuple[SchemaPath, Object]]:
-    """The texts of a status that may be its phase, those of an object in it after its own."""
+    """Yield the texts of a status that may be its phase. Texts of an object in it come last."""
     root = SchemaPath(("status",))
     for name in PHASES:
         if is_text(below(status, name)):
@@ -143,15 +143,15 @@ def _by_replicas(status: Object, scale_path: str) -> Statuses:
 
 _STATUS: Final = SchemaPath(("status",))
 _KEPT: Final[dict[JSON, JSON]] = {"integer": 0, "number": 0, "boolean": False, "array": []}
-"""What AggregateStatus leaves of fields without clusters, by their types."""
+"""The values that AggregateStatus leaves in fields without clusters, by their types."""
 _NO_AMOUNT: Final = re.compile(r"(^|[a-z])(Version|Revision|I[dD]|Index|Port|Percent|Percentage|Timestamp|Epoch)$")
 
 
 def undecided(schema: Object, place: SchemaPath = _STATUS) -> Iterator[tuple[str, SchemaPath, str]]:
-    """Yield fields about which an annotation has to decide: its name, the field, and one text for it.
+    """Yield fields that need an annotation: its name, the field, and one text for it.
 
-    ``required-status`` is for what a status requires and an aggregated one may lack, ``aggregate`` for numbers that
-    are not amounts.
+    ``required-status`` is for required fields that an aggregated status may lack, ``aggregate`` for numbers that are
+    not amounts.
 
     >>> ready = {"type": "integer"}
     >>> job = {"type": "object", "properties": {"timelineID": {"type": "integer"}}}
@@ -161,7 +161,7 @@ def undecided(schema: Object, place: SchemaPath = _STATUS) -> Iterator[tuple[str
     aggregate .status.job.timelineID max
     """
     described, required = dict(fields(schema)), schema.get("required")
-    # All texts of an object are those of one cluster: where one is left out, nothing is left of the object.
+    # All texts of an object come from one cluster: if one is left out, nothing is left of the object.
     may_lack = isinstance(required, list) and (place == _STATUS or not all(map(is_text, described.values())))
     for name, part in described.items():
         if part.get("type") in ("integer", "number") and _NO_AMOUNT.search(name[:1].upper() + name[1:]):
@@ -175,7 +175,7 @@ def undecided(schema: Object, place: SchemaPath = _STATUS) -> Iterator[tuple[str
 
 
 def least_value(schema: Object) -> JSON:
-    """Return the value that says the least: the default, or what is empty.
+    """Return the value that says the least: the default, or an empty value.
 
     >>> least_value({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}, "m": {}}})
     {'n': 0}
