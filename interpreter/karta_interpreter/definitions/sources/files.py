@@ -276,7 +276,7 @@ class Folder(Generic[File]):
         return self.files.get(path) or self.kind(path, budget=self.budget)
 
     def quarantined(self) -> tuple[Quarantined, ...]:
-        """The entries of the folder that cannot be used."""
+        """Return the entries of the folder that cannot be used."""
         return (*self.unlisted, *(broken for file in self.files.values() for broken in file.quarantined()))
 
 

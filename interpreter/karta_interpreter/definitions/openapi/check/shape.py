@@ -212,7 +212,7 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class TypeScope:
-    """The scope at a place of an expression: variables, own functions, whether errors are caught, the schema's owner."""
+    """The scope at a place of an expression: variables, own functions, whether errors are caught, and the schema."""
 
     found: list[Contradiction] = field(default_factory=list)
     visited: list[Shape] = field(default_factory=list)
