@@ -152,6 +152,7 @@ docs: .venv/docs.stamp ## Build the documentation site into build/docs; a warnin
 	rm -rf build/docs
 	$(SPHINX) --builder html docs build/docs
 	$(BIN)/python -m docs.tools.check_site build/docs
+	$(BIN)/python -m docs.tools.check_prose
 	@mkdir -p build/docs/schema/main && cp docs/karta.schema.json build/docs/schema/main
 	@for tag in $$(git tag --list 'v[0-9]*' 2>/dev/null); do \
 	  mkdir -p build/docs/schema/$$tag && git show $$tag:docs/karta.schema.json > build/docs/schema/$$tag/karta.schema.json || exit 1; \

@@ -8,7 +8,7 @@ from posixpath import join, normpath
 import pytest
 from pygments.token import Generic, Name, Number
 
-from docs.tools import check_site, navigation
+from docs.tools import check_prose, check_site, navigation
 from docs.tools.terminal import TerminalLexer
 
 ROOT = Path(__file__).parents[2]
@@ -109,3 +109,18 @@ def test_console_blocks_have_the_colours_of_their_output() -> None:
     assert "".join(text for _, text in parts) == block
     assert [text for kind, text in parts if kind is Generic.Prompt] == ["$ ", "> ", "$ ", "$ "]
     assert {(Name.Tag, "kind"), (Number.Integer, "1"), (Generic.Output, "TrainJob a\n")} <= set(parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        pytest.param("One sentence. Another one.", "", id="plain"),
+        pytest.param("a; b " + "word " * 98, "page: semicolon: 100 per 10,000 words, at most 40", id="a semicolon"),
+        pytest.param("`a; b` " + "word " * 98, "", id="code"),
+        pytest.param(
+            "keeps what it has " + "word " * 96, "page: relative what: 100 per 10,000 words, at most 11", id="what"
+        ),
+    ],
+)
+def test_prose_counts_phrases_outside_of_code(text: str, problem: str) -> None:
+    assert "".join(check_prose.problems("page", iter([text]))) == problem

@@ -1,0 +1,61 @@
+"""``python -m docs.tools.check_prose``: fail if pages or docstrings have too many phrases that read as translated.
+
+Counts are per 10,000 words, without code and without the pages that programs write.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+_WRITTEN: Final = frozenset({"commands.md", "settings.md", "values.md", "metrics.md", "findings.md", "api.md"})
+_VERBS: Final = "is|are|has|have|was|were|does|do|comes|belongs|needs"
+_PHRASES: Final[Mapping[str, tuple[str, int]]] = {
+    "semicolon": (";", 40),
+    "relative what": (rf"\bwhat (?:{_VERBS}|it|they|a|an|the|no|nobody|others?)\b", 11),
+    "that of, those of": (r"\b(?:that|those) of\b", 3),
+    "of which, whose": (r"\b(?:of|in|by|from) which\b|\bwhose\b", 5),
+}
+"""The patterns, and how often each may be there."""
+_CODE: Final = re.compile(r"^ *```[\s\S]*?^ *```$|`[^`\n]*`|\]\([^)\n]*\)|^ *>>>.*$", re.MULTILINE)
+
+
+def _pages() -> Iterator[str]:
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        if page.name not in _WRITTEN and page.parent.name != "catalogue":
+            yield page.read_text(encoding="utf-8")
+
+
+def _docstrings() -> Iterator[str]:
+    for module in sorted((ROOT / "interpreter").rglob("*.py")):
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                yield ast.get_docstring(node) or ""
+
+
+def problems(name: str, texts: Iterator[str]) -> Iterator[str]:
+    """Yield a line for each phrase that there are too many of.
+
+    >>> list(problems("a page", iter(["Short; shorter."])))
+    ['a page: semicolon: 5000 per 10,000 words, at most 40']
+    """
+    text = _CODE.sub(" ", "\n".join(texts))
+    words = len(re.findall(r"[A-Za-z']+", text))
+    for phrase, (pattern, most) in _PHRASES.items():
+        found = round(10_000 * len(re.findall(pattern, text, re.IGNORECASE)) / max(words, 1))
+        if found > most:
+            yield f"{name}: {phrase}: {found} per 10,000 words, at most {most}"
+
+
+def main() -> int:
+    """Print the problems and return the exit code."""
+    found = [*problems("docs", _pages()), *problems("docstrings", _docstrings())]
+    print(*found, sep="\n", end="\n" if found else "")  # noqa: T201 - its purpose
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
