@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.deploy.rendered import CHARTS, DEPLOY, ROOT
-from tests.proofs.e2e.rig.binaries import NEWEST, OLDEST, Versions, chosen
+from tests.proofs.rig.binaries import NEWEST, OLDEST, Versions, chosen
 
 PAGE = (ROOT / "docs" / "upgrade.md").read_text()
 ROWS = {

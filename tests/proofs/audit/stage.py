@@ -18,7 +18,7 @@ from tests.proofs.audit.found import FLOOR, Found, Waits
 from tests.proofs.audit.prober import ATTACKED, CONTROL, Probe, Prober, trusting_anybody
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.servers import Bay, Server, cores, serving
-from tests.proofs.e2e.rig.processes import free_port
+from tests.proofs.rig.processes import free_port
 from tests.webhook.server.client import get, post, question, trusting
 from tests.webhook.server.conversations import suite_cases
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from tests.proofs.benchmarks.program import MeasurementError
-from tests.proofs.e2e.rig.authority import Authority
+from tests.proofs.rig.authority import Authority
 
 SERVICE = "interpreter"
 INTERPRET, EXAMPLE = "/interpret", "/interpreter-workload"

@@ -29,7 +29,7 @@ from tests.proofs.benchmarks.workload import (
     variant,
     workload,
 )
-from tests.proofs.e2e.rig.binaries import KARMADA
+from tests.proofs.rig.binaries import KARMADA
 
 MAKES = [workload, bounded, deployment, ray_cluster, pytorch_job]
 HERE = Path(__file__).parent

@@ -43,7 +43,7 @@ from tests.proofs.conformance.toolchain import (
     karmada_source,
     kstatus_source,
 )
-from tests.proofs.e2e.rig.toolchain import BuildError
+from tests.proofs.rig.toolchain import BuildError
 
 _MUTANTS = 24
 _MUTANTS_OF_WORKLOADS = 1 / 8

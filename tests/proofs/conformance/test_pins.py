@@ -2,7 +2,7 @@ import re
 from pathlib import Path
 
 from karta_interpreter.export.gitops import ARGO_CD, FLUX
-from tests.proofs.e2e.rig.binaries import KARMADA
+from tests.proofs.rig.binaries import KARMADA
 
 
 def test_one_version_of_karmada_is_tested_against() -> None:

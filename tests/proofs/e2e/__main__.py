@@ -14,9 +14,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.proofs.e2e.rig.binaries import OLDEST
-from tests.proofs.e2e.rig.unpacked import write_program
 from tests.proofs.image.building import ROOT, BuildError, built, missing
+from tests.proofs.rig.binaries import OLDEST
+from tests.proofs.rig.unpacked import write_program
 
 _CORE = "core"
 _OF_CORE = (

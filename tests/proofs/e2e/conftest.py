@@ -11,17 +11,18 @@ import yaml
 
 from tests.proofs.e2e.flow import say
 from tests.proofs.e2e.installed import SERVICE, Installed
+from tests.proofs.e2e.kartas import kartas
 from tests.proofs.e2e.kinds import KINDS, WHOLE, Kind
-from tests.proofs.e2e.rig.api import until
-from tests.proofs.e2e.rig.binaries import build, build_core, chosen
-from tests.proofs.e2e.rig.installation import install, kartas
-from tests.proofs.e2e.rig.interpreter import Interpreter
-from tests.proofs.e2e.rig.karmada import serves
-from tests.proofs.e2e.rig.kubeconfig import kubeconfig
-from tests.proofs.e2e.rig.ledger import Ledger
-from tests.proofs.e2e.rig.nodes import add_node
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.toolchain import BuildError
+from tests.proofs.rig.api import until
+from tests.proofs.rig.binaries import build, build_core, chosen
+from tests.proofs.rig.installation import install
+from tests.proofs.rig.interpreter import Interpreter
+from tests.proofs.rig.karmada import serves
+from tests.proofs.rig.kubeconfig import kubeconfig
+from tests.proofs.rig.ledger import Ledger
+from tests.proofs.rig.nodes import add_node
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.toolchain import BuildError
 
 _HERE = Path(__file__).parent
 

@@ -7,7 +7,7 @@ is what the template's status must show, whatever else, once the members have al
 from collections.abc import Iterable
 from typing import ClassVar
 
-from tests.proofs.e2e.rig.api import Object
+from tests.proofs.rig.api import Object
 
 _T0, _T1 = "2025-01-01T10:00:00Z", "2025-01-01T11:00:00Z"
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from tests.proofs.e2e.kinds import Counts, Kind, at, put
-from tests.proofs.e2e.rig.api import Api, ApiError, Object, until
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import propagation
+from tests.proofs.rig.api import Api, ApiError, Object, until
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import propagation
 
 _EDITED = "example.com/edited"
 _LATE = ("took longer than", "context deadline exceeded")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from tests.proofs.e2e.flow import shows
 from tests.proofs.e2e.kinds import KINDS
-from tests.proofs.e2e.rig.api import Object, until
-from tests.proofs.e2e.rig.interpreter import Interpreter, loopback_alias, serve
-from tests.proofs.e2e.rig.ledger import Ledger
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.processes import free_port
+from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.interpreter import Interpreter, loopback_alias, serve
+from tests.proofs.rig.ledger import Ledger
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.processes import free_port
 
 SERVICE = "karta-interpreter.karmada-system.svc"
 

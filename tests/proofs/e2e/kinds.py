@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from tests.proofs.e2e import controllers
-from tests.proofs.e2e.rig.api import Object
+from tests.proofs.rig.api import Object
 
 Place = tuple[str | int, ...]
 Counts = tuple[int, ...]

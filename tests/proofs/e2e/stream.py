@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tests.proofs.e2e.flow import Flow
-from tests.proofs.e2e.rig.api import ApiError
+from tests.proofs.rig.api import ApiError
 
 _PAUSE = 0.05
 

@@ -11,15 +11,15 @@ import pytest
 from tests.proofs.e2e.flow import flowing, say
 from tests.proofs.e2e.installed import SERVICE, Installed
 from tests.proofs.e2e.kinds import kind_of
-from tests.proofs.e2e.rig.api import Object, until
-from tests.proofs.e2e.rig.binaries import caller as caller_program
-from tests.proofs.e2e.rig.caller import Caller, calling
-from tests.proofs.e2e.rig.host import NAME, NAMESPACE, Host, Things, hosting, manifests
-from tests.proofs.e2e.rig.ledger import counted
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import weighted
-from tests.proofs.e2e.rig.service import Service
 from tests.proofs.e2e.stream import streaming
+from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.binaries import caller as caller_program
+from tests.proofs.rig.caller import Caller, calling
+from tests.proofs.rig.host import NAME, NAMESPACE, Host, Things, hosting, manifests
+from tests.proofs.rig.ledger import counted
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import weighted
+from tests.proofs.rig.service import Service
 
 _REQUEST, _TARGET = 0.05, 0.7
 """CPUs that a pod requests, and the share of them that it is to use: little, so that the load need not be large."""

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.proofs.e2e.flow import say, shows
-from tests.proofs.e2e.rig.api import Object, at_rest, until
-from tests.proofs.e2e.rig.authority import Authority
-from tests.proofs.e2e.rig.interpreter import Interpreter, run, start
-from tests.proofs.e2e.rig.kubeconfig import administrator, kubeconfig
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.processes import free_port
+from tests.proofs.rig.api import Object, at_rest, until
+from tests.proofs.rig.authority import Authority
+from tests.proofs.rig.interpreter import Interpreter, run, start
+from tests.proofs.rig.kubeconfig import administrator, kubeconfig
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.processes import free_port
 from tests.support.waiting import HANG
 
 _NAME = "bad-input"

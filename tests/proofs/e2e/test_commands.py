@@ -4,11 +4,11 @@ import yaml
 
 from tests.proofs.e2e.flow import say
 from tests.proofs.e2e.installed import Installed
+from tests.proofs.e2e.kartas import karta_files
 from tests.proofs.e2e.kinds import KINDS
-from tests.proofs.e2e.rig.api import until
-from tests.proofs.e2e.rig.installation import karta_files
-from tests.proofs.e2e.rig.interpreter import Interpreter, run
-from tests.proofs.e2e.rig.plane import ControlPlane
+from tests.proofs.rig.api import until
+from tests.proofs.rig.interpreter import Interpreter, run
+from tests.proofs.rig.plane import ControlPlane
 
 
 def test_doctor_finds_nothing_wrong(installed: Installed, interpreter: Interpreter) -> None:

@@ -9,14 +9,14 @@ import pytest
 from karta_interpreter.base.k8s.quantity import Quantity
 from tests.proofs.e2e.flow import Flow, flowing, say
 from tests.proofs.e2e.installed import Installed
+from tests.proofs.e2e.kartas import karta_of
 from tests.proofs.e2e.kinds import KINDS, WHOLE, Kind, Stage, kind_of, put, training_runtime
-from tests.proofs.e2e.rig.api import Api, Object, until
-from tests.proofs.e2e.rig.binaries import build_some, chosen
-from tests.proofs.e2e.rig.estimators import estimating, sets_counted
-from tests.proofs.e2e.rig.installation import karta_of
-from tests.proofs.e2e.rig.nodes import with_nodes
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import ONE_CLUSTER, weighted
+from tests.proofs.rig.api import Api, Object, until
+from tests.proofs.rig.binaries import build_some, chosen
+from tests.proofs.rig.estimators import estimating, sets_counted
+from tests.proofs.rig.nodes import with_nodes
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import ONE_CLUSTER, weighted
 
 _SEVERAL = [kind for kind in (*KINDS, *WHOLE) if kind.components]
 _SUSPENDABLE = [kind for kind in _SEVERAL if kind.suspend]

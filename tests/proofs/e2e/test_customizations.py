@@ -9,12 +9,12 @@ import yaml
 from tests.proofs.e2e.flow import Flow, flowing
 from tests.proofs.e2e.installed import Installed
 from tests.proofs.e2e.kinds import Kind, kind_of, put
-from tests.proofs.e2e.rig.api import Object, at_rest, until
-from tests.proofs.e2e.rig.interpreter import Interpreter, run
-from tests.proofs.e2e.rig.layout import MEMBERS
-from tests.proofs.e2e.rig.ledger import Ledger
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import ONE_CLUSTER, weighted
+from tests.proofs.rig.api import Object, at_rest, until
+from tests.proofs.rig.interpreter import Interpreter, run
+from tests.proofs.rig.layout import MEMBERS
+from tests.proofs.rig.ledger import Ledger
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import ONE_CLUSTER, weighted
 
 _KINDS = [kind_of(name) for name in ("JobSet", "RayCluster", "PyTorchJob")]
 _RETAIN_REPLICAS = {"resourcetemplate.karmada.io/retain-replicas": "true"}

@@ -9,11 +9,12 @@ import pytest
 
 from tests.proofs.e2e.flow import say, shows
 from tests.proofs.e2e.installed import Installed
+from tests.proofs.e2e.kartas import kartas
 from tests.proofs.e2e.kinds import KINDS, kind_of, put
-from tests.proofs.e2e.rig.api import ApiError, Object, until
-from tests.proofs.e2e.rig.installation import admission, kartas
-from tests.proofs.e2e.rig.interpreter import Interpreter
-from tests.proofs.e2e.rig.plane import ControlPlane
+from tests.proofs.rig.api import ApiError, Object, until
+from tests.proofs.rig.installation import admission
+from tests.proofs.rig.interpreter import Interpreter
+from tests.proofs.rig.plane import ControlPlane
 
 _JOBSET = kind_of("JobSet")
 _CHILD = ("spec", "structureDefinition", "childComponents", 0)

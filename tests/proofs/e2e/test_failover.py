@@ -15,12 +15,12 @@ from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.export.policies import failover_policy
 from tests.proofs.e2e.flow import Flow, flowing
 from tests.proofs.e2e.installed import Installed
+from tests.proofs.e2e.kartas import karta_of, kartas
 from tests.proofs.e2e.kinds import FLINK_DEPLOYMENT, KINDS, Kind, Stage, kind_of, put
-from tests.proofs.e2e.rig.api import Object, until
-from tests.proofs.e2e.rig.installation import karta_of, kartas
-from tests.proofs.e2e.rig.interpreter import Interpreter
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import ONE_CLUSTER, propagation
+from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.interpreter import Interpreter
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import ONE_CLUSTER, propagation
 
 _TOLERATION = 3
 _LONG_TOLERATION = 15

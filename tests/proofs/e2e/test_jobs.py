@@ -4,13 +4,13 @@ import pytest
 
 from tests.proofs.e2e import controllers
 from tests.proofs.e2e.flow import flowing
+from tests.proofs.e2e.kartas import kartas
 from tests.proofs.e2e.kinds import kind_of, put
-from tests.proofs.e2e.rig.api import Object, until
-from tests.proofs.e2e.rig.installation import kartas
-from tests.proofs.e2e.rig.interpreter import Interpreter
-from tests.proofs.e2e.rig.layout import MEMBERS
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import DUPLICATED, duplicated, weighted
+from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.interpreter import Interpreter
+from tests.proofs.rig.layout import MEMBERS
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import DUPLICATED, duplicated, weighted
 
 _JOB = kind_of("Job")
 

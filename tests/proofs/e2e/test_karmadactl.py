@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from karta_interpreter.cli.interpret import command
 from tests.proofs.e2e.flow import say
-from tests.proofs.e2e.rig.api import Object
-from tests.proofs.e2e.rig.binaries import build_some
-from tests.proofs.e2e.rig.interpreter import run
-from tests.proofs.e2e.rig.toolchain import BuildError
+from tests.proofs.rig.api import Object
+from tests.proofs.rig.binaries import build_some
+from tests.proofs.rig.interpreter import run
+from tests.proofs.rig.toolchain import BuildError
 
 _CATALOGUE = Path(__file__).parents[3] / "kartas"
 _FILES = {"desiredObj": "--desired-file", "observedObj": "--observed-file"}

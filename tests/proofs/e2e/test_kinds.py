@@ -6,11 +6,11 @@ import pytest
 
 from tests.proofs.e2e.flow import Flow, flowing, shows
 from tests.proofs.e2e.kinds import KINDS, Kind, kind_of, put
-from tests.proofs.e2e.rig.api import at_rest, until
-from tests.proofs.e2e.rig.interpreter import Interpreter
-from tests.proofs.e2e.rig.layout import MEMBERS
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import DUPLICATED, weighted
+from tests.proofs.rig.api import at_rest, until
+from tests.proofs.rig.interpreter import Interpreter
+from tests.proofs.rig.layout import MEMBERS
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import DUPLICATED, weighted
 
 _RETAIN_REPLICAS = {"resourcetemplate.karmada.io/retain-replicas": "true"}
 _EVERYWHERE_HEALTHY = dict.fromkeys(MEMBERS, "Healthy")

@@ -10,12 +10,12 @@ import pytest
 
 from tests.proofs.e2e.flow import flowing, say
 from tests.proofs.e2e.installed import Installed
+from tests.proofs.e2e.kartas import kartas
 from tests.proofs.e2e.kinds import kind_of, put
-from tests.proofs.e2e.rig.api import until
-from tests.proofs.e2e.rig.installation import kartas
-from tests.proofs.e2e.rig.interpreter import Interpreter
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import weighted
+from tests.proofs.rig.api import until
+from tests.proofs.rig.interpreter import Interpreter
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import weighted
 
 _RAYCLUSTER = kind_of("RayCluster")
 _HEADS = ("spec", "structureDefinition", "childComponents", 0, "scaleDefinition", "replicasPath")

@@ -13,11 +13,11 @@ import yaml
 from tests.proofs.e2e.flow import flowing, say
 from tests.proofs.e2e.installed import Installed
 from tests.proofs.e2e.kinds import kind_of
-from tests.proofs.e2e.rig.api import Object, until
-from tests.proofs.e2e.rig.binaries import build
-from tests.proofs.e2e.rig.interpreter import Interpreter, run
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import weighted
+from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.binaries import build
+from tests.proofs.rig.interpreter import Interpreter, run
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import weighted
 from tests.support.waiting import HANG
 
 _JOBSET = kind_of("JobSet")

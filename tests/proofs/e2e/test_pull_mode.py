@@ -9,13 +9,13 @@ from tests.proofs.e2e.conftest import teach
 from tests.proofs.e2e.flow import flowing
 from tests.proofs.e2e.installed import Installed
 from tests.proofs.e2e.kinds import kind_of, put
-from tests.proofs.e2e.rig.api import at_rest
-from tests.proofs.e2e.rig.interpreter import Interpreter
-from tests.proofs.e2e.rig.layout import PULLED
-from tests.proofs.e2e.rig.ledger import counted
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import duplicated
-from tests.proofs.e2e.rig.pull import calls_of_the_agent, pulling
+from tests.proofs.rig.api import at_rest
+from tests.proofs.rig.interpreter import Interpreter
+from tests.proofs.rig.layout import PULLED
+from tests.proofs.rig.ledger import counted
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import duplicated
+from tests.proofs.rig.pull import calls_of_the_agent, pulling
 
 _OF_AGENT = ("Retain", "InterpretStatus", "InterpretHealth")
 _OF_MANAGER = ("InterpretReplica", "InterpretDependency", "AggregateStatus")

@@ -7,12 +7,12 @@ import yaml
 
 from tests.proofs.e2e.flow import flowing, say
 from tests.proofs.e2e.installed import Installed
+from tests.proofs.e2e.kartas import karta_of
 from tests.proofs.e2e.kinds import kind_of
-from tests.proofs.e2e.rig.api import until
-from tests.proofs.e2e.rig.installation import karta_of
-from tests.proofs.e2e.rig.interpreter import run
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import weighted
+from tests.proofs.rig.api import until
+from tests.proofs.rig.interpreter import run
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import weighted
 
 _KIND = kind_of("JobSet")
 _LESS, _MORE = "(.replicas // 1) *", "2 * (.replicas // 1) *"

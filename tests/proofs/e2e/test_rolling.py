@@ -10,15 +10,15 @@ import pytest
 
 from tests.proofs.e2e.flow import Flow, flowing, say
 from tests.proofs.e2e.installed import SERVICE, Installed
+from tests.proofs.e2e.kartas import kartas
 from tests.proofs.e2e.kinds import KINDS, Kind, put
-from tests.proofs.e2e.rig.api import until
-from tests.proofs.e2e.rig.installation import kartas
-from tests.proofs.e2e.rig.interpreter import Interpreter
-from tests.proofs.e2e.rig.mount import Mount
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import weighted
-from tests.proofs.e2e.rig.service import Service
 from tests.proofs.e2e.stream import streaming
+from tests.proofs.rig.api import until
+from tests.proofs.rig.interpreter import Interpreter
+from tests.proofs.rig.mount import Mount
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import weighted
+from tests.proofs.rig.service import Service
 
 # Where the Karta of RayCluster counts the heads.
 _HEADS = ("spec", "structureDefinition", "childComponents", 0, "scaleDefinition", "replicasPath")

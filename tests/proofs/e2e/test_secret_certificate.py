@@ -18,14 +18,14 @@ from cryptography import x509
 from tests.proofs.e2e.flow import flowing, say
 from tests.proofs.e2e.installed import SERVICE, Installed
 from tests.proofs.e2e.kinds import kind_of
-from tests.proofs.e2e.rig.api import Api, Object, until
-from tests.proofs.e2e.rig.authority import Authority
-from tests.proofs.e2e.rig.interpreter import Interpreter
-from tests.proofs.e2e.rig.kubeconfig import kubeconfig
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import weighted
-from tests.proofs.e2e.rig.service import Service
 from tests.proofs.e2e.stream import streaming
+from tests.proofs.rig.api import Api, Object, until
+from tests.proofs.rig.authority import Authority
+from tests.proofs.rig.interpreter import Interpreter
+from tests.proofs.rig.kubeconfig import kubeconfig
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import weighted
+from tests.proofs.rig.service import Service
 
 _BASE = Path(__file__).parents[3] / "deploy" / "kustomize" / "base"
 _SECRET = "karmada-system/karta-interpreter-tls"  # noqa: S105 - a name

@@ -3,8 +3,8 @@
 from tests.proofs.e2e.flow import flowing, say
 from tests.proofs.e2e.installed import Installed
 from tests.proofs.e2e.kinds import kind_of
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import weighted
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import weighted
 
 
 def test_karmada_trusts_the_registered_authority(plane: ControlPlane, installed: Installed) -> None:

@@ -8,10 +8,10 @@ import pytest
 
 from tests.proofs.e2e.flow import say
 from tests.proofs.e2e.installed import Installed
-from tests.proofs.e2e.rig.api import Object, until
-from tests.proofs.e2e.rig.interpreter import Interpreter
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.processes import free_port
+from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.interpreter import Interpreter
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.processes import free_port
 from tests.web.types_api.types_server import TYPES, TypesClient, karta, workload, workload_type
 
 _RBAC = "rbac.authorization.k8s.io"

@@ -2,7 +2,7 @@
 
 from tests.proofs.e2e.flow import say
 from tests.proofs.e2e.installed import Installed
-from tests.proofs.e2e.rig.interpreter import run
+from tests.proofs.rig.interpreter import run
 
 
 def test_unregister_takes_the_registration_back(installed: Installed) -> None:

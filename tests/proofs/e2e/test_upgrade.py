@@ -12,17 +12,17 @@ import pytest
 from tests.proofs.e2e.flow import flowing, say
 from tests.proofs.e2e.installed import SERVICE, Installed
 from tests.proofs.e2e.kinds import kind_of
-from tests.proofs.e2e.rig import commands
-from tests.proofs.e2e.rig.api import Object, until
-from tests.proofs.e2e.rig.binaries import caller as caller_program
-from tests.proofs.e2e.rig.caller import Caller, calling
-from tests.proofs.e2e.rig.host import NAME, NAMESPACE, SECRET, Host, administrators, hosting
-from tests.proofs.e2e.rig.ledger import counted
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.policy import weighted
-from tests.proofs.e2e.rig.releases import CURRENT, Release, Terminal, last_release, shown
-from tests.proofs.e2e.rig.service import Service
 from tests.proofs.e2e.stream import streaming
+from tests.proofs.rig import commands
+from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.binaries import caller as caller_program
+from tests.proofs.rig.caller import Caller, calling
+from tests.proofs.rig.host import NAME, NAMESPACE, SECRET, Host, administrators, hosting
+from tests.proofs.rig.ledger import counted
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.policy import weighted
+from tests.proofs.rig.releases import CURRENT, Release, Terminal, last_release, shown
+from tests.proofs.rig.service import Service
 
 _REPLICAS = 3
 _CLIENTS = 10

@@ -9,10 +9,10 @@ import pytest
 
 from karta_interpreter.engine.operations import Operation
 from tests.proofs.benchmarks.workload import body_about, bounded
-from tests.proofs.e2e.rig.processes import free_port
 from tests.proofs.image.building import Image
 from tests.proofs.image.calls import Caller, cases, pairs
 from tests.proofs.image.container import Container, Restrictions, running
+from tests.proofs.rig.processes import free_port
 from tests.support.waiting import HANG
 
 _SIGKILL = 128 + 9

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Sequence
 
-from tests.proofs.e2e.rig.toolchain import BuildError
 from tests.proofs.reality.accepted import FILE, judge, read_accepted
 from tests.proofs.reality.case import read_cases
 from tests.proofs.reality.controller import Controller
@@ -18,6 +17,7 @@ from tests.proofs.reality.fights import run_fights
 from tests.proofs.reality.findings import Outcome
 from tests.proofs.reality.report import PAGE, write
 from tests.proofs.reality.run import RunError, rounds, run_round, with_needed
+from tests.proofs.rig.toolchain import BuildError
 
 
 def main() -> int:

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from tests.proofs.e2e.rig.api import Object
 from tests.proofs.reality.controller import Controller, Kind
+from tests.proofs.rig.api import Object
 
 _FIELDS = {"name", "object", "steps", "before", "health", "settle", "components", "rejected", "replicas", "switch"}
 _SETTLE = 3.0

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from tests.proofs.e2e.rig.api import Object
 from tests.proofs.reality.findings import Finding
 from tests.proofs.reality.resources import most, pod_requests, quantities, shown
+from tests.proofs.rig.api import Object
 
 Part: TypeAlias = tuple[int, str]
 """How many pods a component has, and what each requests."""

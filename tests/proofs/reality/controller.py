@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.proofs.e2e.rig.api import Object
-from tests.proofs.reality.cluster import Cluster
 from tests.proofs.reality.comparison import ANY
 from tests.proofs.reality.programs import Program
+from tests.proofs.rig.api import Object
+from tests.proofs.rig.cluster import Cluster
 
 _CASES = Path(__file__).parent / "cases"
 

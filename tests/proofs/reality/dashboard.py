@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.proofs.reality.podstatus import FAILED, RUNNING, SUCCEEDED
+from tests.proofs.rig.podstatus import FAILED, RUNNING, SUCCEEDED
 
 _JOB = {RUNNING: "RUNNING", SUCCEEDED: "SUCCEEDED", FAILED: "FAILED"}
 _BEGUN = 1_700_000_000_000

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.proofs.e2e.rig.api import ApiError, Object
 from tests.proofs.reality.case import Case
-from tests.proofs.reality.cluster import Cluster
 from tests.proofs.reality.findings import Finding, Outcome
-from tests.proofs.reality.kubelet import Wish
 from tests.proofs.reality.ours import Ours, RejectedError, UnansweredError
-from tests.proofs.reality.podstatus import PENDING
 from tests.proofs.reality.template import prepared, template_of
+from tests.proofs.rig.api import ApiError, Object
+from tests.proofs.rig.cluster import Cluster
+from tests.proofs.rig.phase_kubelet import Wish
+from tests.proofs.rig.podstatus import PENDING
 
 Judgement = Callable[[], list[Finding]]
 Change = Callable[[Object], None]

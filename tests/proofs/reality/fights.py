@@ -23,15 +23,15 @@ import yaml
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.loading import catalogue_kinds
-from tests.proofs.e2e.rig import binaries
-from tests.proofs.e2e.rig.api import ApiError, Object
-from tests.proofs.reality.client import Watch
-from tests.proofs.reality.cluster import Cluster
 from tests.proofs.reality.ours import Ours, RejectedError
-from tests.proofs.reality.podstatus import RUNNING
 from tests.proofs.reality.run import API_SERVERS, Say, running
 from tests.proofs.reality.template import prepared, template_of
-from tests.proofs.reality.webhook import install_webhook
+from tests.proofs.rig import binaries
+from tests.proofs.rig.api import ApiError, Object
+from tests.proofs.rig.client import Watch
+from tests.proofs.rig.cluster import Cluster
+from tests.proofs.rig.podstatus import RUNNING
+from tests.proofs.rig.webhook import install_webhook
 from tests.webhook.server import writes
 from tests.webhook.server.writes import KINDS, WRITES, pods, setter
 
@@ -194,7 +194,7 @@ def run_fights(say: Say) -> bool:
             cluster.install_crds(sorted(_CRDS.glob("*.yaml")))
             cluster.add_namespace(_NAMESPACE)
             cluster.kubelet.want(_NAMESPACE, lambda _: RUNNING)
-            ring = Ring(cluster, cluster.serve(), [*_fights(), *_legitimate()])
+            ring = Ring(cluster, Ours(cluster.serve()), [*_fights(), *_legitimate()])
             # The jobs of a JobSet have no keys here: a webhook's part of them belongs to the controller, too.
             mutated = [one.object for one in ring.series if one.kind.kind != "JobSet"]
             install_webhook(cluster, _NAMESPACE, mutated, _mutate)

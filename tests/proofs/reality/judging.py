@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tests.proofs.e2e.rig.api import ApiError, Object
 from tests.proofs.reality.comparison import Reality, active, compare_components, compare_replica
 from tests.proofs.reality.difference import differences, same_meaning
 from tests.proofs.reality.experiment import Experiment
 from tests.proofs.reality.findings import Finding
 from tests.proofs.reality.ours import RejectedError, UnansweredError
 from tests.proofs.reality.references import references
+from tests.proofs.rig.api import ApiError, Object
 
 _TIMES = 3
 _AFTER_A_WRITE = 1.0

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import jsonpatch
 
-from tests.proofs.e2e.rig.api import Object
-from tests.proofs.e2e.rig.interpreter import Interpreter
+from tests.proofs.rig.api import Object
+from tests.proofs.rig.interpreter import Interpreter
 
 _BAD_REQUEST = 400
 

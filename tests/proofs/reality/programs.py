@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.proofs.e2e.rig import binaries
-from tests.proofs.e2e.rig.toolchain import build_package, locked, module_folder, require_go
+from tests.proofs.rig import binaries
+from tests.proofs.rig.toolchain import build_package, locked, module_folder, require_go
 
 _KUBERAY_GROUP, _JOBSET_GROUP = "shared", "shared-jobset"
 # The release of controller-runtime: interfaces differ between 0.22 and 0.23, and 0.24 needs newer libraries.

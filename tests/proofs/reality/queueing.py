@@ -7,13 +7,13 @@ what runs in it evicted.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.proofs.e2e.rig.api import Object, until
 from tests.proofs.reality.comparison import active
 from tests.proofs.reality.experiment import Experiment
 from tests.proofs.reality.findings import Finding
 from tests.proofs.reality.judging import compare, judge_retain, judge_state
 from tests.proofs.reality.ours import RejectedError
-from tests.proofs.reality.podstatus import PENDING, RUNNING
+from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.podstatus import PENDING, RUNNING
 
 API = "kueue.x-k8s.io/v1beta2"
 WORKLOADS = f"/apis/{API}/workloads"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tests.proofs.e2e.rig.api import Object
+from tests.proofs.rig.api import Object
 
 _VOLUMES = (
     ("configMap", "name", "ConfigMap"),

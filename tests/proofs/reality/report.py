@@ -4,10 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from tests.proofs.e2e.rig.binaries import KUBERNETES
 from tests.proofs.reality.accepted import Accepted
 from tests.proofs.reality.controller import Controller
 from tests.proofs.reality.findings import Outcome
+from tests.proofs.rig.binaries import KUBERNETES
 
 PAGE = Path(__file__).parents[3] / "docs" / "developers" / "reality.md"
 _BEGIN, _END = "<!-- results: begin -->", "<!-- results: end -->"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TypeAlias
 
-from tests.proofs.e2e.rig.api import Object
+from tests.proofs.rig.api import Object
 
 Amounts: TypeAlias = Mapping[str, Fraction]
 

@@ -8,12 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.proofs.e2e.rig import binaries
-from tests.proofs.e2e.rig.api import ApiError
-from tests.proofs.e2e.rig.toolchain import locked
-from tests.proofs.reality.activity import StoppedError
 from tests.proofs.reality.case import Case
-from tests.proofs.reality.cluster import Cluster, is_used
 from tests.proofs.reality.controller import Controller
 from tests.proofs.reality.experiment import Experiment
 from tests.proofs.reality.findings import Finding, Outcome
@@ -21,6 +16,11 @@ from tests.proofs.reality.ours import Ours
 from tests.proofs.reality.programs import build
 from tests.proofs.reality.schemas import compare_schemas
 from tests.proofs.reality.steps import run_step
+from tests.proofs.rig import binaries
+from tests.proofs.rig.activity import StoppedError
+from tests.proofs.rig.api import ApiError
+from tests.proofs.rig.cluster import Cluster, is_used
+from tests.proofs.rig.toolchain import locked
 
 Say = Callable[[str], None]
 
@@ -109,7 +109,7 @@ def _start(cluster: Cluster, controllers: Sequence[Controller], say: Say) -> Our
     for controller in controllers:
         controller.start(cluster)
         step(f"{controller.name} {controller.version}")
-    ours = cluster.serve()
+    ours = Ours(cluster.serve())
     step("karta-interpreter")
     return ours
 

@@ -8,9 +8,9 @@ from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.check.check import check
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.files import find_in_catalogue
-from tests.proofs.e2e.rig.api import Object
 from tests.proofs.reality.controller import Controller, Kind
 from tests.proofs.reality.findings import Finding, Outcome
+from tests.proofs.rig.api import Object
 
 
 def compare_schemas(crds: Sequence[Object], controllers: Sequence[Controller]) -> Iterator[Outcome]:

@@ -5,14 +5,14 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.proofs.e2e.rig.api import Object
 from tests.proofs.reality import queueing
 from tests.proofs.reality.comparison import active
 from tests.proofs.reality.experiment import Change, Experiment, GoneError
 from tests.proofs.reality.findings import Finding
 from tests.proofs.reality.judging import compare, dependencies, judge_retain, judge_state
-from tests.proofs.reality.podstatus import FAILED, PENDING, RUNNING, STARTED, SUCCEEDED
 from tests.proofs.reality.template import template_of
+from tests.proofs.rig.api import Object
+from tests.proofs.rig.podstatus import FAILED, PENDING, RUNNING, STARTED, SUCCEEDED
 
 Step = Callable[[Experiment, str], None]
 

@@ -5,7 +5,7 @@ Pruning follows pkg/resourceinterpreter/default/native/prune, the merge pkg/util
 
 import copy
 
-from tests.proofs.e2e.rig.api import Object
+from tests.proofs.rig.api import Object
 
 _ASSIGNED = (
     "creationTimestamp",

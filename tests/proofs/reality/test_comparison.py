@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.proofs.e2e.rig.api import Object
 from tests.proofs.reality.comparison import Reality, active, compare_components, compare_replica
 from tests.proofs.reality.controller import labelled, single
 from tests.proofs.reality.difference import differences, same_meaning
 from tests.proofs.reality.references import references
+from tests.proofs.rig.api import Object
 
 
 def _pod(role: str = "", cpu: str = "1", phase: str = "Running", **metadata: str) -> Object:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.proofs.e2e.rig.processes import free_port
 from tests.proofs.reality.controllers.builtin import BUILTIN
 from tests.proofs.reality.run import RunError, ports_taken
+from tests.proofs.rig.processes import free_port
 
 
 def test_a_port_in_use_ends_the_run_with_a_message(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_a_free_port_is_taken_for_the_time_of_the_run(tmp_path: Path) -> None:
 
 
 def test_a_free_port_is_returned_to_one_caller_only() -> None:
-    program = "from tests.proofs.e2e.rig.processes import free_port; print(free_port(), free_port())"
+    program = "from tests.proofs.rig.processes import free_port; print(free_port(), free_port())"
     mine = {free_port() for _ in range(3)}
     beside = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert len(mine) == 3

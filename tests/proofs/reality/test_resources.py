@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from tests.proofs.e2e.rig.api import Object
 from tests.proofs.reality.resources import pod_requests, quantity, shown
+from tests.proofs.rig.api import Object
 
 
 @pytest.mark.parametrize(

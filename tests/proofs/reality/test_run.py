@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.proofs.reality.cluster import Cluster
 from tests.proofs.reality.controller import Controller
 from tests.proofs.reality.run import rounds
+from tests.proofs.rig.cluster import Cluster
 
 
 def _nothing(_: Cluster) -> None:

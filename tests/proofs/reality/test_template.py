@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
-from tests.proofs.e2e.rig.api import Object
 from tests.proofs.reality.template import prepared, template_of
+from tests.proofs.rig.api import Object
 
 _LABELS = {"karmada.io/managed": "true"}
 _NOTES = {"resourcetemplate.karmada.io/uid": "u", "resourcetemplate.karmada.io/generation": "4"}

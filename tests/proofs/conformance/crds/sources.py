@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.proofs.e2e.rig.toolchain import module_folder
 from tests.proofs.reality import programs
 from tests.proofs.reality.programs import Program
+from tests.proofs.rig.toolchain import module_folder
 
 
 class _Module(NamedTuple):

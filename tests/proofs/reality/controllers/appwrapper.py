@@ -2,14 +2,14 @@
 
 import json
 
-from tests.proofs.e2e.rig.api import Object
-from tests.proofs.e2e.rig.processes import free_port
 from tests.proofs.reality import programs
-from tests.proofs.reality.cluster import Cluster
 from tests.proofs.reality.controller import Controller, Kind, labelled
 from tests.proofs.reality.controllers.jobset import JOBSET
 from tests.proofs.reality.controllers.mpi import MPI
 from tests.proofs.reality.controllers.training_operator import TRAINING_OPERATOR
+from tests.proofs.rig.api import Object
+from tests.proofs.rig.cluster import Cluster
+from tests.proofs.rig.processes import free_port
 
 _NAMESPACE = "appwrapper-system"
 _WEBHOOK = 9443

@@ -1,9 +1,9 @@
 """Argo Rollouts, which has no webhooks."""
 
-from tests.proofs.e2e.rig.processes import free_port
 from tests.proofs.reality import programs
-from tests.proofs.reality.cluster import Cluster
 from tests.proofs.reality.controller import Controller, Kind
+from tests.proofs.rig.cluster import Cluster
+from tests.proofs.rig.processes import free_port
 
 
 def _start(cluster: Cluster) -> None:

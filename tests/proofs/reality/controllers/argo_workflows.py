@@ -1,8 +1,8 @@
 """Argo Workflows: no executor runs in the pods, and none is needed where no step has outputs."""
 
 from tests.proofs.reality import programs
-from tests.proofs.reality.cluster import Cluster
 from tests.proofs.reality.controller import Controller, Kind
+from tests.proofs.rig.cluster import Cluster
 
 _NAMESPACE = "argo"
 _PORT = 6060

@@ -1,7 +1,7 @@
 """Kubernetes' own workloads, by kube-controller-manager."""
 
-from tests.proofs.reality.cluster import Cluster
 from tests.proofs.reality.controller import Controller, Kind
+from tests.proofs.rig.cluster import Cluster
 
 
 def _start(_: Cluster) -> None:

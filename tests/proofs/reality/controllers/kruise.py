@@ -1,10 +1,10 @@
 """OpenKruise, without the daemon that it runs on nodes."""
 
-from tests.proofs.e2e.rig.api import Object, until
-from tests.proofs.e2e.rig.processes import free_port
 from tests.proofs.reality import programs
-from tests.proofs.reality.cluster import Cluster, documents
 from tests.proofs.reality.controller import Controller, Kind
+from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.cluster import Cluster, documents
+from tests.proofs.rig.processes import free_port
 
 _NAMESPACE = "kruise-system"
 _PATIENCE = 120.0

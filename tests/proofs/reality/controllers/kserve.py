@@ -2,11 +2,11 @@
 
 import json
 
-from tests.proofs.e2e.rig.api import Object
-from tests.proofs.e2e.rig.processes import free_port
 from tests.proofs.reality import programs
-from tests.proofs.reality.cluster import Cluster, documents
 from tests.proofs.reality.controller import Controller, Kind, labelled
+from tests.proofs.rig.api import Object
+from tests.proofs.rig.cluster import Cluster, documents
+from tests.proofs.rig.processes import free_port
 
 _NAMESPACE = "kserve"
 _RUNTIMES = ("sklearnserver", "huggingfaceserver")

@@ -1,11 +1,11 @@
 """KubeRay, with the webhook that its binary serves, and Ray's dashboard, which it asks about jobs and applications."""
 
-from tests.proofs.e2e.rig.api import Object
-from tests.proofs.e2e.rig.processes import free_port
 from tests.proofs.reality import programs
-from tests.proofs.reality.cluster import Cluster
 from tests.proofs.reality.controller import Controller, Kind
 from tests.proofs.reality.dashboard import Dashboard
+from tests.proofs.rig.api import Object
+from tests.proofs.rig.cluster import Cluster
+from tests.proofs.rig.processes import free_port
 
 _WEBHOOK = 9443
 _CLUSTERS = "/apis/ray.io/v1/rayclusters"

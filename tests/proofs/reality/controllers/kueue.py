@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 
-from tests.proofs.e2e.rig.processes import free_port
 from tests.proofs.reality import programs
-from tests.proofs.reality.cluster import Cluster
 from tests.proofs.reality.controller import Controller
 from tests.proofs.reality.controllers.appwrapper import APPWRAPPER
 from tests.proofs.reality.controllers.builtin import BUILTIN
@@ -14,8 +12,10 @@ from tests.proofs.reality.controllers.lws import LWS
 from tests.proofs.reality.controllers.mpi import MPI
 from tests.proofs.reality.controllers.trainer import TRAINER
 from tests.proofs.reality.controllers.training_operator import TRAINING_OPERATOR
-from tests.proofs.reality.kubelet import NODES
 from tests.proofs.reality.queueing import API, FLAVORS, WORKLOADS
+from tests.proofs.rig.cluster import Cluster
+from tests.proofs.rig.phase_kubelet import NODES
+from tests.proofs.rig.processes import free_port
 
 _NAMESPACE = "kueue-system"
 _CONVERTED = ("localqueues", "clusterqueues", "workloads", "cohorts", "multikueueclusters")

@@ -1,8 +1,8 @@
 """MPI Operator, which has no webhooks."""
 
 from tests.proofs.reality import programs
-from tests.proofs.reality.cluster import Cluster
 from tests.proofs.reality.controller import Controller, Kind, labelled
+from tests.proofs.rig.cluster import Cluster
 
 
 def _start(cluster: Cluster) -> None:

@@ -1,10 +1,10 @@
 """Kubeflow Trainer with its webhooks, above JobSet."""
 
-from tests.proofs.e2e.rig.processes import free_port
 from tests.proofs.reality import programs
-from tests.proofs.reality.cluster import Cluster, documents
 from tests.proofs.reality.controller import Controller, Kind, labelled
 from tests.proofs.reality.controllers.jobset import JOBSET
+from tests.proofs.rig.cluster import Cluster, documents
+from tests.proofs.rig.processes import free_port
 
 _RUNTIMES = ("torch_distributed", "deepspeed_distributed")
 _JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/jobsets"

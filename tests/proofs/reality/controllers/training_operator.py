@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from tests.proofs.e2e.rig.processes import free_port
 from tests.proofs.reality import programs
-from tests.proofs.reality.cluster import Cluster
 from tests.proofs.reality.controller import Controller, Kind, labelled
+from tests.proofs.rig.cluster import Cluster
+from tests.proofs.rig.processes import free_port
 
 _NAMESPACE = "kubeflow"
 _ROTATED = Path("/tmp/k8s-webhook-server/serving-certs/tls.crt")  # noqa: S108 - a constant of the operator

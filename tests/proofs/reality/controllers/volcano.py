@@ -2,12 +2,12 @@
 
 from contextlib import suppress
 
-from tests.proofs.e2e.rig.api import ApiError, Object, until
-from tests.proofs.e2e.rig.processes import free_port
 from tests.proofs.reality import programs
-from tests.proofs.reality.client import Watch
-from tests.proofs.reality.cluster import Cluster
 from tests.proofs.reality.controller import Controller, Kind, labelled
+from tests.proofs.rig.api import ApiError, Object, until
+from tests.proofs.rig.client import Watch
+from tests.proofs.rig.cluster import Cluster
+from tests.proofs.rig.processes import free_port
 
 _PODGROUPS = "/apis/scheduling.volcano.sh/v1beta1/podgroups"
 _JOBS = "/apis/batch.volcano.sh/v1alpha1/jobs"

@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.proofs.e2e.rig.toolchain import (
+from tests.proofs.rig.toolchain import (
     BuildError,
     build_package,
     go,

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.proofs.e2e.rig.binaries import metrics_server as metrics_server_binary
-from tests.proofs.e2e.rig.layout import MEMBERS, PULLED, Layout
+from tests.proofs.rig.binaries import metrics_server as metrics_server_binary
+from tests.proofs.rig.layout import PULLED, Layout
 
 ROLLING = ("deployment-controller", "replicaset-controller", "endpointslice-controller")
 """The controllers that run a Deployment behind a Service."""
@@ -57,7 +57,7 @@ def api_server(layout: Layout, name: str) -> list[str]:
         "endpoint-reconciler-type": "none",
         "v": 1,
     }
-    if name in MEMBERS:
+    if name != "karmada":
         flags["token-auth-file"] = layout.tokens
     return _command(layout, "kube-apiserver", flags)
 

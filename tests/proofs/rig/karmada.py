@@ -5,8 +5,8 @@ from pathlib import Path
 
 import yaml
 
-from tests.proofs.e2e.rig.api import Api, Object, until
-from tests.proofs.e2e.rig.layout import Layout
+from tests.proofs.rig.api import Api, Object, until
+from tests.proofs.rig.layout import Layout
 
 _CONVERTED = ("resourcebindings.work.karmada.io", "clusterresourcebindings.work.karmada.io")
 _NAMESPACES = ("karmada-system", "karmada-cluster")

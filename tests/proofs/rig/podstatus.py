@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from tests.proofs.e2e.rig.api import Object
+from tests.proofs.rig.api import Object
 
 PENDING, STARTED, RUNNING, SUCCEEDED, FAILED = "Pending", "Started", "Running", "Succeeded", "Failed"
 """The phases that a case can want: containers wait, run, run and are ready, have ended well, have ended badly."""

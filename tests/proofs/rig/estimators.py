@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
-from tests.proofs.e2e.rig import commands
-from tests.proofs.e2e.rig.api import Object, until
-from tests.proofs.e2e.rig.kubeconfig import administrator, kubeconfig
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.processes import free_port
+from tests.proofs.rig import commands
+from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.kubeconfig import administrator, kubeconfig
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.processes import free_port
 
 _SERVICE_PORT = 10352
 """The one by which the scheduler looks for all of them."""

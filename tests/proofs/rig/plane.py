@@ -1,22 +1,22 @@
-"""The control plane: etcd, the API servers, Karmada's components, and two members that it pushes to."""
+"""The control plane: etcd, the API servers, Karmada's components, and the members that it pushes to."""
 
 import ssl
 import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Self
 
-from tests.proofs.e2e.rig import commands, karmada
-from tests.proofs.e2e.rig.api import Api, Object, until
-from tests.proofs.e2e.rig.authority import Authority
-from tests.proofs.e2e.rig.layout import MEMBERS, TOKEN, Layout
-from tests.proofs.e2e.rig.ledger import requests_seen
-from tests.proofs.e2e.rig.processes import Processes
+from tests.proofs.rig import commands, karmada
+from tests.proofs.rig.api import Api, Object, until
+from tests.proofs.rig.authority import Authority
+from tests.proofs.rig.layout import MEMBERS, TOKEN, Layout
+from tests.proofs.rig.ledger import requests_seen
+from tests.proofs.rig.processes import Processes
 from tests.support.waiting import HANG
 
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
@@ -41,10 +41,10 @@ class ControlPlane:
     """The feature gates that Karmada's components run with."""
 
     @classmethod
-    def create(cls, folder: Path, binaries: Path) -> Self:
+    def create(cls, folder: Path, binaries: Path, members: Sequence[str] = MEMBERS) -> Self:
         """Lay out the files; nothing runs yet."""
         layout = Layout.create(folder, binaries)
-        servers = {name: layout.api(name) for name in ("karmada", *MEMBERS)}
+        servers = {name: layout.api(name) for name in ("karmada", *members)}
         return cls(layout, Processes(folder / "log"), servers.pop("karmada"), servers)
 
     @property
@@ -64,7 +64,7 @@ class ControlPlane:
             ("Karmada's types", self._install_types),
             ("the aggregated API server", self._start_aggregated),
             ("Karmada's components", self._start_components),
-            ("two members Ready", self._join_members),
+            ("the members Ready", self._join_members),
         ):
             step()
             say(f"+{time.monotonic() - begun:4.1f} s  {what}")

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.proofs.e2e.rig.processes import Processes, free_port
+from tests.proofs.rig.processes import Processes, free_port
 
 _CHUNK = 65536
 
@@ -28,9 +28,7 @@ class Service:
         """Start a Service without endpoints."""
         service = cls(free_port(), folder / "endpoints")
         service.file.write_text("", encoding="utf-8")
-        processes.start(
-            "service", sys.executable, "-m", "tests.proofs.e2e.rig.service", str(service.port), service.file
-        )
+        processes.start("service", sys.executable, "-m", "tests.proofs.rig.service", str(service.port), service.file)
         return service
 
     def add(self, port: int) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from tests.proofs.e2e.rig.api import Object
+from tests.proofs.rig.api import Object
 
 _PATIENCE = 60.0
 

@@ -14,16 +14,16 @@ from typing import Any
 
 import yaml
 
-from tests.proofs.e2e.rig import commands
-from tests.proofs.e2e.rig.api import Api, ApiError, Object, until
-from tests.proofs.e2e.rig.kubeconfig import administrator, certified, kubeconfig
-from tests.proofs.e2e.rig.kubelet import Kubelet, Pod
-from tests.proofs.e2e.rig.plane import ControlPlane
-from tests.proofs.e2e.rig.processes import free_port
-from tests.proofs.e2e.rig.service import Service
+from tests.proofs.rig import commands
+from tests.proofs.rig.api import Api, ApiError, Object, until
+from tests.proofs.rig.kubeconfig import administrator, certified, kubeconfig
+from tests.proofs.rig.kubelet import Kubelet, Pod
+from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.processes import free_port
+from tests.proofs.rig.service import Service
 
 NAMESPACE, NAME = "karmada-system", "karta-interpreter"
-_KUSTOMIZE = Path(__file__).parents[4] / "deploy" / "kustomize"
+_KUSTOMIZE = Path(__file__).parents[3] / "deploy" / "kustomize"
 _SETTINGS = "/etc/karta-interpreter"
 _SLICES = f"/apis/discovery.k8s.io/v1/namespaces/{NAMESPACE}/endpointslices"
 _USED = f"/apis/metrics.k8s.io/v1beta1/namespaces/{NAMESPACE}/pods"

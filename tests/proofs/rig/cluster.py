@@ -16,17 +16,16 @@ from typing import Any, Self
 
 import yaml
 
-from tests.proofs.e2e.rig import commands
-from tests.proofs.e2e.rig.api import Object, until
-from tests.proofs.e2e.rig.installation import install
-from tests.proofs.e2e.rig.interpreter import serve
-from tests.proofs.e2e.rig.kubeconfig import administrator, kubeconfig
-from tests.proofs.e2e.rig.layout import Layout
-from tests.proofs.e2e.rig.processes import Process, Processes, free_port
-from tests.proofs.reality.activity import Activity
-from tests.proofs.reality.client import Client, Watch
-from tests.proofs.reality.kubelet import Kubelet
-from tests.proofs.reality.ours import Ours
+from tests.proofs.rig import commands
+from tests.proofs.rig.activity import Activity
+from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.client import Client, Watch
+from tests.proofs.rig.installation import install
+from tests.proofs.rig.interpreter import Interpreter, serve
+from tests.proofs.rig.kubeconfig import administrator, kubeconfig
+from tests.proofs.rig.layout import Layout
+from tests.proofs.rig.phase_kubelet import Kubelet
+from tests.proofs.rig.processes import Process, Processes, free_port
 
 _MEMBER = "member1"
 _CONTROLLERS = (
@@ -41,13 +40,14 @@ _WRITERS = 4
 
 @dataclass
 class Cluster:
-    """A member and its control plane.
+    """A member and its control plane, with the files and the programs of the member in ``folder``.
 
     ``programs`` are the files of the controllers by name, ``crds`` what these have installed. ``listeners`` get the
     namespace and the phase whenever a case wants its pods in another one, for what controllers ask next to the server.
     """
 
     layout: Layout
+    folder: Path
     programs: Mapping[str, Path]
     processes: Processes
     karmada: Client
@@ -60,14 +60,20 @@ class Cluster:
 
     @classmethod
     def create(cls, folder: Path, binaries: Path, programs: Mapping[str, Path]) -> Self:
-        """Lay out the files; nothing runs yet."""
+        """Lay out the files of a control plane and its member; nothing runs yet."""
         layout = Layout.create(folder, binaries)
+        return cls.of(layout, _MEMBER, folder, programs)
+
+    @classmethod
+    def of(cls, layout: Layout, name: str, folder: Path, programs: Mapping[str, Path]) -> Self:
+        """Lay out the files of a member, for itself in ``folder``."""
+        (folder / "log").mkdir(parents=True, exist_ok=True)
         # The names that controllers look for in a folder of certificates.
         layout.authority.server("tls", "localhost")
         context = ssl.create_default_context(cafile=layout.authority.file)
         context.load_cert_chain(layout.pki / "admin.crt", layout.pki / "admin.key")
-        karmada, member = (Client(name, layout.ports[name], context) for name in ("karmada", _MEMBER))
-        cluster = cls(layout, programs, Processes(folder / "log"), karmada, member, Kubelet(member))
+        karmada, member = (Client(one, layout.ports[one], context) for one in ("karmada", name))
+        cluster = cls(layout, folder, programs, Processes(folder / "log"), karmada, member, Kubelet(member))
         user = administrator(layout.authority)
         cluster.kubeconfig.write_text(kubeconfig(member.port, layout.authority, user), encoding="utf-8")
         # Where controllers look for them that cannot be told.
@@ -75,10 +81,6 @@ class Cluster:
         served.mkdir(parents=True)
         (served / "serving-certs").symlink_to(layout.pki)
         return cluster
-
-    @property
-    def folder(self) -> Path:
-        return self.layout.folder
 
     @property
     def kubeconfig(self) -> Path:
@@ -102,19 +104,23 @@ class Cluster:
             self.processes.start(f"{api.name}-apiserver", *commands.api_server(self.layout, api.name))
         for api in (self.karmada, self.member):
             until(f"{api.name} is ready", api.ready, _PATIENCE)
+        self.start_member()
+
+    def start_member(self) -> None:
+        """Start Kubernetes' own controllers and the nodes."""
         manager = commands.kube_controller_manager(self.layout, self.kubeconfig, _CONTROLLERS)
         self.processes.start("kube-controller-manager", *manager)
         self.kubelet.start()
         self.watch("/api/v1/pods")
 
-    def serve(self) -> Ours:
+    def serve(self) -> Interpreter:
         """Install the product on karmada-apiserver and start its server."""
         config = self.folder / "interpreter.config"
         self.add_namespace("karmada-system")
         token = install(self.karmada)
         config.write_text(kubeconfig(self.karmada.port, self.layout.authority, {"token": token}), encoding="utf-8")
         address = ("localhost", free_port())
-        return Ours(serve(self.processes, "interpreter", address, None, "--cluster", "--kubeconfig", config))
+        return serve(self.processes, "interpreter", address, None, "--cluster", "--kubeconfig", config)
 
     def stop(self) -> None:
         """Stop every process that was started here."""
@@ -198,7 +204,8 @@ class Cluster:
         spec.pop("conversion", None)
         plural, versions = spec["names"]["plural"], [one["name"] for one in spec["versions"] if one["served"]]
         for api in (self.member, self.karmada):
-            api.request("POST", api.collection(thing), thing)
+            if api.find(thing) is None:  # karmada-apiserver has those of another member
+                api.request("POST", api.collection(thing), thing)
         for api in (self.member, self.karmada):
             for version in versions:
                 root = f"/apis/{spec['group']}/{version}"

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from tests.proofs.e2e.rig.api import Api
-from tests.proofs.e2e.rig.authority import Authority
-from tests.proofs.e2e.rig.kubeconfig import administrator, kubeconfig
-from tests.proofs.e2e.rig.processes import free_port
+from tests.proofs.rig.api import Api
+from tests.proofs.rig.authority import Authority
+from tests.proofs.rig.kubeconfig import administrator, kubeconfig
+from tests.proofs.rig.processes import free_port
 
 MEMBERS = ("member1", "member2")
 PULLED = "member3"
-"""The member in Pull mode, for the tests that start it."""
+"""The third member: in Pull mode, for the tests that start it."""
 TOKEN = "member-admin-token"  # noqa: S105 - of members that live for minutes on loopback
 
 _PORTS = (

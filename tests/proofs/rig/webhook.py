@@ -12,8 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from karta_interpreter.base.k8s.patch import diff
-from tests.proofs.e2e.rig.api import Object
-from tests.proofs.reality.cluster import Cluster
+from tests.proofs.rig.api import Object
+from tests.proofs.rig.cluster import Cluster
 
 Mutate = Callable[[Object], None]
 

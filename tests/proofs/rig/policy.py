@@ -1,6 +1,6 @@
 """The policies that the tests propagate workloads by."""
 
-from tests.proofs.e2e.rig.api import Object
+from tests.proofs.rig.api import Object
 
 _AFFINITY = {"clusterAffinity": {"clusterNames": ["member1", "member2"]}}
 

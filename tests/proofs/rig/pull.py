@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from tests.proofs.e2e.rig import commands, karmada
-from tests.proofs.e2e.rig.api import until
-from tests.proofs.e2e.rig.kubeconfig import administrator, kubeconfig
-from tests.proofs.e2e.rig.layout import PULLED
-from tests.proofs.e2e.rig.ledger import requests_seen
-from tests.proofs.e2e.rig.plane import ControlPlane, fetch
+from tests.proofs.rig import commands, karmada
+from tests.proofs.rig.api import until
+from tests.proofs.rig.kubeconfig import administrator, kubeconfig
+from tests.proofs.rig.layout import PULLED
+from tests.proofs.rig.ledger import requests_seen
+from tests.proofs.rig.plane import ControlPlane, fetch
 
 
 @contextmanager

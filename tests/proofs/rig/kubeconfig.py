@@ -5,8 +5,8 @@ from pathlib import Path
 
 import yaml
 
-from tests.proofs.e2e.rig.api import Object
-from tests.proofs.e2e.rig.authority import Authority
+from tests.proofs.rig.api import Object
+from tests.proofs.rig.authority import Authority
 
 
 def administrator(authority: Authority) -> Object:

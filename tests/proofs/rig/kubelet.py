@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.proofs.e2e.rig.api import Api, ApiError, Object
-from tests.proofs.e2e.rig.authority import Authority
-from tests.proofs.e2e.rig.interpreter import PROGRAM, Interpreter, start
-from tests.proofs.e2e.rig.nodes import add_node
-from tests.proofs.e2e.rig.processes import Process, Processes, free_port
-from tests.proofs.e2e.rig.usage import Container, Usage, telling
+from tests.proofs.rig.api import Api, ApiError, Object
+from tests.proofs.rig.authority import Authority
+from tests.proofs.rig.interpreter import PROGRAM, Interpreter, start
+from tests.proofs.rig.nodes import add_node
+from tests.proofs.rig.processes import Process, Processes, free_port
+from tests.proofs.rig.usage import Container, Usage, telling
 
 NODE = "host-node"
 _NODE: Object = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}

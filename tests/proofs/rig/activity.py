@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from tests.proofs.e2e.rig.api import Object
+from tests.proofs.rig.api import Object
 
 _CLOCKS = re.compile(
     r'"(?:resourceVersion|lastProbeTime|lastUpdateTime|lastReconcileTime|lastHeartbeatTime)": (?:"[^"]*"|\d+),?'

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tests.proofs.e2e.rig.api import Api, ApiError, Object
+from tests.proofs.rig.api import Api, ApiError, Object
 
 Changed = Callable[[Object, bool], None]
 """Gets an object, and whether it exists."""

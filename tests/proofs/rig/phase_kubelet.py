@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.client import HTTPException
 
-from tests.proofs.e2e.rig.api import Api, ApiError, Object
-from tests.proofs.e2e.rig.nodes import add_node
-from tests.proofs.reality.podstatus import ENDED, PENDING, pod_status
+from tests.proofs.rig.api import Api, ApiError, Object
+from tests.proofs.rig.nodes import add_node
+from tests.proofs.rig.podstatus import ENDED, PENDING, pod_status
 
 Wish = Callable[[Object], str]
 """The phase that a pod is to be in."""

@@ -1,13 +1,12 @@
-"""What a user installs on karmada-apiserver: our manifests and the Kartas of the catalogue."""
+"""What a user installs on karmada-apiserver: our manifests."""
 
 from pathlib import Path
 
 import yaml
 
-from tests.proofs.e2e.kinds import KINDS, Kind
-from tests.proofs.e2e.rig.api import Api, Object
+from tests.proofs.rig.api import Api, Object
 
-_PROJECT = Path(__file__).parents[4]
+_PROJECT = Path(__file__).parents[3]
 _CONTROL_PLANE = _PROJECT / "deploy" / "kustomize" / "control-plane"
 _NAMESPACE = "karmada-system"
 
@@ -22,25 +21,6 @@ def install(api: Api) -> str:
     request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 86400}}
     token: str = api.request("POST", account, request)["status"]["token"]
     return token
-
-
-def kartas() -> list[Object]:
-    """Return the Kartas of the catalogue for the kinds under test."""
-    return [_read(file) for file in karta_files()]
-
-
-def karta_of(kind: Kind) -> Object:
-    """Return the Karta of a kind."""
-    return _read(_karta_file(kind))
-
-
-def karta_files() -> list[Path]:
-    """Return the files that they are in."""
-    return sorted(map(_karta_file, KINDS))
-
-
-def _karta_file(kind: Kind) -> Path:
-    return _PROJECT / "kartas" / kind.api_version / kind.name / "karta.yaml"
 
 
 def admission(port: int) -> list[Object]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from tests.proofs.e2e.rig.api import Api, Object
+from tests.proofs.rig.api import Api, Object
 
 _ROOM = {"cpu": "64", "memory": "512Gi", "pods": "110", "nvidia.com/gpu": "8"}
 

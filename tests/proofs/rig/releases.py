@@ -15,7 +15,7 @@ import yaml
 from deploy.write_kustomize import tool
 from tests.support.waiting import HANG
 
-_ROOT = Path(__file__).parents[4]
+_ROOT = Path(__file__).parents[3]
 _DEPLOY = _ROOT / "deploy"
 _ORIGIN = "UPGRADE_FROM"
 

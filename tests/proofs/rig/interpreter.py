@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.proofs.e2e.rig.api import Object, until
-from tests.proofs.e2e.rig.processes import Process, Processes
+from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.processes import Process, Processes
 from tests.support.waiting import HANG
 
 _PAUSE = 0.05
