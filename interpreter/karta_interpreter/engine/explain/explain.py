@@ -18,10 +18,10 @@ from karta_interpreter.engine.explain.aggregation import aggregation_facts
 from karta_interpreter.engine.explain.dependencies import dependency_facts
 from karta_interpreter.engine.explain.explanation import Explanation, Fact, InterpreterLayer
 from karta_interpreter.engine.explain.missing import warnings_about
-from karta_interpreter.engine.explain.reading import about, annotation_field
+from karta_interpreter.engine.explain.reading import annotation_field
 from karta_interpreter.engine.explain.replicas import component_facts, replica_facts, revision_facts
 from karta_interpreter.engine.explain.retention import retention_facts
-from karta_interpreter.engine.explain.status import health_facts, status_facts
+from karta_interpreter.engine.explain.status import health_facts, mapping_facts, status_facts
 from karta_interpreter.engine.operations import (
     DEFAULT_OPTIONS,
     SLOTS,
@@ -179,19 +179,8 @@ def _reads(definition: Definition, operation: Operation) -> Iterator[Fact]:
         ):
             yield Fact("reads", f"annotation {name}", field=annotation_field(name), expression=written)
     if reads_karta and operation is Operation.INTERPRET_HEALTH and definition.annotations.health is None:
-        yield from _mappings(definition)
-
-
-def _mappings(definition: Definition) -> Iterator[Fact]:
-    for status, matchers in definition.status.mappings if definition.status else ():
-        for index, matcher in enumerate(matchers):
-            parts = [f'phase "{matcher.phase}"'] if matcher.phase else []
-            parts += [f"condition {each.type}={each.status or 'any'}" for each in matcher.conditions]
-            parts += [f'byExpression "{matcher.expected}"'] if matcher.expression else []
-            field = f"statusDefinition.statusMappings.{status.lower()}[{index}]"
-            note = f"{status}: {' and '.join(parts) or 'always'}"
-            yield about(definition, definition.root, field, matcher.expression, rule="reads", note=note)
-    yield Fact("reads", f"healthy: {', '.join(sorted(healthy_statuses(definition)))}")
+        yield from (fact for _, _, fact in mapping_facts(definition))
+        yield Fact("reads", f"healthy: {', '.join(sorted(healthy_statuses(definition)))}")
 
 
 # The layer that answers a call, and what Karmada would do before and after it. For each operation Karmada asks

@@ -1,6 +1,7 @@
 """Explains how an object's status matches the definition's mappings, and the resulting health."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from karta_interpreter.base.k8s.values import Object, Path, json_pointer
@@ -13,7 +14,6 @@ from karta_interpreter.engine.explain.reading import about, annotation_field, pl
 from karta_interpreter.engine.operations import Call, Options, Results
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses, is_stale
 from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, TEMPLATE_GENERATION
-from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.values import to_text
 
 _OBSERVED_GENERATION = ("status", "observedGeneration")
@@ -21,66 +21,64 @@ _GENERATIONS: tuple[Path, ...] = (("metadata", "generation"), _OBSERVED_GENERATI
 
 
 class _Requirement(NamedTuple):
-    """One requirement of a matcher: whether it holds, the value that was read (in words), and its place."""
+    """One requirement of a matcher in words, with what was read ("" for nothing) and its places."""
 
+    matcher: Matcher
+    text: str
     holds: bool
-    note: str
+    read: str
     places: tuple[Place, ...]
-    is_there: bool
-    is_condition: bool = False
+
+    def __str__(self) -> str:
+        return self.text if self.holds else f"{self.text}, read {self.read or 'nothing'}"
 
 
-class _Statuses:
-    """The input of the matchers with its places."""
+class _Reader(StatusReader):
+    """Reads the requirements of matchers one by one, with their places."""
 
     def __init__(self, root: Component, rules: StatusRules, obj: Object) -> None:
-        self._object, self._reader = obj, StatusReader(root, rules, obj)
-        self.holds = self._reader.holds
-        phases = readings(rules.phase, obj)
-        self._phase_places = phases[0].places if phases else ()
-        self._at = dict(self._condition_places(rules.conditions.query if rules.conditions else None))
-
-    def parts(self, matcher: Matcher) -> list[_Requirement]:
-        """Return each requirement of a matcher, judged by the matching itself."""
-        found = []
-        if matcher.phase:
-            holds, phase = self.holds(Matcher(phase=matcher.phase)), self._reader.phase
-            read = "" if holds else f', read "{phase}"' if phase else ", read none"
-            found.append(
-                _Requirement(holds, f'phase "{matcher.phase}"{read}', self._phase_places, is_there=bool(phase))
-            )
-        found += [self._condition(each) for each in matcher.conditions]
-        if matcher.expression is not None:
-            found.append(self._expression(matcher.expression, matcher))
-        return found
-
-    def _condition(self, expected: ConditionMatcher) -> _Requirement:
-        holds = self.holds(Matcher(conditions=(expected,)))
-        place, condition = self._at.get(expected.type, (None, None))
-        required = _condition_text(expected.type, expected.status, expected.reason)
-        if condition is None:
-            return _Requirement(holds, f"condition {required}, not there", (), is_there=False)
-        read = "" if holds else f", read {_condition_text(expected.type, condition.status, condition.reason)}"
-        return _Requirement(
-            holds, f"condition {required}{read}", (place,) if place else (), is_there=True, is_condition=True
-        )
-
-    def _expression(self, query: Query, matcher: Matcher) -> _Requirement:
-        holds = self.holds(Matcher(expression=query, expected=matcher.expected))
-        found = readings(query, self._object)
-        read = f'"{to_text(found[0].value)}"' if found else "no result"
-        note = f'byExpression "{matcher.expected}"' + ("" if holds else f", read {read}")
-        return _Requirement(holds, note, found[0].places if found else (), is_there=False)
-
-    def _condition_places(self, query: Query | None) -> Iterator[tuple[str | None, tuple[Place | None, Condition]]]:
-        places: list[Place | None] = []
-        for reading in readings(query, self._object):
-            at = reading.location.path if reading.location and reading.location.is_plain else None
-            count = len(reading.value or ())
-            places += [None if at is None else place_at((*at, index), self._object) for index in range(count)]
+        super().__init__(root, rules, obj)
+        self._phase = readings(rules.phase, obj)[:1]
+        paths = [
+            (*reading.location.path, index) if reading.location and reading.location.is_plain else None
+            for reading in readings(rules.conditions.query if rules.conditions else None, obj)
+            for index in range(len(reading.value or ()))
+        ]
         # In the order of the list. As in the matchers, the last of two conditions of one type is kept.
-        for place, condition in zip(places, self._reader.conditions, strict=True):
-            yield condition.type, (place, condition)
+        self._conditions_read = {
+            condition.type: (_condition_text(condition), () if path is None else (place_at(path, obj),))
+            for path, condition in zip(paths, self.conditions, strict=True)
+        }
+
+    def requirement(self, text: str, matcher: Matcher) -> _Requirement:
+        """Return the only requirement of a matcher, judged by the matching itself."""
+        outputs = self._phase if matcher.phase else readings(matcher.expression, self._obj)[:1]
+        read, places = "", outputs[0].places if outputs else ()
+        if matcher.conditions:
+            read, places = self._conditions_read.get(matcher.conditions[0].type, ("", ()))
+        elif outputs and (self.phase or not matcher.phase):
+            read = f'"{self.phase if matcher.phase else to_text(outputs[0].value)}"'
+        return _Requirement(matcher, text, self.holds(matcher), read, places)
+
+
+def mapping_facts(definition: Definition) -> Iterator[tuple[Status, Matcher, Fact]]:
+    """Yield each mapped status with a matcher and the fact that the matcher is read."""
+    for status, matchers in definition.status.mappings if definition.status else ():
+        for index, matcher in enumerate(matchers):
+            field = f"statusDefinition.statusMappings.{status.lower()}[{index}]"
+            note = f"{status}: {' and '.join(text for text, _ in _requirements(matcher)) or 'always'}"
+            fact = about(definition, definition.root, field, matcher.expression, rule="reads", note=note)
+            yield status, matcher, fact
+
+
+def _requirements(matcher: Matcher) -> Iterator[tuple[str, Matcher]]:
+    """Yield each requirement of a matcher in words, and as a matcher without the others."""
+    if matcher.phase:
+        yield f'phase "{matcher.phase}"', Matcher(phase=matcher.phase)
+    for condition in matcher.conditions:
+        yield f"condition {_condition_text(condition)}", Matcher(conditions=(condition,))
+    if matcher.expression is not None:
+        yield f'byExpression "{matcher.expected}"', replace(matcher, phase="", conditions=())
 
 
 def matcher_facts(definition: Definition, obj: Object) -> Iterator[Fact]:
@@ -88,42 +86,33 @@ def matcher_facts(definition: Definition, obj: Object) -> Iterator[Fact]:
     if definition.status is None:
         yield Fact("status", "the definition has no statusDefinition", str(Status.UNDEFINED))
         return
-    statuses = _Statuses(definition.root, definition.status, obj)
-    matched = match_status(definition, obj).matched
-    for status, matchers in definition.status.mappings:
-        for index, matcher in enumerate(matchers):
-            parts = statuses.parts(matcher)
-            holds = statuses.holds(matcher)
-            if not holds and not _is_near(parts, is_undefined=matched == (Status.UNDEFINED,)):
-                continue
-            yield about(
-                definition, definition.root, f"statusDefinition.statusMappings.{status.lower()}[{index}]",
-                matcher.expression, rule="matched" if holds else "nearly", value=str(status),
-                note=f"{status}: {' and '.join(part.note for part in parts) or 'always'}",
-                places=tuple(place for part in parts for place in part.places),
-            )  # fmt: skip
+    reader = _Reader(definition.root, definition.status, obj)
+    is_undefined = match_status(definition, obj).matched == (Status.UNDEFINED,)
+    for status, matcher, fact in mapping_facts(definition):
+        requirements = [reader.requirement(*requirement) for requirement in _requirements(matcher)]
+        holds = reader.holds(matcher)
+        if holds or _is_near(requirements, is_undefined=is_undefined):
+            note = f"{status}: {' and '.join(map(str, requirements)) or 'always'}"
+            places = tuple(place for requirement in requirements for place in requirement.places)
+            rule = "matched" if holds else "nearly"
+            yield replace(fact, rule=rule, value=str(status), note=note, places=places)
 
 
 def health_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
     """Yield how InterpretHealth finds its verdict."""
     obj, health = call.object, definition.annotations.health
-    stale = is_stale(definition, obj)
-    healthy = results.get("healthy")
-    generations = tuple(place_at(path, obj) for path in _GENERATIONS)
+    stale, healthy = is_stale(definition, obj), results.get("healthy")
     if stale:
         means = "it waits for its controller" if health is None else "which the annotation health makes unhealthy"
-        yield Fact("stale", f"the status is older than the object: {means}", places=generations)
-    if health is not None:
-        found = [] if stale else readings(health, obj)
-        note, places = (
-            ("the status is stale" if stale else "the annotation health decides"),
-            found[0].places if found else (),
-        )
-        field = annotation_field("health")
-        yield Fact("verdict", note, healthy, "/healthy", field=field, expression=health.text, places=places)
+        places = tuple(place_at(path, obj) for path in _GENERATIONS)
+        yield Fact("stale", f"the status is older than the object: {means}", places=places)
+    if health is None:
+        yield from matcher_facts(definition, obj)
+        yield _verdict(definition, match_status(definition, obj).matched, healthy=healthy, stale=stale)
         return
-    yield from matcher_facts(definition, obj)
-    yield _verdict(definition, match_status(definition, obj).matched, healthy=healthy, stale=stale)
+    note, outputs = ("the status is stale", []) if stale else ("the annotation health decides", readings(health, obj))
+    field, places = annotation_field("health"), outputs[0].places if outputs else ()
+    yield Fact("verdict", note, healthy, "/healthy", field=field, expression=health.text, places=places)
 
 
 def _verdict(definition: Definition, matched: tuple[Status, ...], *, healthy: bool | None, stale: bool) -> Fact:
@@ -155,17 +144,19 @@ def status_facts(definition: Definition, call: Call, _options: Options, results:
         yield Fact("status", note, field=annotation_field("aggregate"), places=(observed,))
 
 
-def _is_near(parts: list[_Requirement], *, is_undefined: bool) -> bool:
+def _is_near(requirements: Sequence[_Requirement], *, is_undefined: bool) -> bool:
     """Return whether only one requirement fails, and another value was read there.
 
     If the phase or an expression is the only requirement, another value is always read. That is worth a line only if
     nothing matches.
     """
-    failed = [part for part in parts if not part.holds]
-    if len(failed) != 1:
-        return False
-    return is_undefined or (failed[0].is_there and (failed[0].is_condition or len(parts) > 1))
+    failed = [requirement for requirement in requirements if not requirement.holds]
+    if len(failed) != 1 or is_undefined:
+        return len(failed) == 1
+    matcher = failed[0].matcher
+    return bool(failed[0].read) and bool(matcher.conditions or (matcher.phase and len(requirements) > 1))
 
 
-def _condition_text(name: str, status: str | None, reason: str | None) -> str:
-    return f"{name}={status or 'any'}{f' ({reason})' if reason else ''}"
+def _condition_text(condition: Condition | ConditionMatcher) -> str:
+    reason = f" ({condition.reason})" if condition.reason else ""
+    return f"{condition.type}={condition.status or 'any'}{reason}"
