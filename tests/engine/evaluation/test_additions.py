@@ -74,7 +74,7 @@ def test_added_containers_come_after_those_of_the_template(
     before = copy.deepcopy(obj)
     found = {pods.name: pods.template["spec"] for pods in pod_sets(definition, obj)}
     assert found == {"conductor": conductor, "first": section, "second": section}
-    assert [template["spec"] for _, template in pod_templates(definition, obj)] == list(found.values())
+    assert [template["spec"] for *_, template in pod_templates(definition, obj)] == list(found.values())
     assert obj == before
 
 
@@ -121,7 +121,7 @@ def test_added_containers_of_each_instance(orchestra: Raw, expression: str, prox
     definition, obj = adding(orchestra, f"section: '{expression}'"), {"spec": {"sections": sections, "extra": PROXY}}
     found = [pods.template["spec"]["containers"] for pods in pod_sets(definition, obj)]
     assert found == [[VIOLIN, *each] for each in added]
-    assert [template["spec"]["containers"] for _, template in pod_templates(definition, obj)] == found
+    assert [template["spec"]["containers"] for *_, template in pod_templates(definition, obj)] == found
 
 
 @pytest.mark.parametrize(
@@ -218,6 +218,7 @@ def test_templates_do_not_need_ids_or_counts(orchestra: Raw) -> None:
     definition = load_definition(orchestra)
     nameless = {"players": "many", "template": {"spec": {"containers": [VIOLIN]}}}
     obj = {"spec": {"sections": [nameless, nameless, {"template": None}]}}
-    assert list(pod_templates(definition, obj)) == [("section", nameless["template"])] * 2
+    found = [(component.name, position, template) for component, position, template in pod_templates(definition, obj)]
+    assert found == [("section", position, nameless["template"]) for position in (0, 1)]
     with pytest.raises(InterpretationError, match="an instance id is a string"):
         pod_sets(definition, obj)

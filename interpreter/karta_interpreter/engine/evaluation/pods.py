@@ -90,14 +90,17 @@ def total_replicas(definition: Definition, obj: Object) -> int:
     )
 
 
-def pod_templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:
-    """Yield every pod template and its component, whatever the ids and counts. Raises InterpretationError."""
+def pod_templates(definition: Definition, obj: Object) -> Iterator[tuple[Component, int, Object]]:
+    """Yield every pod template with its component and position, whatever the ids and counts.
+
+    Raises InterpretationError.
+    """
     for component in definition.components:
         if component.pods is not None:
             found = templates(component, component.pods, obj, positions(component, obj))
-            for template in with_added(definition, component, obj, found):
+            for position, template in enumerate(with_added(definition, component, obj, found)):
                 if template is not None:
-                    yield component.name, template
+                    yield component, position, template
 
 
 def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation, ...]:

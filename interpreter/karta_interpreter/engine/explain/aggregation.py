@@ -67,21 +67,17 @@ def _fields(
         for key, part in value.items():
             yield from _fields(definition, (*path, key), part, get(merged, (key,)), recorded)
     else:
-        given = tuple(_place(part.report, path, part.value) for part in parts if part.value is not None)
+        places = tuple(_place(part.report, path, part.value) for part in parts if part.value is not None)
         # If a value does not result from the clusters, it is required or from the template's present status.
         is_added = merged is None and definition.annotations.required_status.get(path) == value
-        note = (
-            _history(path, rule, is_added=is_added)
-            if value != merged
-            else f"rule {rule}"
-            if rule
-            else _rule(value, parts)
-        )
-        read = f" ({', '.join(f'{place.cluster} {_short(place.value)}' for place in given)})" if given else ""
+        note = _rule(value, parts) if rule is None else f"rule {rule}"
+        note = note if value == merged else _history(path, rule, is_added=is_added)
+        values = [place.value if isinstance(place.value, str | int | float) else "…" for place in places]
+        read = ", ".join(f"{place.cluster} {value}" for place, value in zip(places, values, strict=True))
         field = annotation_field("required-status") if is_added else annotation_field("aggregate") if rule else ""
         expression = f"{field_path(path)}: {rule}" if rule else ""
-        note = f"{field_path(path[1:])}: {note}{read}"
-        yield Fact("aggregated", note, value, _answer(path), field=field, expression=expression, places=given)
+        note = f"{field_path(path[1:])}: {note}{f' ({read})' if read else ''}"
+        yield Fact("aggregated", note, value, _answer(path), field=field, expression=expression, places=places)
 
 
 def _condition(path: tuple[str, ...], index: int, condition: Object, parts: Sequence[Part]) -> Fact:
@@ -121,12 +117,13 @@ def _rule(value: JSON, parts: Sequence[Part]) -> str:
     if len(parts) < 2:  # noqa: PLR2004 - one cluster
         return "of the one cluster that reports"
     whose = [part.report.cluster for part in parts if part.value == value]
-    if isinstance(value, bool):
-        return "true where it is in all"
-    if isinstance(value, int | float):
-        return "the sum"
-    if isinstance(value, dict | list):
-        return "merged"
+    match value:
+        case bool():
+            return "true where it is in all"
+        case int() | float():
+            return "the sum"
+        case dict() | list():
+            return "merged"
     if len(whose) == len(parts):
         return "the same in all"
     return f"the {'time' if is_time(value) else 'text'} of {', '.join(whose)}"
@@ -138,7 +135,3 @@ def _place(report: MemberReport, path: Path, value: JSON) -> Place:
 
 def _answer(path: Path) -> str:
     return f"/aggregatedStatus{json_pointer(path)}"
-
-
-def _short(value: JSON) -> str:
-    return str(value) if isinstance(value, str | int | float) else "…"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
@@ -13,7 +14,6 @@ from karta_interpreter.definitions.karta.definition import Definition, Fragments
 from karta_interpreter.engine.evaluation.pods import pod_templates
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import (
-    Reading,
     annotation_field,
     field_of,
     place_at,
@@ -63,21 +63,13 @@ def _extra(definition: Definition, obj: Object, found: Object, title: str, answe
 
 def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, Object, Path | None]]:
     """Yield each pod template with its name, its field, and its place in the object (None without one)."""
-    # Templates come without places, in the order of the expression's outputs. Templates without pods are in neither
-    # list.
-    waiting: dict[str, Iterator[Reading]] = {}
-    for name, template in pod_templates(definition, obj):
-        component = next(each for each in definition.leaves if each.name == name)
-        pods, (field, query) = component.pods, next(iter(pod_queries(component).items()))
-        if name not in waiting:
-            found = [] if isinstance(pods, Fragments) else readings(query, obj)
-            objects = (each for each in found if isinstance(each.value, dict))
-            is_spec = isinstance(pods, PodSpec)
-            waiting[name] = iter([each for each in objects if is_spec or each.value.get("spec") is not None])
-        reading = next(waiting[name], None)
-        at = None if reading is None else reading.location
-        where = field_of(definition, component, field)
-        yield f"pods of {name}", where, template, at and (at.path[:-1] if isinstance(pods, PodSpec) else at.path)
+    read = cache(lambda query: readings(query, obj))
+    for component, position, template in pod_templates(definition, obj):
+        field, query = next(iter(pod_queries(component).items()))
+        outputs = [] if isinstance(component.pods, Fragments) else read(query)[position : position + 1]
+        paths = [output.location.path for output in outputs if output.location]
+        path = next((path[:-1] if isinstance(component.pods, PodSpec) else path for path in paths), None)
+        yield f"pods of {component.name}", field_of(definition, component, field), template, path
     for more in definition.annotations.dependencies:
         for reading in readings(more.templates, obj) if isinstance(more, ExtraPodTemplates) else ():
             if isinstance(reading.value, dict):

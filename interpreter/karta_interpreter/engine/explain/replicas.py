@@ -8,15 +8,15 @@ from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.requirements import pod_requirements
 from karta_interpreter.base.k8s.values import JSON, Object, Path, json_pointer
-from karta_interpreter.definitions.karta.definition import Component, Definition, Fragments, PodSpec
+from karta_interpreter.definitions.karta.definition import Definition, Fragments, PodSpec
 from karta_interpreter.engine.evaluation.evaluation import instance_ids
-from karta_interpreter.engine.evaluation.pods import PodSet, ScaleLocation, pod_sets, scale_locations
+from karta_interpreter.engine.evaluation.pods import PodSet, pod_sets, scale_locations
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import Reading, about, annotation_field, place_at, pod_queries, readings
 from karta_interpreter.engine.operations import Call, Options, Results
 from karta_interpreter.engine.operations.apportion import ScaleTarget, scale_targets
 from karta_interpreter.engine.operations.revise_replica import elastic_pod_sets
-from karta_interpreter.languages.jq import Location, Query
+from karta_interpreter.languages.jq import Query
 
 _AMOUNTS = (("requests", ""), ("limits", ", the limit in place of a request that is not set"))
 
@@ -67,26 +67,24 @@ def revision_facts(definition: Definition, call: Call, _options: Options, result
 
 
 def _written(view: "_View", call: Call, targets: Sequence[ScaleTarget], revised: Object) -> Iterator[Fact]:
-    after = {(each.component, each.instance): each.replicas for each in pod_sets(view.definition, revised)}
+    after = {(pods.component, pods.instance): pods.replicas for pods in pod_sets(view.definition, revised)}
     for scale in (scale for target in targets for scale in target.scales):
-        pods = scale.pod_set
-        for field, query, location in _locations(view.component(pods.component), scale):
+        pods, component = scale.pod_set, scale.places.component
+        for field, query, location in (
+            ("replicasPath", component.replicas, scale.replicas),
+            ("minReplicasPath", component.min_replicas, scale.minimum),
+            ("maxReplicasPath", component.max_replicas, scale.maximum),
+        ):
             if location is None or get(revised, location.path) == get(call.object, location.path):
                 continue
-            before, got = place_at(location.path, call.object), after.get((pods.component, pods.instance), 0)
+            before = place_at(location.path, call.object)
+            note = f"{pods.name} gets {count(after.get((pods.component, pods.instance), 0), 'pod')}"
             yield view.fact(
-                pods, field, query, rule="written", note=f"{pods.name} gets {count(got, 'pod')}",
-                value=get(revised, location.path), answer=f"/revised{before.pointer}", places=(before,),
-                writes=(before.pointer,),
+                pods, f"scaleDefinition.{field}", query, rule="written", note=note, value=get(revised, location.path),
+                answer=f"/revised{before.pointer}", places=(before,), writes=(before.pointer,),
             )  # fmt: skip
     if revised is call.object:
         yield Fact("unchanged", f"the object has {call.replicas} pods already")
-
-
-def _locations(component: Component, scale: ScaleLocation) -> Iterator[tuple[str, Query | None, Location | None]]:
-    yield "scaleDefinition.replicasPath", component.replicas, scale.replicas
-    yield "scaleDefinition.minReplicasPath", component.min_replicas, scale.minimum
-    yield "scaleDefinition.maxReplicasPath", component.max_replicas, scale.maximum
 
 
 def _why_elastic(definition: Definition, number: int, pods: PodSet, *, is_elastic: bool, moves: bool) -> str:

@@ -56,8 +56,8 @@ def dependency_reads(definition: Definition, projection: Projection) -> None:
 
 def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:
     """Yield pod templates, each with its name in messages."""
-    for component, template in pod_templates(definition, obj):
-        yield f"pod template of {component}", template
+    for component, _, template in pod_templates(definition, obj):
+        yield f"pod template of {component.name}", template
     for more in definition.annotations.dependencies:
         if isinstance(more, ExtraPodTemplates):
             for template in filter(None, more.templates.evaluate(obj)):
