@@ -8,7 +8,7 @@ import yaml
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.cli.catalogue import children_text, component_facts
 from karta_interpreter.definitions.sources.files import load_catalogue
-from karta_interpreter.webhook.registration.description import describe, gate_text, summarize
+from karta_interpreter.engine.registered.description import describe, gate_text, summarize
 
 DOCS = Path(__file__).parents[1]
 FOLDER = DOCS / "catalogue"

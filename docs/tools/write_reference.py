@@ -17,8 +17,8 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.languages.lua.script import Script, Scripts
-from karta_interpreter.webhook.server.fights import Fight
-from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.answering.fights import Fight
+from karta_interpreter.webhook.process.metrics import Metrics
 
 DOCS = Path(__file__).parents[1]
 WRITTEN_BY = "<!-- written by docs/tools/write_reference.py -->"

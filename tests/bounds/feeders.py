@@ -22,30 +22,31 @@ from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.languages.jq.compiled.regex import compile_pattern, test
 from karta_interpreter.web.types_api.access import ClusterAccess
 from karta_interpreter.web.types_api.edge import ClientLimits
-from karta_interpreter.webhook import admission
-from karta_interpreter.webhook.server import call_log, log, server
-from karta_interpreter.webhook.server.bodies import Bodies
-from karta_interpreter.webhook.server.load import Load
-from karta_interpreter.webhook.server.pending_call import Answer, PendingCall
-from karta_interpreter.webhook.server.recorder import Recorder
-from karta_interpreter.webhook.server.shadow import Shadow
-from karta_interpreter.webhook.server.web_process import message
+from karta_interpreter.web.web_process import message
+from karta_interpreter.webhook import admission, log
+from karta_interpreter.webhook.answering import call_log
+from karta_interpreter.webhook.answering.load import Load
+from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
+from karta_interpreter.webhook.answering.recorder import Recorder
+from karta_interpreter.webhook.answering.shadow import Shadow
+from karta_interpreter.webhook.http.bodies import Bodies
+from karta_interpreter.webhook.process import server
 from karta_interpreter.webhook.wire import Request, encode_failure, redaction
 from tests.bounds.feeding import FEEDERS, TEXT, Fed, feeder
-from tests.webhook.server.answered import answered
-from tests.webhook.server.process import KARTAS
+from tests.webhook.answering.answered import answered
+from tests.webhook.process.process import KARTAS
 
 __all__ = ["FEEDERS"]
 
 
-@feeder("log lines that wait", "webhook.server.log:_MOST_WAITING", small=20)
+@feeder("log lines that wait", "webhook.log:_MOST_WAITING", small=20)
 def _log_lines(_: int) -> Iterator[Fed]:
     with mock.patch.object(log, "_LogWriter"):
         lines = log._Lines(str)
     yield Fed(lines.enqueue, lines.queue.qsize, lambda: lines.dropped)
 
 
-@feeder("broken definitions of one source that the log names", "webhook.server.server:_MOST_LOGGED", small=5)
+@feeder("broken definitions of one source that the log names", "webhook.process.server:_MOST_LOGGED", small=5)
 def _quarantined(_: int) -> Iterator[Fed]:
     broken: list[Quarantined] = []
     lines = Counter[str]()
@@ -83,7 +84,7 @@ class _Sender:
         pass
 
 
-@feeder("bodies that have come and are not answered", "webhook.server.bodies:_MOST", small=10 * TEXT, unit=TEXT)
+@feeder("bodies that have come and are not answered", "webhook.http.bodies:_MOST", small=10 * TEXT, unit=TEXT)
 def _bodies(bound: int) -> Iterator[Fed]:
     bodies, kept = Bodies(bound), list[bytes]()
     rejected = 0
@@ -98,7 +99,7 @@ def _bodies(bound: int) -> Iterator[Fed]:
     yield Fed(push, lambda: bodies._total, lambda: rejected)
 
 
-@feeder("kinds of failed calls that the log counts", "webhook.server.call_log:_MOST", small=40)
+@feeder("kinds of failed calls that the log counts", "webhook.answering.call_log:_MOST", small=40)
 def _failed_calls(_: int) -> Iterator[Fed]:
     calls = call_log.CallLog()
     answer = Answer(b"", 422, "", 0.0, is_inline=True)
@@ -116,7 +117,7 @@ def _failed_calls(_: int) -> Iterator[Fed]:
 
 @feeder(
     "definitions of all files together, by the memory that each process needs for them",
-    "webhook.server.server:_MOST_DEFINITIONS",
+    "webhook.process.server:_MOST_DEFINITIONS",
     small=8 * 3 * TEXT,
     unit=3 * TEXT,
 )
@@ -169,7 +170,7 @@ def _recorded_texts(bound: int) -> Iterator[Fed]:
     yield Fed(push, held)
 
 
-@feeder("calls that wait to be recorded", "webhook.server.recorder:MOST_WAITING", small=10 * TEXT, unit=TEXT)
+@feeder("calls that wait to be recorded", "webhook.answering.recorder:MOST_WAITING", small=10 * TEXT, unit=TEXT)
 def _recorded(_: int) -> Iterator[Fed]:
     outcomes = Counter[str]()
     recorder = Recorder(Path(), 2**20, DEFAULT_OPTIONS, lambda outcome: outcomes.update([outcome]))
@@ -203,14 +204,14 @@ class _Plain:
         return b""
 
 
-@feeder("calls that wait for a shadow", "webhook.server.shadow:MOST_WAITING", small=8)
+@feeder("calls that wait for a shadow", "webhook.answering.shadow:MOST_WAITING", small=8)
 def _shadowed(bound: int) -> Iterator[Fed]:
     shadow = Shadow(Path(), 1.0, DEFAULT_OPTIONS, lambda *_: None)
     shadow._queue.maxsize = bound
     yield Fed(lambda text: shadow.see(*answered(text.encode(), b"{}")), shadow._queue.qsize)
 
 
-@feeder("answers of a shadow that the console shows", "webhook.server.server:_MOST_SHOWN", small=5)
+@feeder("answers of a shadow that the console shows", "webhook.process.server:_MOST_SHOWN", small=5)
 def _shown(bound: int) -> Iterator[Fed]:
     shown = deque[Any](maxlen=bound)
     shadow = Shadow(Path(), 1.0, DEFAULT_OPTIONS, lambda *_: None, shown)
@@ -226,7 +227,7 @@ def _shown(bound: int) -> Iterator[Fed]:
     yield Fed(push, lambda: len(shown))
 
 
-@feeder("a message between the two processes", "webhook.server.web_process:MOST_BYTES", small=80_000, unit=1000)
+@feeder("a message between the two processes", "web.web_process:MOST_BYTES", small=80_000, unit=1000)
 def _channel_messages(_: int) -> Iterator[Fed]:
     parts, part = list[str](), "x" * 980
     sizes, refused = [0], Counter[str]()

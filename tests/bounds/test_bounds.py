@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.process.metrics import Metrics
 from tests.bounds import feeders
 from tests.bounds.feeding import TEXT, Fed, growth
 from tests.proofs.audit.__main__ import ATTACKS

@@ -18,8 +18,8 @@ from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from karta_interpreter.engine.evaluation.status import match_status
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.engine.registered.operations import operations_for
 from karta_interpreter.engine.suites.suite import Case
-from karta_interpreter.webhook.registration import operations_for
 from tests.catalogue.entries import answers, applies, has_pods
 from tests.catalogue.knowledge import knowing
 

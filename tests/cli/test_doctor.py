@@ -28,7 +28,7 @@ from tests.webhook.doctor.karmada import (
     resources,
     rule,
 )
-from tests.webhook.server.process import Process, running
+from tests.webhook.process.process import Process, running
 
 Run = Callable[..., Result]
 

@@ -13,7 +13,7 @@ from karta_interpreter.cli import replay_calls
 from karta_interpreter.definitions.sources.files import DefinitionFile
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
-from karta_interpreter.webhook.server.calls import Calls
+from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.wire.recording import head, line
 from tests.support.waiting import HANG
 

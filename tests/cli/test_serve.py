@@ -6,7 +6,7 @@ import pytest
 from click.testing import Result
 
 from karta_interpreter.cli import serve
-from karta_interpreter.webhook.server import Settings
+from karta_interpreter.webhook.settings import Settings
 
 Run = Callable[..., Result]
 

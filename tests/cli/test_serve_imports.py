@@ -5,14 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.webhook.server.pairs import chain_pem, key_pem, new_key
+from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 
 PROGRAM = """
 import asyncio, json, sys
 from pathlib import Path
 from karta_interpreter.cli import serve
-from karta_interpreter.webhook.server.server import Server
-from karta_interpreter.webhook.server.settings import Settings
+from karta_interpreter.webhook.process.server import Server
+from karta_interpreter.webhook.settings import Settings
 
 async def main():
     async with Server(Settings(port=0)):
@@ -58,5 +58,5 @@ def test_a_server_imports_what_it_needs(tmp_path: Path) -> None:
         files[name] = str(tmp_path / name)
     modules = imported(files)
 
-    assert {"aiohttp", "karta_interpreter.webhook.server"} <= modules
+    assert {"aiohttp", "karta_interpreter.webhook.process.server"} <= modules
     assert modules.isdisjoint(FOR_NOBODY | FOR_SOME), modules & (FOR_NOBODY | FOR_SOME).keys()

@@ -21,7 +21,7 @@ from typing import IO, TextIO
 import pytest
 
 from tests.support.waiting import HANG
-from tests.webhook.server.forked import forked
+from tests.webhook.process.forked import forked
 
 Stderr = AbstractContextManager[int]
 

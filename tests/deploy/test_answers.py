@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.webhook.server.tls import SelfSignedCertificates
+from karta_interpreter.webhook.http.tls import SelfSignedCertificates
 from tests.deploy.rendered import DEPLOY, ROOT
 from tests.support.waiting import HANG
-from tests.webhook.server.process import Process, running
+from tests.webhook.process.process import Process, running
 
 PROGRAM = DEPLOY / "helm" / "karta-interpreter" / "files" / "answers.py"
 

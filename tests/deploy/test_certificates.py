@@ -3,7 +3,7 @@
 import pytest
 
 from deploy.write_kustomize import template
-from karta_interpreter.webhook.server import Settings
+from karta_interpreter.webhook.settings import Settings
 from tests.deploy import rendered
 from tests.deploy.rendered import Resource
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from karta_interpreter.webhook.registration import NAME
+from karta_interpreter.webhook.registration.configuration import NAME
 from tests.deploy import rendered
 from tests.deploy.rendered import Resource
 

@@ -10,8 +10,8 @@ import pytest
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.budget import Budget
-from karta_interpreter.webhook.server.fights import Fight
-from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.answering.fights import Fight
+from karta_interpreter.webhook.process.metrics import Metrics
 from tests.deploy import rendered
 from tests.deploy.rendered import DEPLOY, ROOT, committed
 
@@ -97,7 +97,7 @@ def test_queries_ask_for_series_and_labels_that_there_are(query: str) -> None:
 @pytest.mark.parametrize("query", QUERIES)
 def test_queries_name_outcomes_and_states_that_there_are(query: str) -> None:
     outcomes = {value for text in re.findall(r'outcome=?[!~]?=?"([^"]*)"', query) for value in text.split("|")}
-    modules = (file.read_text() for file in (ROOT / "interpreter/karta_interpreter/webhook/server").glob("*.py"))
+    modules = (file.read_text() for file in (ROOT / "interpreter/karta_interpreter/webhook").rglob("*.py"))
     (counted,) = (line for text in modules for line in re.findall(r"^_OUTCOMES\b.* = (.*)$", text, re.MULTILINE))
     assert outcomes <= {*re.findall(r'"(\w+)"', counted), "error"}
     assert set(re.findall(r'state="(\w+)"', query)) <= {"served", "quarantined"}

@@ -13,6 +13,7 @@ from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.base.k8s.edit import set_value
 from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.base.k8s.values import Path, parts_of
+from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation, Annotations, NotExported
 from karta_interpreter.definitions.karta.annotations import WHOLE, annotation_path
 from karta_interpreter.definitions.karta.definition import Definition
@@ -23,7 +24,6 @@ from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation
 from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.export import customization
 from karta_interpreter.export.customization import script_of
-from karta_interpreter.languages.lua.operation import SLOTS
 from karta_interpreter.languages.lua.script import Script
 from karta_interpreter.webhook.wire import Request, encode_results
 from tests.catalogue.entries import entries

@@ -2,7 +2,7 @@
 
 To start Python and to import takes longer than such a command runs. A forked command has its own arguments,
 environment, folder and open files. Tests of how a program starts or ends use a real one; servers that get signals are
-forked by `tests.webhook.server.forked`.
+forked by `tests.webhook.process.forked`.
 """
 
 import contextlib

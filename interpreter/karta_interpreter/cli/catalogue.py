@@ -12,7 +12,7 @@ from karta_interpreter.cli.definitions import Sources, chosen, definitions_named
 from karta_interpreter.cli.options import complete_kinds, output
 from karta_interpreter.cli.render import table, to_json, written
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
-from karta_interpreter.webhook.registration.description import describe, gate_text, summarize
+from karta_interpreter.engine.registered.description import describe, gate_text, summarize
 
 
 @click.group("catalogue")

@@ -35,14 +35,14 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 from karta_interpreter.definitions.sources.snapshot import Selection
 from karta_interpreter.engine.operations import SLOTS, Operation
+from karta_interpreter.engine.registered.operations import operations_for, served_kinds
 from karta_interpreter.engine.suites.suite import Case, find_suites, home_of, load_suite, scan_suite
 from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
 from karta_interpreter.export.customization import Exported, customization
 from karta_interpreter.export.flux_health import flux_health
 from karta_interpreter.export.gitops import ARGO_CD, FLUX, Check, Tool, by_kind
 from karta_interpreter.export.karmada_thirdparty import folder_of, third_party
-from karta_interpreter.webhook.registration import NAME, Endpoint, left_out, served_kinds, webhook_configuration
-from karta_interpreter.webhook.registration.operations import operations_for
+from karta_interpreter.webhook.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
 
 _NO_SCRIPT = "the exported customization has no script for it"
 _UNSAFE = "Karmada would write counts that it cannot read, as that script cannot be exported"

@@ -29,7 +29,7 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.file_scan import list_files
 from karta_interpreter.definitions.sources.files import decode
 from karta_interpreter.engine.operations import StatusItem
-from karta_interpreter.webhook.registration.operations import CRD
+from karta_interpreter.engine.registered.operations import CRD
 
 STDIN = "-"
 _Read = TypeVar("_Read")

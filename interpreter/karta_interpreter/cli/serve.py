@@ -34,9 +34,10 @@ from karta_interpreter.cli.render import findings_text, one_line, table
 from karta_interpreter.definitions.karta.schema import karta_api_group
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.webhook.server import Settings, Started, run
-from karta_interpreter.webhook.server.log import flush_log, has_terminal, log, print_text
-from karta_interpreter.webhook.server.server import Extension
+from karta_interpreter.webhook.log import flush_log, has_terminal, log, print_text
+from karta_interpreter.webhook.process.server import Extension, Started
+from karta_interpreter.webhook.process.signals import run
+from karta_interpreter.webhook.settings import Settings
 from karta_interpreter.webhook.wire.request import context_of
 
 _MOST_ROWS = (
@@ -204,7 +205,7 @@ def serve(**settings: object) -> None:
 def _extensions(settings: Settings) -> Iterator[Extension]:
     if settings.types_api or settings.console_port is not None:
         # Imported only with their settings: other servers need none of it.
-        from karta_interpreter.webhook.server.web_process import web_process  # noqa: PLC0415 - see above
+        from karta_interpreter.web.web_process import web_process  # noqa: PLC0415 - see above
 
         yield partial(web_process, module="karta_interpreter.web.web_server")
 

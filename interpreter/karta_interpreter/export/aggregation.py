@@ -12,9 +12,9 @@ from karta_interpreter.definitions.karta.status_rules import FAILING, TRANSITION
 from karta_interpreter.engine.evaluation.status import status_match_reads
 from karta_interpreter.engine.operations.aggregate.member_status import STATUSES_WORST_FIRST
 from karta_interpreter.engine.operations.aggregate.merge import UNTIL_THE_END
+from karta_interpreter.export.interpretation import matched_status
 from karta_interpreter.export.lua import key_text, quoted
 from karta_interpreter.export.paths import plain_path
-from karta_interpreter.export.questions import matched_status
 from karta_interpreter.export.script import OperationScript, lua_value
 
 _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {

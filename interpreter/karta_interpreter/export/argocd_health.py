@@ -13,9 +13,9 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.model import ConditionMatcher
 from karta_interpreter.definitions.karta.status_rules import FAILING, ConditionsRule, Status, StatusRules
 from karta_interpreter.export.gitops import checks_by_version
+from karta_interpreter.export.interpretation import matched_status
 from karta_interpreter.export.library import words_of
 from karta_interpreter.export.lua import quoted
-from karta_interpreter.export.questions import matched_status
 from karta_interpreter.export.script import OperationScript, lua_value
 
 _SUSPENDED = (Status.SUSPENDED, Status.SUSPENDING)

@@ -9,14 +9,14 @@ from typing import Final, NamedTuple
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, by_operation
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, NotExported
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.export import aggregation, questions, retention, revision
+from karta_interpreter.export import aggregation, interpretation, retention, revision
 from karta_interpreter.export.comments import Comment, comments_of, document_of
 from karta_interpreter.export.script import LARGEST, OperationScript, check_size
 from karta_interpreter.languages.lua.customization import KIND
-from karta_interpreter.languages.lua.operation import OWN_FUNCTIONS, SLOTS, by_operation
 
 
 class ScriptWriter(NamedTuple):
@@ -30,14 +30,14 @@ class ScriptWriter(NamedTuple):
 
 
 _WRITERS: Final = by_operation(
-    interpret_replica=ScriptWriter(questions.replica),
-    interpret_component=ScriptWriter(questions.component),
+    interpret_replica=ScriptWriter(interpretation.replica),
+    interpret_component=ScriptWriter(interpretation.component),
     revise_replica=ScriptWriter(revision.revise, traces=True),
     retain=ScriptWriter(retention.retain, traces=True),
     aggregate_status=ScriptWriter(aggregation.aggregate),
-    interpret_status=ScriptWriter(questions.status),
-    interpret_health=ScriptWriter(questions.health),
-    interpret_dependency=ScriptWriter(questions.dependency),
+    interpret_status=ScriptWriter(interpretation.status),
+    interpret_health=ScriptWriter(interpretation.health),
+    interpret_dependency=ScriptWriter(interpretation.dependency),
 )
 
 

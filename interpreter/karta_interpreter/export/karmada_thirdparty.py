@@ -9,11 +9,11 @@ from typing import NamedTuple
 from karta_interpreter.base.errors import ExportError, InterpretationError
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
+from karta_interpreter.base.karmada import CHANGED, LIVE
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import SLOTS, Operation, interpret
 from karta_interpreter.engine.suites.comparison import EXCLUDE, differences
 from karta_interpreter.engine.suites.suite import Case
-from karta_interpreter.languages.lua.operation import CHANGED, LIVE
 from karta_interpreter.languages.lua.script import Script, Scripts
 
 

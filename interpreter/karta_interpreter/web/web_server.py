@@ -1,6 +1,6 @@
 """The process of a server's types API and console: a second server, with the same definitions, next to the webhook.
 
-The webhook starts it (`karta_interpreter.webhook.server.web_process`), with its end of a channel and the settings as
+The webhook starts it (`karta_interpreter.web.web_process`), with its end of a channel and the settings as
 arguments. It ends when the channel does. It registers nothing and writes no status.
 """
 
@@ -27,16 +27,15 @@ from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.web.console.application import ConsoleSources, listening
 from karta_interpreter.web.types_api.api import serve_types
+from karta_interpreter.web.web_process import BEAT_SECONDS, WebChannel, message
 from karta_interpreter.web.webhook import LastHour, Webhook
-from karta_interpreter.webhook.server.bodies import keep_memory_trimmed
-from karta_interpreter.webhook.server.listener import release_memory
-from karta_interpreter.webhook.server.log import configure_log, flush_log, open_standard_files
-from karta_interpreter.webhook.server.metrics import Metrics
-from karta_interpreter.webhook.server.process import event_loop, settle_garbage
-from karta_interpreter.webhook.server.server import store_of
-from karta_interpreter.webhook.server.settings import Settings
-from karta_interpreter.webhook.server.tls import Tls
-from karta_interpreter.webhook.server.web_process import BEAT_SECONDS, WebChannel, message
+from karta_interpreter.webhook.http.bodies import keep_memory_trimmed
+from karta_interpreter.webhook.http.listener import release_memory
+from karta_interpreter.webhook.http.tls import Tls
+from karta_interpreter.webhook.log import configure_log, flush_log, open_standard_files
+from karta_interpreter.webhook.process.server import store_of
+from karta_interpreter.webhook.process.signals import event_loop, settle_garbage
+from karta_interpreter.webhook.settings import Settings
 
 _CERTIFICATE_SECONDS = 0.5
 
@@ -88,7 +87,7 @@ async def _open(settings: Settings, webhook: Webhook, opened: AsyncExitStack) ->
     await asyncio.to_thread(store.load)
     await webhook.met.wait()
     if webhook.state.certificate:
-        tls = Tls(webhook, Metrics(), lambda: None)
+        tls = Tls(webhook)
         _keep(opened, tls.run(_CERTIFICATE_SECONDS))
     urls: dict[str, str] = {}
     ports: dict[str, object] = {}

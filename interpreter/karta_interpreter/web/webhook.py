@@ -13,9 +13,9 @@ from pydantic import TypeAdapter
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.webhook.server.certificate import Certificate, CertificateSource
-from karta_interpreter.webhook.server.metrics import BOUNDS, AnswerCounts
-from karta_interpreter.webhook.server.web_process import State, WebChannel, message
+from karta_interpreter.web.web_process import State, WebChannel, message
+from karta_interpreter.webhook.http.certificate import Certificate, CertificateSource
+from karta_interpreter.webhook.process.metrics import BOUNDS, AnswerCounts
 
 
 class Webhook(CertificateSource):
@@ -60,7 +60,7 @@ class Webhook(CertificateSource):
             self.stopping.set()
 
     async def ask(self, what: str, *about: Any) -> Any:  # noqa: ANN401 - JSON
-        """Return the answer to a question (`karta_interpreter.webhook.server.web_process.WebProcess`).
+        """Return the answer to a question (`karta_interpreter.web.web_process.WebProcess`).
 
         Raises ServeError if there is none.
         """

@@ -2,7 +2,7 @@
 
 The ``AdmissionReview`` (``admission.k8s.io/v1``) is read, the object in it is judged, and the answer is written.
 `karta_interpreter.definitions.karta` decides whether a definition is right. HTTP is in
-`karta_interpreter.webhook.server`.
+`karta_interpreter.webhook.http`.
 """
 
 import base64

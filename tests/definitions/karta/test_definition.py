@@ -4,12 +4,12 @@ import pytest
 
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import GVK, JSON
+from karta_interpreter.base.karmada import Operation
 from karta_interpreter.definitions.karta.definition import Definition, Fragments, PodSpec, PodTemplate
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.bounded import evaluation
-from karta_interpreter.languages.lua.operation import Operation
 from karta_interpreter.languages.lua.script import Script, Scripts
 
 Raw = dict[str, Any]

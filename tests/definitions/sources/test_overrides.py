@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.definitions.sources.files import MAX_BYTES, Folder, OverrideFile, overrides_of
 from karta_interpreter.definitions.sources.snapshot import Overrides
-from karta_interpreter.languages.lua.operation import SLOTS
 
 Kind = Callable[[str], GVK]
 

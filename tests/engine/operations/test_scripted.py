@@ -7,10 +7,10 @@ import pytest
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.languages.lua.machine import worker
-from karta_interpreter.languages.lua.operation import SLOTS
 from karta_interpreter.languages.lua.script import Script, Scripts
 from tests.engine.operations.conftest import Define, component, template
 

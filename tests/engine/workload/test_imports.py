@@ -9,7 +9,7 @@ HEAVY = ("aiohttp", "click", "jq", "kubernetes_asyncio", "lupa")
 OPERATIONS = "karta_interpreter.engine.operations"
 OURS = (
     "karta_interpreter.cli",
-    "karta_interpreter.webhook.server",
+    "karta_interpreter.webhook.process",
     "karta_interpreter.definitions.sources",
     OPERATIONS,
     "karta_interpreter.languages.lua.machine.runtime",

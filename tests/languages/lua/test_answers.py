@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import LuaRunError, LuaSyntaxError
-from karta_interpreter.languages.lua.operation import SLOTS
+from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.languages.lua.script import Script
 from tests.support.scripts import answer
 

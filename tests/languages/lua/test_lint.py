@@ -1,9 +1,9 @@
 import pytest
 
+from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.languages.lua.machine.kube import KUBE
 from karta_interpreter.languages.lua.machine.lint import Lint, lint
 from karta_interpreter.languages.lua.machine.runtime import Runtime
-from karta_interpreter.languages.lua.operation import SLOTS
 
 _names = Runtime(KUBE).names
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from tests.proofs.audit.attack import Attack, Target
 from tests.proofs.audit.definitions import EXPRESSIONS, definition, with_children
 from tests.proofs.audit.found import Found
-from tests.webhook.server.client import post
+from tests.webhook.process.client import post
 
 PATHS: Final = ("/admission/validate", "/admission/mutate")
 _AT_ONCE: Final = 4

@@ -12,7 +12,7 @@ from typing import Final
 
 from tests.proofs.audit.found import Found
 from tests.proofs.benchmarks.servers import Server
-from tests.webhook.server.client import Answer, Client
+from tests.webhook.process.client import Answer, Client
 
 LOST: Final = "no answer"
 ENDED_EARLY: Final = "ended early"

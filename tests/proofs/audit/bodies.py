@@ -14,7 +14,7 @@ from tests.proofs.audit.attack import Attack, Door, Target
 from tests.proofs.audit.definitions import GROUP, definition, kind_of, watched
 from tests.proofs.audit.found import Found
 from tests.proofs.audit.workload_types import PATH, path_of, registration, request, store
-from tests.webhook.server.client import post, question
+from tests.webhook.process.client import post, question
 
 CONSOLE_PATH: Final = "/api/answers"
 _CLIENTS, _PATIENCE = 4, 12.0

@@ -17,7 +17,7 @@ from tests.proofs.audit.attack import LOST, OK, Attack, Target
 from tests.proofs.audit.definitions import asked_of, definition, kind_of
 from tests.proofs.audit.found import Found
 from tests.proofs.audit.workload_types import no_types, request
-from tests.webhook.server.client import post, question
+from tests.webhook.process.client import post, question
 
 _LIBRARIES: Final = tuple(Path("/usr/lib").glob("**/faketime/libfaketimeMT.so.1"))
 _DAY: Final = timedelta(days=1)

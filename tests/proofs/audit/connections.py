@@ -14,7 +14,7 @@ from tests.proofs.audit.bodies import CONSOLE_PATH, page_lacks
 from tests.proofs.audit.found import Found
 from tests.proofs.audit.workload_types import PATH as TYPES_PATH
 from tests.proofs.audit.workload_types import no_types, request
-from tests.webhook.server.client import PATIENT, Client, get
+from tests.webhook.process.client import PATIENT, Client, get
 
 _IDLE, _ROUNDS, _SLOW = 12_000, 4, 200
 _UNFINISHED, _PIECE, _TAKEN_WITHIN = 86, b"x" * 2**18, 0.25

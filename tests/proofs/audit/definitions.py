@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tests.proofs.audit.attack import Attack, Target
 from tests.proofs.audit.found import Found
-from tests.webhook.server.client import post, question
+from tests.webhook.process.client import post, question
 
 GROUP: Final = "mill.example.org"
 _CLIENTS, _CLIENTS_BESIDE = 6, 16

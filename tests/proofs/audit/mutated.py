@@ -11,8 +11,8 @@ from itertools import pairwise, takewhile
 from tests.proofs.audit.attack import Attack, Target
 from tests.proofs.audit.found import Found
 from tests.proofs.audit.mutations import mutants
-from tests.webhook.server.client import Answer, as_karmada, as_others, get, post
-from tests.webhook.server.conversations import conversations, suite_cases
+from tests.webhook.process.client import Answer, as_karmada, as_others, get, post
+from tests.webhook.process.conversations import conversations, suite_cases
 
 _PAIRS = 4
 _QUIET, _PATIENT, _PAUSE = 0.4, 4.0, 0.05

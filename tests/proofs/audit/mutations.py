@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from tests.webhook.server.conversations import Spoken, bodies
+from tests.webhook.process.conversations import Spoken, bodies
 
 Mutation = Callable[[random.Random, bytes], bytes]
 

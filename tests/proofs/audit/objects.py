@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tests.proofs.audit.attack import Attack, Target
 from tests.proofs.audit.found import Found
-from tests.webhook.server.client import post
+from tests.webhook.process.client import post
 
 _CLIENTS, _CLIENTS_OF_LARGE = 2, 4
 _POD: Final = {

@@ -12,8 +12,8 @@ from tests.proofs.audit.attack import LOST, Attack, Target
 from tests.proofs.audit.definitions import definition, kind_of, watched
 from tests.proofs.audit.found import Found
 from tests.proofs.audit.objects import body, pod_clique_set
-from tests.webhook.server.client import get, post, question
-from tests.webhook.server.conversations import suite_cases
+from tests.webhook.process.client import get, post, question
+from tests.webhook.process.conversations import suite_cases
 
 _CALLERS, _SCRAPERS, _TEACHERS, _KINDS = 60, 8, 4, 400
 _NAMES: Final = 9_000

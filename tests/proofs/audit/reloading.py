@@ -10,8 +10,8 @@ from statistics import median
 from tests.proofs.audit.attack import Attack, Target
 from tests.proofs.audit.definitions import definition
 from tests.proofs.audit.found import Found
-from tests.webhook.server.client import post
-from tests.webhook.server.conversations import suite_cases
+from tests.webhook.process.client import post
+from tests.webhook.process.conversations import suite_cases
 
 _CLIENTS, _EVERY, _FIRST, _AROUND = 4, 1.0, 60.0, 5.0
 

@@ -9,7 +9,7 @@ from typing import Final
 from tests.proofs.audit.attack import Attack, Target
 from tests.proofs.audit.definitions import GROUP, lines_of
 from tests.proofs.audit.found import Found
-from tests.webhook.server.client import post, question
+from tests.webhook.process.client import post, question
 
 _CLIENTS: Final = 4
 

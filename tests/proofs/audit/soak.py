@@ -9,8 +9,8 @@ from typing import Final
 
 from tests.proofs.audit.attack import LOST, Attack, Target
 from tests.proofs.audit.found import Found
-from tests.webhook.server.client import post
-from tests.webhook.server.conversations import suite_cases
+from tests.webhook.process.client import post
+from tests.webhook.process.conversations import suite_cases
 
 _CLIENTS, _SHARE, _REGULATED_EVERY = 8, 0.7, 2.0
 _FIRST, _QUICKEST, _SLOWEST = 0.01, 0.0001, 1.0

@@ -19,8 +19,8 @@ from tests.proofs.audit.prober import ATTACKED, CONTROL, Probe, Prober, trusting
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.servers import Bay, Server, cores, serving
 from tests.proofs.rig.processes import free_port
-from tests.webhook.server.client import get, post, question, trusting
-from tests.webhook.server.conversations import suite_cases
+from tests.webhook.process.client import get, post, question, trusting
+from tests.webhook.process.conversations import suite_cases
 
 INNOCENT: Final = Path(__file__).parent / "kartas"
 _CALLS_EVERY, _HEALTH_EVERY, _PAUSE = 0.05, 0.25, 0.1

@@ -5,7 +5,7 @@ from tests.proofs.audit.attack import LOST, kind_of
 from tests.proofs.audit.bounds import BOUNDS, EVERYWHERE, bounds_of
 from tests.proofs.audit.found import Bound, Found, Waits, objections
 from tests.proofs.audit.table import row, table
-from tests.webhook.server.client import Answer
+from tests.webhook.process.client import Answer
 
 QUIET, BUSY = Waits(100, 0, 0.001, 0.002), Waits(100, 0, 0.1, 0.4)
 

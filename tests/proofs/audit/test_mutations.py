@@ -5,8 +5,8 @@ from itertools import islice
 import pytest
 
 from tests.proofs.audit.mutations import MUTATIONS, mutants
-from tests.webhook.server.client import question
-from tests.webhook.server.conversations import Spoken
+from tests.webhook.process.client import question
+from tests.webhook.process.conversations import Spoken
 
 BODY = json.dumps(json.loads(question()), separators=(",", ":")).encode()
 CASES = [Spoken("a", BODY), Spoken("b", BODY.replace(b"InterpretReplica", b"InterpretHealth"))]

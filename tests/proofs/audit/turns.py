@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from karta_interpreter.webhook.server import process
+from karta_interpreter.webhook.process import signals as process
 
 LEAST: Final = 0.02
 

@@ -11,7 +11,7 @@ from karta_interpreter.web.types_api.records import StoredType
 from tests.proofs.audit.attack import Attack, Target
 from tests.proofs.audit.definitions import GROUP, definition, kind_of
 from tests.proofs.audit.found import Found
-from tests.webhook.server.client import post
+from tests.webhook.process.client import post
 
 PATH: Final = "/api/v1/workload-types"
 _LARGE, _SIZE, _READERS = 60, 1_800_000, 8

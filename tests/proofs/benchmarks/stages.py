@@ -10,8 +10,8 @@ from typing import Final
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.operations.dispatch import own_answer
-from karta_interpreter.webhook.server.calls import Calls
-from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.answering.calls import Calls
+from karta_interpreter.webhook.process.metrics import Metrics
 from karta_interpreter.webhook.wire import FastDecoder, encode_results
 from tests.proofs.benchmarks.field import DEFINITIONS, Field
 from tests.proofs.benchmarks.program import MeasurementError

@@ -21,7 +21,7 @@ import orjson
 
 from karta_interpreter.web.types_api.records import StoredType
 from tests.web.types_api.types_server import TYPES, TypesClient, command_line, karta, workload_type
-from tests.webhook.server.processes import descendants
+from tests.webhook.process.processes import descendants
 
 _MIB = 2**20
 _TURNS = 30

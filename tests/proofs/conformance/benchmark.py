@@ -27,7 +27,7 @@ from tests.proofs.conformance import ours
 from tests.proofs.conformance.bundle import Bundled
 from tests.proofs.conformance.peer import Peer
 from tests.proofs.conformance.question import Question
-from tests.webhook.server.processes import descendants
+from tests.webhook.process.processes import descendants
 
 _SIZES = {"5 KB": 5 * 1024, "20 KB": 20 * 1024, "100 KB": 100 * 1024}
 _BEGIN, _END = "<!-- {}: begin -->\n", "<!-- {}: end -->\n"
@@ -44,7 +44,7 @@ _CLOCK_OF_PROCESS = 2  # CPUCLOCK_SCHED of Linux' include/linux/posix-timers.h
 def benchmark(peer: Peer, bundle: list[Bundled]) -> str:
     """Give a Markdown table of processor time per call; each figure is the median of interleaved rounds."""
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)  # as the server does (interpreter/karta_interpreter/webhook/server/process.py)
+    gc.set_threshold(50_000, 20, 100)  # as the server does (interpreter/karta_interpreter/webhook/process/signals.py)
     (scripts,) = (bundled.scripts for bundled in bundle if bundled.gvk.kind == "RayCluster")
     rows = [
         _row(peer, scripts.of(operation), f"{size}{note}", make(length))

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.values import GVK, JSON
+from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.languages.lua.customization import load_customizations
-from karta_interpreter.languages.lua.operation import SLOTS
 from karta_interpreter.languages.lua.script import Scripts
 from tests.proofs.conformance.question import Question
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from karta_interpreter.languages.lua.operation import SLOTS
+from karta_interpreter.base.karmada import SLOTS
 from tests.proofs.conformance.bundle import Bundled, Case
 from tests.proofs.conformance.comparison import disagreement
 from tests.proofs.conformance.question import Outcome

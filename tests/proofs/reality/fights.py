@@ -32,8 +32,8 @@ from tests.proofs.rig.client import Watch
 from tests.proofs.rig.cluster import Cluster
 from tests.proofs.rig.podstatus import RUNNING
 from tests.proofs.rig.webhook import install_webhook
-from tests.webhook.server import writes
-from tests.webhook.server.writes import KINDS, WRITES, pods, setter
+from tests.webhook.answering import writes
+from tests.webhook.answering.writes import KINDS, WRITES, pods, setter
 
 _CRDS = Path(__file__).parents[1] / "e2e" / "crds"
 _NAMESPACE = "ml"

@@ -9,10 +9,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 
-from karta_interpreter.web import web_server
-from karta_interpreter.webhook.server import web_process
-from karta_interpreter.webhook.server.server import Shared
-from karta_interpreter.webhook.server.settings import Settings
+from karta_interpreter.web import web_process, web_server
+from karta_interpreter.webhook.process.server import Shared
+from karta_interpreter.webhook.settings import Settings
 
 
 class InLoop:

@@ -2,7 +2,7 @@
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.web.webhook import INTERVAL, LastHour
-from karta_interpreter.webhook.server.metrics import AnswerCounts, CallMetrics
+from karta_interpreter.webhook.process.metrics import AnswerCounts, CallMetrics
 
 JOB = GVK("batch", "v1", "Job")
 REPLICA = "InterpretReplica"

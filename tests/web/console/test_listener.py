@@ -21,9 +21,9 @@ from karta_interpreter.cli.program import program
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.web.console import application
 from karta_interpreter.web.console.application import NOT_BUILT, ConsoleSources, listening
-from karta_interpreter.webhook.server.fights import Fight
-from karta_interpreter.webhook.server.server import Server, Shared
-from karta_interpreter.webhook.server.settings import Settings
+from karta_interpreter.webhook.answering.fights import Fight
+from karta_interpreter.webhook.process.server import Server, Shared
+from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import HANG
 from tests.web.console.in_loop import in_loop
 from tests.web.console.test_answers import KARTA, OBJECT

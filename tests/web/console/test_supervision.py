@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import ServeError
+from karta_interpreter.web import web_process as module
+from karta_interpreter.web.web_process import WebChannel, web_process
 from karta_interpreter.web.webhook import Webhook
-from karta_interpreter.webhook.server import web_process as module
-from karta_interpreter.webhook.server.log import log
-from karta_interpreter.webhook.server.server import Server, Shared
-from karta_interpreter.webhook.server.settings import Settings
-from karta_interpreter.webhook.server.web_process import WebChannel, web_process
+from karta_interpreter.webhook.log import log
+from karta_interpreter.webhook.process.server import Server, Shared
+from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import Clock, until
-from tests.webhook.server.processes import descendants, is_there
+from tests.webhook.process.processes import descendants, is_there
 
 TICK = 0.2
 SETTINGS = Settings(port=0, plain_http=True, catalogue=False)

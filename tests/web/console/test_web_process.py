@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from karta_interpreter.web.console.application import STATIC
-from karta_interpreter.webhook.server.server import Server
-from karta_interpreter.webhook.server.settings import Settings
+from karta_interpreter.webhook.process.server import Server
+from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import HANG, until
 from tests.web.console.in_loop import in_loop
 from tests.web.types_api.types_server import (
@@ -23,9 +23,9 @@ from tests.web.types_api.types_server import (
     workload,
     workload_type,
 )
-from tests.webhook.server.forked import forked
-from tests.webhook.server.pairs import chain_pem, key_pem, new_key
-from tests.webhook.server.processes import is_there
+from tests.webhook.http.pairs import chain_pem, key_pem, new_key
+from tests.webhook.process.forked import forked
+from tests.webhook.process.processes import is_there
 
 
 def listener(url: str) -> str:

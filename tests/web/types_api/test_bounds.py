@@ -185,7 +185,7 @@ async def test_requests_of_one_user_leave_room_for_those_of_others() -> None:
         await end.wait()
         return Response()
 
-    edge = HttpApi([Route.of("GET", "/", "list", handler)], _Users(), ClientLimits(1000), None)  # type: ignore[arg-type]
+    edge = HttpApi([Route.of("GET", "/", "list", handler)], _Users(), ClientLimits(1000))  # type: ignore[arg-type]
 
     def requests(user: str, count: int) -> Iterator[asyncio.Task[Response]]:
         for _ in range(count):

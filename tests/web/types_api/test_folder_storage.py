@@ -21,7 +21,7 @@ from karta_interpreter.web.types_api.models import ApiError
 from karta_interpreter.web.types_api.records import StoredType
 from tests.support.waiting import HANG
 from tests.web.types_api.types_server import TYPES, in_thread, karta, running, workload_type
-from tests.webhook.server.forked import forked
+from tests.webhook.process.forked import forked
 
 KILLED = """
 import itertools, json, os, signal, sys

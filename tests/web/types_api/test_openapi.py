@@ -10,7 +10,7 @@ import pytest
 
 from karta_interpreter.web.types_api.models import PROBLEMS, Choices
 from karta_interpreter.web.types_api.openapi import document
-from karta_interpreter.webhook.server import Settings
+from karta_interpreter.webhook.settings import Settings
 from tests.web.types_api.types_server import TOKEN, TYPES, TypesServer
 
 EXAMPLES = os.environ.get("KARTA_INTERPRETER_TEST_EXAMPLES", "")

@@ -11,8 +11,8 @@ from aiohttp import ClientSession
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.web.types_api.models import Choices
 from karta_interpreter.web.types_api.records import controller_of, writer_of
-from karta_interpreter.webhook.server import Settings
-from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.process.server import Server
+from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import HANG
 from tests.web.console.in_loop import in_loop
 
@@ -69,7 +69,7 @@ async def test_beyond_loopback_the_api_has_the_certificate_of_the_server(tmp_pat
 
 def test_a_server_without_the_api_imports_nothing_of_it() -> None:
     program = (
-        "import sys, karta_interpreter.cli.serve, karta_interpreter.webhook.server.control_plane; print(*sys.modules)"
+        "import sys, karta_interpreter.cli.serve, karta_interpreter.webhook.process.control_plane; print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, check=True)
     assert [name for name in done.stdout.split() if name.startswith("karta_interpreter.web.console")] == []

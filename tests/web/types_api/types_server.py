@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from karta_interpreter.webhook.server import Settings
-from karta_interpreter.webhook.server.server import Server
+from karta_interpreter.webhook.process.server import Server
+from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import HANG
 from tests.web.console.in_loop import in_loop
-from tests.webhook.server import client
-from tests.webhook.server.forked import forked
-from tests.webhook.server.processes import descendants
+from tests.webhook.process import client
+from tests.webhook.process.forked import forked
+from tests.webhook.process.processes import descendants
 
 TOKEN = "a-token-of-tests-0123456789"  # noqa: S105 - of tests
 TYPES = "/api/v1/workload-types"

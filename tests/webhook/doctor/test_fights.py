@@ -4,11 +4,11 @@ from math import inf
 
 import pytest
 
+from karta_interpreter.webhook.answering.fights import Fight
 from karta_interpreter.webhook.doctor.connection import Reply
 from karta_interpreter.webhook.doctor.endpoint import judge_fights
 from karta_interpreter.webhook.doctor.result import Level
-from karta_interpreter.webhook.server.fights import Fight
-from karta_interpreter.webhook.server.metrics import Metrics
+from karta_interpreter.webhook.process.metrics import Metrics
 
 LABEL = 'leave .spec["a"] out of the template: its price'
 

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.definitions.sources.api_server import ApiServer
+from tests.webhook.logs import capture_logs
 from tests.webhook.registration.control_plane import running
 from tests.webhook.registration.definitions import TOY
 from tests.webhook.registration.rig import Rig
-from tests.webhook.server.logs import capture_logs
 
 
 @pytest.fixture

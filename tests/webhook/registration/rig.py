@@ -10,7 +10,7 @@ from typing import Any
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.webhook.registration import Endpoint
+from karta_interpreter.webhook.registration.configuration import Endpoint
 from karta_interpreter.webhook.registration.registrar import Registrar, Registration
 from tests.webhook.registration.control_plane import ControlPlane
 from tests.webhook.registration.definitions import karta, replicas

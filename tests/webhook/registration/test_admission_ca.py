@@ -12,9 +12,9 @@ import pytest
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.registration.admission_ca import PATHS, AdmissionCA
 from tests.support.waiting import until
+from tests.webhook.logs import capture_logs
 from tests.webhook.registration.control_plane import ControlPlane, running
 from tests.webhook.registration.rig import NAME
-from tests.webhook.server.logs import capture_logs
 
 OLD, NEW = b"-- the old authority --", b"-- the new authority --"
 OTHER = {"name": "other.example.com", "clientConfig": {"url": "https://other.example.com", "caBundle": "b3RoZXI="}}

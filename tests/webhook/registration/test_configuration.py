@@ -9,7 +9,8 @@ from karta_interpreter.base.findings import error
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Snapshot, combine
-from karta_interpreter.webhook.registration import Endpoint, ServedKind, left_out, webhook_configuration
+from karta_interpreter.engine.registered.operations import ServedKind
+from karta_interpreter.webhook.registration.configuration import Endpoint, left_out, webhook_configuration
 from tests.webhook.registration.admission_rules import objections
 from tests.webhook.registration.definitions import TOY, Scale, define, replicas, snapshot_of
 

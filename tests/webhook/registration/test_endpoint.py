@@ -8,9 +8,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from karta_interpreter.base.errors import ServeError
-from karta_interpreter.webhook.registration import Endpoint
-from karta_interpreter.webhook.registration.configuration import certificates
-from tests.webhook.server.pairs import chain_pem, key_pem, new_key
+from karta_interpreter.webhook.registration.configuration import Endpoint, certificates
+from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 
 KEY = new_key()
 ONE, OTHER = chain_pem(KEY, ("one",)), chain_pem(KEY, ("other",))

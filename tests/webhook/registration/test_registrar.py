@@ -5,7 +5,7 @@ import json
 import pytest
 
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.webhook.registration import Endpoint
+from karta_interpreter.webhook.registration.configuration import Endpoint
 from tests.support.waiting import Clock, until
 from tests.webhook.registration.admission_rules import objections
 from tests.webhook.registration.control_plane import CONFIGURATIONS, CRDS

@@ -14,6 +14,7 @@ from karta_interpreter.base.errors import InterpretationError, QuerySyntaxError
 from karta_interpreter.base.findings import Finding, closest, did_you_mean, error, hints, warning
 from karta_interpreter.base.k8s.dependencies import DEPENDENCIES_READ
 from karta_interpreter.base.k8s.values import GVK, JSON, Object, type_name
+from karta_interpreter.base.karmada import SLOTS, Operation
 from karta_interpreter.definitions.karta import annotations as values
 from karta_interpreter.definitions.karta.annotation_text import AnnotationText
 from karta_interpreter.definitions.karta.annotations import (
@@ -32,7 +33,6 @@ from karta_interpreter.languages.jq import parse, queries_in
 from karta_interpreter.languages.jq.analysis import most_outputs
 from karta_interpreter.languages.jq.syntax import Identity, Index, Iterate, Literal
 from karta_interpreter.languages.jq.syntax.traversal import owner_of
-from karta_interpreter.languages.lua.operation import SLOTS, Operation
 from karta_interpreter.languages.lua.reading import read_scripts
 from karta_interpreter.languages.lua.script import Scripts
 

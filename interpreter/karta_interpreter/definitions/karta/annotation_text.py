@@ -9,11 +9,11 @@ from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import Finding, error, hints, warning
 from karta_interpreter.base.k8s.manifest import SWITCHES, Document, Mark, read_documents
 from karta_interpreter.base.k8s.values import JSON, Path, type_name
+from karta_interpreter.base.karmada import Operation
 from karta_interpreter.definitions.karta.annotations import WHOLE, AnnotationQuery, annotation_path
 from karta_interpreter.definitions.karta.expressions import check_expression
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.languages.jq.syntax import Node
-from karta_interpreter.languages.lua.operation import Operation
 from karta_interpreter.languages.lua.source_map import SourcePosition, position_in, split_lines
 
 

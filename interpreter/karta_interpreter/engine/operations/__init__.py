@@ -5,9 +5,9 @@ only `InterpretationError`. This package holds the eight answers and the code th
 belongs to `karta_interpreter.definitions.karta`, the envelope to `karta_interpreter.webhook.wire`.
 """
 
+from karta_interpreter.base.karmada import CHANGED, LIVE, SLOTS, Operation, Results, by_operation
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem
 from karta_interpreter.engine.operations.interpretation import interpret
-from karta_interpreter.languages.lua.operation import CHANGED, LIVE, SLOTS, Operation, Results, by_operation
 
 __all__ = [
     "CHANGED",

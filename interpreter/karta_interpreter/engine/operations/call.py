@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.base.k8s.values import JSON, Object, type_name
-from karta_interpreter.languages.lua.operation import LIVE, SLOTS, Operation
+from karta_interpreter.base.karmada import LIVE, SLOTS, Operation
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.karmada import Operation, Results, by_operation
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations.aggregate import aggregate_status, aggregation_reads
 from karta_interpreter.engine.operations.call import Call, Options
@@ -14,7 +15,6 @@ from karta_interpreter.engine.operations.interpret_replica import interpret_comp
 from karta_interpreter.engine.operations.interpret_status import interpret_status, status_reads
 from karta_interpreter.engine.operations.retain import retain, retain_reads
 from karta_interpreter.engine.operations.revise_replica import revise_replica, revision_reads
-from karta_interpreter.languages.lua.operation import Operation, Results, by_operation
 
 
 class Own(NamedTuple):

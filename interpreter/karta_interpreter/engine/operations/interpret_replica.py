@@ -10,10 +10,10 @@ from karta_interpreter.base.k8s.requirements import (
     pod_requirements,
 )
 from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS
+from karta_interpreter.base.karmada import Results
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation.pods import PodSet, pod_sets, template_reads
 from karta_interpreter.engine.operations.call import Call, Options
-from karta_interpreter.languages.lua.operation import Results
 
 
 def interpret_replica(definition: Definition, call: Call, options: Options) -> Results:

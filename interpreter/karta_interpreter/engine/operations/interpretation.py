@@ -14,12 +14,12 @@ from orjson import Fragment
 
 from karta_interpreter.base.errors import InterpretationError, LuaError, LuaLimitError, LuaRunError
 from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, Operation, Results
 from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem
 from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 from karta_interpreter.languages.lua.machine.worker import Job, run_job, script_job
-from karta_interpreter.languages.lua.operation import OWN_FUNCTIONS, SLOTS, Operation, Results
 from karta_interpreter.languages.lua.results import lua_type
 from karta_interpreter.languages.lua.script import Own, Script
 from karta_interpreter.languages.lua.script_dependencies import merge_dependencies

@@ -5,9 +5,9 @@ from typing import Final
 
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import JSON, Object, Path, parts_of
+from karta_interpreter.base.karmada import Operation
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations.dispatch import reads_of
-from karta_interpreter.languages.lua.operation import Operation
 
 _AMOUNTS: Final = ("requests", "limits")
 _OF_CLAIMS: Final = frozenset({"storage"})

@@ -7,7 +7,7 @@ then its own code (``default/native``).
 from typing import Final
 
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.languages.lua.operation import Operation
+from karta_interpreter.base.karmada import Operation
 
 _NAMES: Final = {
     "Re": Operation.RETAIN,

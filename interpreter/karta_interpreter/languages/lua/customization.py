@@ -13,7 +13,7 @@ from karta_interpreter.base.findings import Finding, Severity, error, escaped, w
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.manifest import read_objects
 from karta_interpreter.base.k8s.values import GVK, JSON, Object, Path, type_name
-from karta_interpreter.languages.lua.operation import SLOTS
+from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.languages.lua.reading import read_scripts, unknown_fields
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines

@@ -9,9 +9,9 @@ from typing import Final
 from karta_interpreter.base.errors import LuaError
 from karta_interpreter.base.findings import Finding, Severity, Span, did_you_mean, error, warning
 from karta_interpreter.base.k8s.values import JSON, Path, type_name
+from karta_interpreter.base.karmada import SLOTS, Operation
 from karta_interpreter.languages.lua.machine.lint import Lint
 from karta_interpreter.languages.lua.machine.worker import Job, run_job
-from karta_interpreter.languages.lua.operation import SLOTS, Operation
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.languages.lua.source_map import Lines, SourcePosition, find_word
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Self, TypeAlias
 
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.languages.lua.operation import SLOTS
+from karta_interpreter.base.karmada import SLOTS
 
 Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
 """The members of ``require("karta")``: functions from JSON arguments to JSON results."""

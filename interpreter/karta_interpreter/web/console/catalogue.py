@@ -13,9 +13,9 @@ from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml, to_ordered_
 from karta_interpreter.definitions.sources.files import ORIGIN
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.registered.description import describe, gate_text, summarize
 from karta_interpreter.engine.suites.output import case_of
 from karta_interpreter.engine.suites.suite import Case, load_suite
-from karta_interpreter.webhook.registration.description import describe, gate_text, summarize
 
 _REALITY: Final = Path(__file__).parent / "reality.json"
 _FIRST: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_HEALTH)

@@ -19,12 +19,11 @@ from karta_interpreter.web.types_api.records import Storage
 from karta_interpreter.web.types_api.routes import Routes
 from karta_interpreter.web.types_api.view import View
 from karta_interpreter.web.webhook import Webhook
-from karta_interpreter.webhook.server.health import Readiness
-from karta_interpreter.webhook.server.listener import Connections, Listener
-from karta_interpreter.webhook.server.metrics import Metrics
-from karta_interpreter.webhook.server.server import options_of
-from karta_interpreter.webhook.server.settings import Settings
-from karta_interpreter.webhook.server.tls import Tls
+from karta_interpreter.webhook.http.listener import Connections, Listener
+from karta_interpreter.webhook.http.tls import Tls
+from karta_interpreter.webhook.process.metrics import Metrics
+from karta_interpreter.webhook.process.server import options_of
+from karta_interpreter.webhook.settings import Settings
 
 _CONNECTIONS = 256
 _DRAIN_SECONDS = 1.0
@@ -52,11 +51,10 @@ async def serve_types(
     storage, access = _storage(settings, store, api, cluster, webhook, seconds), _access(settings, api)
     choices = Choices.of(settings.types_categories, settings.types_priorities)
     judge = Judge(seconds)
-    readiness = Readiness(store)
-    webhook.on_drain = lambda: setattr(readiness, "draining", True)
     view, limit = View(store, storage), settings.types_body_limit
     routes = Routes(store, storage, view, judge, choices, options_of(settings), limit)
-    edge = HttpApi(routes.table(), access, ClientLimits(settings.types_rate), readiness)
+    edge = HttpApi(routes.table(), access, ClientLimits(settings.types_rate))
+    webhook.on_drain = lambda: setattr(edge, "draining", True)
     connections = Connections(edge, replace(settings, body_limit=limit))
     listener = Listener(connections, tls, most=_CONNECTIONS, rejected=Metrics().connection_rejected)
     await view.rows()  # 10,000 types take a second of processor time; clients do not have to wait for it

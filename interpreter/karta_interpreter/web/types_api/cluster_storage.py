@@ -33,7 +33,7 @@ from karta_interpreter.web.types_api.records import (
     type_id,
     writer_of,
 )
-from karta_interpreter.webhook.server.log import log
+from karta_interpreter.webhook.log import log
 
 _T = TypeVar("_T")
 _LOOK_SECONDS: Final = 0.01

@@ -17,10 +17,9 @@ from pydantic import BaseModel
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.web.types_api.access import Access, bearer_token
 from karta_interpreter.web.types_api.models import CONTENT_TYPE, ApiError
+from karta_interpreter.webhook.http.bodies import read_body
+from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.registration.conflicts import RateLimit
-from karta_interpreter.webhook.server.application import read_body
-from karta_interpreter.webhook.server.health import Readiness
-from karta_interpreter.webhook.server.log import log
 
 _HEADERS: Final = {"Server": "karta-interpreter", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _READS: Final = {"get", "list"}
@@ -76,10 +75,10 @@ class ClientLimits:
 
 
 class HttpApi:
-    """Answers the requests of connections (`karta_interpreter.webhook.server.connection.Answers`)."""
+    """Answers the requests of connections (`karta_interpreter.webhook.http.connection.Answers`)."""
 
-    def __init__(self, routes: Sequence[Route], access: Access, limits: ClientLimits, readiness: Readiness) -> None:
-        self.readiness = readiness
+    def __init__(self, routes: Sequence[Route], access: Access, limits: ClientLimits) -> None:
+        self.draining = False
         self._routes = routes
         self._access = access
         self._limits = limits

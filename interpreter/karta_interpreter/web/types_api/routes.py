@@ -31,7 +31,7 @@ from karta_interpreter.web.types_api.models import (
 from karta_interpreter.web.types_api.openapi import OPERATIONS, ROOT, TYPES, document
 from karta_interpreter.web.types_api.records import Storage, StoredType
 from karta_interpreter.web.types_api.view import API, Row, View
-from karta_interpreter.webhook.server.log import log
+from karta_interpreter.webhook.log import log
 
 _LOOK_SECONDS: Final = 0.01
 

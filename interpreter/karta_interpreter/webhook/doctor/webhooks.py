@@ -17,10 +17,10 @@ from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.engine.operations import SLOTS, Operation
+from karta_interpreter.engine.registered.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
 from karta_interpreter.webhook.doctor.result import CheckResult, listed, ok, problem, warning
 from karta_interpreter.webhook.registration.admission_ca import WEBHOOKS
 from karta_interpreter.webhook.registration.configuration import Service
-from karta_interpreter.webhook.registration.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
 
 ANY = "*"
 HTTPS = 443

@@ -15,7 +15,7 @@ from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 from karta_interpreter.definitions.sources.snapshot import Snapshot
-from karta_interpreter.webhook.registration.operations import (
+from karta_interpreter.engine.registered.operations import (
     ServedKind,
     are_safe,
     find_served,

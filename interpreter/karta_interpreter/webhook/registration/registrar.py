@@ -17,10 +17,10 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.registered.operations import ServedKind, served_kinds
 from karta_interpreter.webhook.registration.admission_ca import AdmissionCA
 from karta_interpreter.webhook.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
 from karta_interpreter.webhook.registration.conflicts import Messages, RateLimit, rival
-from karta_interpreter.webhook.registration.operations import ServedKind, served_kinds
 
 CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
 """The path of the configurations on an API server of Karmada."""

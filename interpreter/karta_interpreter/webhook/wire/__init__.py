@@ -1,6 +1,6 @@
 """Karmada's ``ResourceInterpreterContext`` on the wire: bytes to a `Request`, results to bytes.
 
-This package is only about the bodies. HTTP is in `karta_interpreter.webhook.server`.
+This package is only about the bodies. HTTP is in `karta_interpreter.webhook.http`.
 
 There are two channels of failure. A body that cannot be answered, because not even its uid can be read, is a
 `RequestError` and becomes an HTTP error with a Kubernetes ``Status`` (`encode_status`). Everything else is

@@ -9,6 +9,7 @@ from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import Finding, Span, did_you_mean, error, warning
 from karta_interpreter.base.k8s.dependencies import DEPENDENCY_NAMES
 from karta_interpreter.base.k8s.values import JSON, Object, Path
+from karta_interpreter.base.karmada import Operation
 from karta_interpreter.definitions.karta import annotations as values
 from karta_interpreter.definitions.karta.annotation_records import Annotations, parse_annotations
 from karta_interpreter.definitions.karta.annotations import annotation_path, field_text
@@ -36,7 +37,6 @@ from karta_interpreter.languages.jq import parse, queries_in
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.syntax import NOWHERE, Node
 from karta_interpreter.languages.jq.syntax.traversal import owner_of
-from karta_interpreter.languages.lua.operation import Operation
 
 
 def check(karta: Karta, schema: Object) -> list[Finding]:

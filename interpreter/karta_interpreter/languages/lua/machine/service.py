@@ -19,10 +19,10 @@ import orjson
 
 from karta_interpreter.base.errors import LuaError, LuaRunError
 from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.languages.lua.machine.kube import KUBE
 from karta_interpreter.languages.lua.machine.lint import lint
 from karta_interpreter.languages.lua.machine.runtime import Runtime, ScriptCall, TooLargeError
-from karta_interpreter.languages.lua.operation import SLOTS
 from karta_interpreter.languages.lua.results import read_results
 
 if TYPE_CHECKING:

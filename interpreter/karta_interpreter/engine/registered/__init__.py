@@ -1,0 +1,1 @@
+"""Which operations are registered with Karmada for a kind, and the description of a definition that shows them."""

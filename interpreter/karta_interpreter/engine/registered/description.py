@@ -1,0 +1,157 @@
+"""Describes a definition as a JSON document: its parts, its statuses, and the operations registered for it."""
+
+from collections.abc import Iterator, Sequence
+
+from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.definitions.karta.annotation_records import Annotations
+from karta_interpreter.definitions.karta.annotations import ExtraDependency
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.model import ComponentDefinition, GangScheduling
+from karta_interpreter.definitions.karta.schema import read_karta
+from karta_interpreter.definitions.karta.schema_types import expressions
+from karta_interpreter.definitions.karta.status_rules import Matcher
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition
+from karta_interpreter.engine.evaluation.status import Status
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.operations.interpret_health import healthy_statuses
+from karta_interpreter.engine.registered.operations import find_served, operations_for
+
+
+def summarize(entry: ServedDefinition) -> Object:
+    """Return the summary of an entry for lists. Cheap: there may be thousands. All ``components`` have pods."""
+    definition = entry.definition
+    return {
+        **definition.gvk.type_meta,
+        "definition": definition.name,
+        "origin": entry.origin,
+        "writtenFrom": definition.annotations.written_from,
+        "operations": list(map(str, operations_for(definition, find_served(None, definition.gvk)))),
+        "components": [component.name for component in definition.components if component.pods is not None],
+        "suspend": bool(definition.suspend),
+        "gang": definition.gang != GangScheduling(),
+    }
+
+
+def describe(entry: ServedDefinition) -> Object:
+    """Return the description of an entry of a snapshot. Fields that a definition does not have are empty.
+
+    ``operations`` are the operations registered with Karmada. ``scripts`` are the operations that scripts answer.
+    ``dependencies`` are the kinds that the definition names in addition to the kinds in pods. ``references`` are the
+    kinds that it reads. ``statuses`` has an item for each way to have a status. ``healthy`` has the statuses that count
+    as healthy, or the expression that decides.
+    """
+    definition, annotations = entry.definition, entry.definition.annotations
+    served = find_served(None, definition.gvk)
+    karta, _ = read_karta(definition.manifest) if definition.has_karta else (None, ())
+    components = [component for _, component in karta.spec.structure_definition.components] if karta else []
+    children = karta.spec.structure_definition.additional_child_kinds if karta else ()
+    gated = operations_for(definition, served, multiple_pod_templates=True)
+    dependencies = (each.kind for each in annotations.dependencies if isinstance(each, ExtraDependency))
+    return {
+        **definition.gvk.type_meta,
+        "definition": definition.name,
+        "origin": entry.origin,
+        "writtenFrom": annotations.written_from,
+        "operations": list(map(str, operations_for(definition, served))),
+        "operationsWithMultiplePodTemplatesScheduling": list(map(str, gated)),
+        "healthy": list(_healthy(definition)),
+        "scripts": sorted(definition.scripts.operations),
+        "retain": [_one_line(str(retained)) for retained in annotations.retained],
+        "queueLabels": list(annotations.queue_labels if definition.suspend else ()),
+        "dependencies": list(dict.fromkeys(dependencies)),
+        "references": [f"{each.gvk.kind} as ${each.name}" for each in definition.references],
+        "components": [_component(component, annotations) for component in components],
+        "indivisible": annotations.is_indivisible,
+        "statuses": list(_statuses(definition)),
+        "suspend": list(_writes(components, "suspend_actions")),
+        "resume": list(_writes(components, "resume_actions")),
+        "gangScheduling": list(_gang(definition.gang)),
+        "additionalChildKinds": [GVK(each.group, each.version, each.kind).type_meta for each in children],
+        "annotations": dict(sorted(karta.annotations.items())) if karta else {},
+    }
+
+
+def gate_text(description: Object) -> str:
+    """Return how the feature gate MultiplePodTemplatesScheduling changes the registered operations, or nothing."""
+    off, on = description["operations"], description["operationsWithMultiplePodTemplatesScheduling"]
+    more, less = [each for each in on if each not in off], [each for each in off if each not in on]
+    if not more:
+        return f"no {' and no '.join(less)}" if less else ""
+    return f"{' and '.join(more)} instead of {' and '.join(less)}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _component(component: ComponentDefinition, annotations: Annotations) -> Object:
+    spec, scale = component.spec_definition, component.scale_definition
+    pods = expressions(spec) if spec else ()
+    counts = expressions(scale) if scale else ()
+    added = {each.component: _one_line(each.query.text) for each in annotations.added_containers}
+    fields: Object = {
+        "name": component.name,
+        "kind": component.kind and component.kind.kind,
+        "ownerRef": component.owner_ref,
+        "instances": _one_line(component.instance_id_path or ""),
+        "pods": {str(path[-1]).removesuffix("Path"): _one_line(text) for path, text in pods},
+        "addedContainers": added.get(component.name),
+        **{str(path[0]).removesuffix("Path"): _one_line(text) for path, text in counts},
+        "elastic": annotations.is_elastic(component.name),
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def _statuses(definition: Definition) -> Iterator[Object]:
+    mappings = dict(definition.status.mappings) if definition.status else {}
+    for status in Status:
+        for way in dict.fromkeys(_ways(mappings.get(status, ()))):
+            yield {"status": str(status), "when": way}
+
+
+def _healthy(definition: Definition) -> Iterator[str]:
+    expression = definition.annotations.health
+    if definition.scripts.of(Operation.INTERPRET_HEALTH):
+        yield "a script decides"
+    elif expression is not None:
+        yield _one_line(expression.text)
+    else:
+        healthy = healthy_statuses(definition)
+        yield from (str(status) for status in Status if status in healthy)
+
+
+def _ways(matchers: Sequence[Matcher]) -> Iterator[str]:
+    """Return a line for each matcher. Matchers that only read the phase share a line."""
+    by_phase = [matcher for matcher in matchers if matcher.phase and matcher == Matcher(matcher.phase)]
+    phases = " or ".join(matcher.phase for matcher in by_phase)
+    for matcher in matchers:
+        yield f"phase {phases}" if matcher in by_phase else ", ".join(_conditions(matcher)) or "always"
+
+
+def _conditions(matcher: Matcher) -> Iterator[str]:
+    if matcher.phase:
+        yield f"phase {matcher.phase}"
+    for condition in matcher.conditions:
+        status = f"={condition.status}" if condition.status else ""
+        yield f"{condition.type}{status}{f' ({condition.reason})' if condition.reason else ''}"
+    if matcher.expression:
+        expression = _one_line(matcher.expression.text)
+        yield expression if matcher.expected == "true" else f"{expression} is {matcher.expected}"
+
+
+def _writes(components: Sequence[ComponentDefinition], actions: str) -> Iterator[str]:
+    for component in components:
+        for action in getattr(component.suspend_definition, actions, ()):
+            yield f"{_one_line(action.path)} = {action.value}"
+
+
+def _gang(gang: GangScheduling) -> Iterator[str]:
+    for group in gang.pod_groups:
+        members = "; ".join(
+            " by ".join(filter(None, (member.component, ", ".join(map(_one_line, member.group_by)))))
+            for member in group.members
+        )
+        yield f"{group.name}: {members}"
+    if gang.pod_group:
+        parts = ", ".join(part.component for part in gang.pod_group.sub_groups)
+        yield f"{gang.pod_group.name}: {parts}" if parts else gang.pod_group.name

@@ -1,0 +1,205 @@
+"""Fights between Karmada and somebody in a member, as this server sees them: Retain has both sides of each fight."""
+
+import base64
+import re
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from math import inf
+from typing import Final
+
+import orjson
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from karta_interpreter.base.errors import InterpreterError
+from karta_interpreter.base.k8s.fields import annotation
+from karta_interpreter.base.k8s.patch import patched
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.fights.remedies import remedy
+from karta_interpreter.engine.fights.rounds import FieldDifference, advanced, compared
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.answering.lanes import is_large_body
+from karta_interpreter.webhook.answering.load import InterruptedWork
+from karta_interpreter.webhook.answering.pending_call import SUCCESS, Answer, PendingCall
+from karta_interpreter.webhook.log import log, redacted
+
+_OBSERVED: Final = b'"observedObject":'
+# The keys of metadata as Go sorts them. No text of an object can have these bytes: its quotes are escaped.
+_UID: Final = re.compile(rb'"resourceVersion":"[0-9A-Za-z]{1,40}","uid":"([0-9A-Za-z-]{1,64})"')
+
+MOST_OBJECTS: Final = 40_000
+"""The most objects with rounds that are remembered, of 400 bytes each at most."""
+_PAUSE: Final = 60.0
+"""Seconds between two looks at an object with a fight: the other objects need the time more."""
+_SHARE: Final = 0.01
+"""The share of a processor that this may take. If calls need more, only some of them are looked at."""
+_SAVED: Final = 100.0
+"""The share can be saved up for this many seconds."""
+_SHORTEST: Final = 600.0
+"""The least seconds that a fight goes on after its last round: Karmada tries an update again at least that often."""
+_LARGEST: Final = 2**18
+"""The most bytes of a request that is looked at."""
+_MOST_FIGHTS, _MOST_SERIES, _MOST_FIELDS, _LONGEST = 1000, 100, 20, 256
+_OTHERS, _UNKNOWN = "others", "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Fight:
+    """A field that Karmada and a manager in a member write in turns. A manager that removes the field is unknown.
+
+    ``ours`` and ``theirs`` are the values of Karmada and of the member in readable form. ``others`` are the other
+    fields in which both sides differ, whatever the reason. Times are in seconds since 1970. A fight is over at its
+    ``end``, unless there is another round. ``remedy`` says how to end it, and at which price.
+    """
+
+    kind: str
+    cluster: str
+    namespace: str
+    name: str
+    field: str
+    ours: str
+    theirs: str
+    manager: str
+    others: tuple[str, ...]
+    begin: float
+    last: float
+    end: float
+    remedy: str
+
+
+class Fights(Collector):
+    """The present fights, one for each object.
+
+    Only objects with a field that somebody else has written or removed are remembered, by their uids. All of it takes a
+    hundredth of a processor. Time in which other programs have the processor does not count. ``clock``, ``now`` and
+    ``spent`` return seconds. ``spent`` counts processor time.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+        spent: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self._clock, self._now, self._spent = clock, now, spent
+        self.limited: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Interrupts the block if it takes long (`InterruptedWork`)."""
+        self._rounds = OrderedDict[bytes, bytes]()
+        self._free_at = -inf
+        self.present: dict[bytes, Fight] = {}
+        """By the uids of the objects."""
+
+    def see(self, call: PendingCall, answer: Answer) -> None:
+        """Take note of a call of Retain, unless it is large. Look for a remedy if the call was answered inline."""
+        at, body = self._clock(), call.body
+        is_retained = call.request.operation_name == Operation.RETAIN and call.definition and answer.code == SUCCESS
+        if at < self._free_at or not is_retained or len(body) > _LARGEST:
+            return
+        before = self._spent()
+        found = _UID.search(body, max(body.find(_OBSERVED), 0))
+        fight = found and self.present.get(found[1])
+        if found and not is_large_body(body) and not (fight and self._now() < fight.last + _PAUSE):
+            # Karmada's own requests cause none of these errors.
+            with suppress(AttributeError, InterpreterError, LookupError, RecursionError, TypeError, ValueError):
+                self._look(found[1], call, answer)
+        # The unused share since the last call is saved for bursts.
+        self._free_at = max(self._free_at, at - _SAVED) + (self._spent() - before) / _SHARE
+
+    def _look(self, uid: bytes, call: PendingCall, answer: Answer) -> None:
+        request, decoded = call.request, orjson.loads(call.body)["request"]
+        desired, observed = decoded["object"], decoded["observedObject"]
+        comparison = compared(_retained(desired, answer.body), observed)
+        if comparison is None:
+            return
+        now, known = self._now(), self._current().get(uid)
+        rounds, fought = advanced(self._rounds.pop(uid, b""), comparison, int(now))
+        if rounds:
+            self._rounds[uid] = rounds
+        if len(self._rounds) > MOST_OBJECTS:
+            self._rounds.popitem(last=False)
+        fought = [pair for pair in fought if known is None or pair[0].field == known.field]
+        if not fought or (known is None and len(self.present) >= _MOST_FIGHTS):
+            return
+        (field, ours, theirs, writer), begin = fought[0]
+        kind = f"{request.gvk.api_version}/{request.gvk.kind}" if request.gvk else ""
+        cluster = (annotation(observed, "work.karmada.io/namespace") or "").removeprefix("karmada-es-")[:_LONGEST]
+        others = dict.fromkeys(each.field for each in comparison.differences if each.field != field)
+        fight = Fight(
+            kind,
+            cluster,
+            request.namespace,
+            request.name,
+            field,
+            redacted(field, ours),
+            redacted(field, theirs),
+            writer.manager if writer else _UNKNOWN,
+            (*others,)[:_MOST_FIELDS],
+            known.begin if known else begin,
+            now,
+            now + max(_SHORTEST, now - begin),
+            known.remedy
+            if known
+            else self._remedy(kind, fought[0][0], call.definition if answer.is_inline else None, desired, observed),
+        )
+        self.present[uid] = fight
+        if known is None:
+            log.warning(
+                "Karmada and a manager in a member overwrite each other",
+                kind=kind,
+                cluster=cluster,
+                object=f"{fight.namespace}/{fight.name}",
+                field=field,
+                karmada=fight.ours,
+                member=fight.theirs,
+                manager=fight.manager,
+                others=fight.others,
+                begin=datetime.fromtimestamp(begin, UTC).isoformat(timespec="seconds"),
+                remedy=fight.remedy,
+            )
+
+    def _remedy(
+        self, kind: str, difference: FieldDifference, definition: Definition | None, desired: Object, observed: Object
+    ) -> str:
+        # One object is tried for all objects of a kind.
+        alike = (each for each in self.present.values() if (each.kind, each.field) == (kind, difference.field))
+        if other := next(alike, None):
+            return other.remedy
+        try:
+            with self.limited():
+                return remedy(definition, desired, observed, difference) if definition else ""
+        except (InterpreterError, InterruptedWork):
+            return ""
+
+    def fights(self) -> list[JSON]:
+        """Return the present fights as documents, the latest first, at most a hundred."""
+        found = sorted(self._current().values(), key=lambda fight: fight.begin, reverse=True)
+        return [asdict(fight) for fight in found[:_MOST_SERIES]]
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metric: objects by kind, field, cluster and manager."""
+        about = "Objects in which Karmada and a manager in a member overwrite each other's value of a field."
+        names = "kind", "field", "cluster", "manager", "remedy"
+        metric = GaugeMetricFamily("karta_interpreter_fights", about, labels=names)
+        fights = Counter(tuple(getattr(each, name) for name in names) for each in self._current().values())
+        shown = fights.most_common(_MOST_SERIES)
+        for labels, number in shown:
+            metric.add_metric(labels, number)
+        if left := fights.total() - sum(number for _, number in shown):
+            metric.add_metric((_OTHERS, _OTHERS, "", "", ""), left)
+        yield metric
+
+    def _current(self) -> Mapping[bytes, Fight]:
+        now = self._now()
+        self.present = {uid: fight for uid, fight in self.present.items() if fight.end > now}
+        return self.present
+
+
+def _retained(desired: Object, answer: bytes) -> Object:
+    """Return the object that Karmada makes of the answer."""
+    patch = orjson.loads(answer)["response"].get("patch")
+    return patched(desired, orjson.loads(base64.b64decode(patch))) if patch else desired

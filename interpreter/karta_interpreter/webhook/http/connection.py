@@ -1,0 +1,184 @@
+"""One connection of a client: HTTP by aiohttp, with the deadlines and the errors of this server."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
+from aiohttp.web_protocol import RequestHandler
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response, StreamResponse
+from aiohttp.web_server import Server
+
+from karta_interpreter.webhook.http.bodies import Bodies
+from karta_interpreter.webhook.log import log
+from karta_interpreter.webhook.settings import Settings
+
+# Karmada's client keeps idle connections for 90 s and does not repeat a POST if its connection was closed under it, so
+# the client has to close. It also keeps connections that it has not used yet, because another one came free first.
+_KEEP_ALIVE = 120.0
+# A client that is refused before it has sent its body may go on sending for this long, to see the answer.
+_LINGER = 2.0
+_MAX_LINE = 8190
+# Karmada's client sends six headers. aiohttp would take 128.
+_MAX_HEADERS = 64
+# Spreads the ends of connections that were opened together.
+_SPREAD = 0.9, 1.1
+
+
+Soon: TypeAlias = asyncio.Task[tuple[bytes, bool]]
+"""Returns an answer, and whether it is the last one on its connection."""
+
+
+class Answers(Protocol):
+    """Answers the requests of connections."""
+
+    @property
+    def draining(self) -> bool:
+        """Return whether connections end with their next answer."""
+        ...
+
+    async def handle(self, request: BaseRequest) -> StreamResponse:
+        """Answer one request."""
+        ...
+
+    def answer_soon(self, body: bytes, parameters: str) -> bytes | Soon | None:
+        """Answer a body sent to ``/interpret``, or return None to leave it to `handle`."""
+        ...
+
+    def refuse(self, status: int, message: str) -> Response:
+        """Return an HTTP error."""
+        ...
+
+
+class Connection(RequestHandler):
+    """A connection with deadlines for all that its client does, except idling between requests.
+
+    One deadline is for its headers, from their first byte. Another one is for its body and for taking the answer. It is
+    checked at intervals, so it may last twice as long. A client that misses a deadline is disconnected. The next answer
+    on an old connection has ``Connection: close``, because a load balancer does not move the calls of an open one.
+    """
+
+    __slots__ = ("_application", "_bodies", "_expected", "_settings", "_timers", "is_old")
+
+    def __init__(self, server: Server, application: Answers, settings: Settings, bodies: Bodies) -> None:
+        super().__init__(
+            server,
+            loop=asyncio.get_running_loop(),
+            keepalive_timeout=_KEEP_ALIVE,
+            lingering_time=_LINGER,
+            access_log=None,  # type: ignore[arg-type]  # None turns it off, despite the annotation
+            # `read_body` rejects compressed bodies: a few bytes may decompress to any number.
+            auto_decompress=False,
+            max_line_size=_MAX_LINE,
+            max_field_size=_MAX_LINE,
+            max_headers=_MAX_HEADERS,
+        )
+        self._application = application
+        self._settings = settings
+        self._bodies = bodies
+        self._expected = -1
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self.is_old = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Return whether the head of a request has come and its answer has not yet gone."""
+        # aiohttp's loop waits on `_waiter` between requests only. `_paused` is set while the client does not read.
+        waits = self._waiter is not None and not self._waiter.done()
+        return not waits or self._paused
+
+    @property
+    def is_receiving(self) -> bool:
+        """Return whether the body of a request is still incomplete."""
+        return self._current_request is not None and not self._current_request.content.is_eof()
+
+    def has_room(self, size: int) -> bool:
+        """Count received bytes of a body. Return whether there is room for them."""
+        return self._bodies.take(self, size)
+
+    @property
+    def last_used(self) -> float:
+        """Return a number that is greater the later the last request came, 0 before the first request."""
+        # A constant after the last request. A connection that never had a request gets 0 and so comes before all
+        # others.
+        return self._next_keepalive_close_time if self._request_count else 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Expect the first request."""
+        super().connection_made(transport)
+        if age := self._settings.connection_age:
+            self._set("age", age * random.uniform(*_SPREAD), self._grow_old)  # noqa: S311 - no secret
+        self._set("headers", _KEEP_ALIVE, self._check_headers, self._request_count)
+        self._expect_end()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Forget the deadlines."""
+        for timer in self._timers.values():
+            timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes. If they are the beginning of headers, expect the rest."""
+        count = self._request_count
+        super().data_received(data)
+        # Bytes came, no request was complete or is in work, and no deadline runs for it yet: a head has begun.
+        if self._request_count == count != self._expected and not self.is_busy:
+            self._expect_headers()
+
+    def _grow_old(self) -> None:
+        self.is_old = True
+
+    def _expect_headers(self) -> None:
+        self._expected = self._request_count
+        self._set("headers", self._settings.header_timeout, self._check_headers, self._expected)
+
+    def _check_headers(self, count: int) -> None:
+        if self._request_count == count:
+            self.disconnect()
+
+    def _expect_end(self) -> None:
+        limit = self._settings.exchange_timeout + self._settings.call_limit
+        # The same count at the next check is the same request. An idle connection has no deadline to miss.
+        count = self._request_count if self.is_busy else None
+        self._set("exchange", limit, self._check_end, count)
+
+    def _set(self, name: str, seconds: float, act: Callable[..., None], *arguments: object) -> None:
+        if name in self._timers:
+            self._timers[name].cancel()
+        self._timers[name] = self._loop.call_later(seconds, act, *arguments)
+
+    def _check_end(self, count: int | None) -> None:
+        if self._request_count == count and self.is_busy:
+            self.disconnect()
+        else:
+            self._expect_end()
+
+    def handle_error(
+        self,
+        request: BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> StreamResponse:
+        """Return the answer to a request that is not HTTP, or that the server failed on.
+
+        aiohttp's own answer would repeat data that the client has sent.
+        """
+        del message
+        # aiohttp closes the connection on this error. Any other answer would follow half of the first one.
+        if isinstance(exc, ConnectionError) or request.writer.output_size:
+            raise ConnectionResetError("the client is gone, or has half an answer already") from exc
+        if status < 500:  # noqa: PLR2004 - the client's fault
+            text = "this is not valid HTTP/1.1, or a line of its head is too long"
+        else:
+            log.error("request failed unexpectedly", exc_info=exc)
+            text = "internal error"
+        response = self._application.refuse(status, text)
+        response.force_close()
+        return response
+
+    def disconnect(self) -> None:
+        """Close the connection immediately."""
+        if self.transport is not None:
+            self.transport.abort()

@@ -1,0 +1,154 @@
+"""The endpoints: paths and methods, the bodies that are read, and the form of an HTTP error."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Final
+from urllib.parse import parse_qs
+
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response
+from multidict import CIMultiDict
+
+from karta_interpreter.base.errors import RequestError
+from karta_interpreter.base.k8s.quantity import parse_duration
+from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.webhook.answering.calls import Awaited, Calls
+from karta_interpreter.webhook.http.bodies import read_body
+from karta_interpreter.webhook.http.connection import Soon
+from karta_interpreter.webhook.log import log
+from karta_interpreter.webhook.process import metrics as exposition
+from karta_interpreter.webhook.process.health import Readiness
+from karta_interpreter.webhook.process.metrics import Metrics
+from karta_interpreter.webhook.settings import Settings
+from karta_interpreter.webhook.wire import encode_status
+
+INTERPRET, VALIDATE, MUTATE = "/interpret", "/admission/validate", "/admission/mutate"
+_METHODS: Final = dict.fromkeys((INTERPRET, VALIDATE, MUTATE), ("POST",)) | dict.fromkeys(
+    ("/healthz", "/metrics", "/readyz"), ("GET", "HEAD")
+)
+_SERVER = {"Server": "karta-interpreter"}
+_JSON = CIMultiDict(_SERVER | {"Content-Type": "application/json"})
+_TEXT = CIMultiDict(_SERVER | {"Content-Type": "text/plain; charset=utf-8"})
+_METRICS = CIMultiDict(_SERVER | {"Content-Type": exposition.CONTENT_TYPE})
+_UNAVAILABLE = 503
+
+_REVIEW_LIMIT = 3 * 2**20
+"""Bytes of an ``AdmissionReview``: a Karta as it is and as it was, each below the 1.5 MiB that an API server stores."""
+
+REVIEW_SECONDS = 5.0
+"""The time limit of a review, even if the API server waits longer. A process for the review may have to start."""
+
+_MARGIN = 0.5
+"""Seconds of the client's timeout that are left for the answer to travel."""
+
+
+class Application:
+    """Answers every HTTP request. Errors have a Kubernetes ``Status``.
+
+    ``existing_kinds`` returns the kinds that the cluster's Kartas define, with their names. Reviews need them.
+    """
+
+    def __init__(
+        self,
+        calls: Calls,
+        readiness: Readiness,
+        metrics: Metrics,
+        settings: Settings,
+        existing_kinds: Callable[[], Mapping[GVK, str]] = dict,
+    ) -> None:
+        self._readiness = readiness
+        self._calls = calls
+        self._metrics = metrics
+        self._settings = settings
+        self._existing_kinds = existing_kinds
+
+    @property
+    def draining(self) -> bool:
+        """Return whether the server is about to stop."""
+        return self._readiness.draining
+
+    async def handle(self, request: BaseRequest) -> Response:
+        """Answer one request."""
+        try:
+            return await self._answer(request)
+        except RequestError as error:
+            later = {"Retry-After": "1"} if error.status == _UNAVAILABLE else {}
+            return self.refuse(error.status, str(error), **later)
+
+    def answer_soon(self, body: bytes, parameters: str) -> bytes | Soon | None:
+        """Return the answer to a body sent to ``/interpret``, None if `handle` has to answer."""
+        load = self._calls.load
+        # `handle` adds `Connection: close` while draining, and waits for a turn that is not spent.
+        if self._readiness.draining or load.is_spent:
+            return None
+        try:
+            answer = self._calls.answer_soon(body)
+        except Exception:  # noqa: BLE001 - `handle` meets the same error again and answers it
+            return None
+        if answer is None or isinstance(answer, bytes):
+            return answer
+        if load.is_full:
+            return None
+        # Counted before the task runs: other calls may come in this turn of the event loop.
+        load.begin()
+        soon = asyncio.create_task(self._await(answer, _seconds(parameters, self._settings.call_limit)))
+        soon.add_done_callback(lambda _: load.end())
+        return soon
+
+    async def _await(self, answer: Awaited, seconds: float) -> tuple[bytes, bool]:
+        return await answer(seconds), self._readiness.draining
+
+    def refuse(self, status: int, message: str, **headers: str) -> Response:
+        """Return an HTTP error."""
+        self._metrics.refused(status)
+        # Logged at debug, because any client can cause it at any rate. The metric counts it.
+        log.debug("request refused", status=status, reason=message)
+        return Response(status=status, body=encode_status(status, message), headers={**_JSON, **headers})
+
+    async def _answer(self, request: BaseRequest) -> Response:
+        path, _, parameters = request.raw_path.partition("?")
+        if path != INTERPRET:
+            path = request.rel_url.path.rstrip("/")
+        allowed = _METHODS.get(path)
+        if allowed is None:
+            raise RequestError(f"there is nothing at this path; served are {', '.join(_METHODS)}", status=404)
+        if request.method not in allowed:
+            names = ", ".join(allowed)
+            return self.refuse(405, f"{path} takes {names}, not {request.method}", Allow=names)
+        if path == INTERPRET:
+            body = await read_body(request, self._settings.body_limit)
+            answer = await self._calls.answer(body, _seconds(parameters, self._settings.call_limit))
+            return Response(body=answer, headers=_JSON)
+        return await self._review(request, path, parameters) if allowed == ("POST",) else self._report(path)
+
+    async def _review(self, request: BaseRequest, path: str, parameters: str) -> Response:
+        body = await read_body(request, min(self._settings.body_limit, _REVIEW_LIMIT))
+        existing = self._existing_kinds() if path == VALIDATE else None
+        answer = await self._calls.review(body, _seconds(parameters, REVIEW_SECONDS), existing)
+        return Response(body=answer, headers=_JSON)
+
+    def _report(self, path: str) -> Response:
+        if path == "/metrics":
+            return Response(body=self._metrics.page(), headers=_METRICS)
+        if path == "/readyz" and (objections := self._readiness.objections()):
+            return self.refuse(503, "; ".join(objections))
+        return Response(body=b"ok\n", headers=_TEXT)
+
+
+def _seconds(parameters: str, most: float) -> float:
+    """Return the seconds for an answer: ``most``, or the rest of the client's timeout."""
+    timeout = timeout_of(parameters) if parameters else 0.0
+    # Half of a timeout below a second is left: the whole margin would leave too little to compute.
+    return min(max(timeout - _MARGIN, timeout / 2), most) if timeout > 0 else most
+
+
+# Karmada sends one value for each `timeoutSeconds`. The bound is for clients that send other values.
+@lru_cache(maxsize=64)
+def timeout_of(parameters: str) -> float:
+    """Return the seconds of ``timeout=``, after which the client gives up. Text that is not a Go duration gives 0.
+
+    >>> timeout_of("timeout=1m0.5s"), timeout_of("timeout=soon")
+    (60.5, 0.0)
+    """
+    return (parse_duration(parse_qs(parameters).get("timeout", [""])[-1]) or 0) / 1e9

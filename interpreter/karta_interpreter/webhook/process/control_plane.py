@@ -1,0 +1,157 @@
+"""The Karmada control plane of a server: the source of Kartas, and the API server where it registers."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.cluster import Cluster
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.webhook.http.tls import Tls
+from karta_interpreter.webhook.log import log
+from karta_interpreter.webhook.registration.configuration import Endpoint, certificates
+from karta_interpreter.webhook.registration.registrar import Registrar, Registration
+from karta_interpreter.webhook.settings import Settings
+
+_FIRST_LOOK_SECONDS = 10.0
+"""How long a starting server waits for the Kartas of the cluster before it answers without them."""
+
+
+class CaFile:
+    """The certificates of ``--ca-file``, which another program writes. The last good ones stay until there are others.
+
+    Raises ServeError if the file cannot be used at the start.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.pem = self._read()
+        self.problem = ""
+
+    def reload_if_changed(self) -> bool:
+        """Read the file again. Return whether the certificates or the `problem` have changed.
+
+        A missing or broken file does not change the certificates: Kubernetes and people replace files in several steps.
+        """
+        before = self.pem, self.problem
+        try:
+            self.pem, self.problem = self._read(), ""
+        except ServeError as error:
+            self.problem = str(error)
+        return (self.pem, self.problem) != before
+
+    def _read(self) -> bytes:
+        try:
+            found = certificates(self._path.read_bytes())
+        except (OSError, ServeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise ServeError(f"the CA file {self._path} cannot be used: {reason}") from error
+        if not found:
+            raise ServeError(f"the CA file {self._path} is empty")
+        return found
+
+
+class ControlPlane:
+    """A connection to karmada-apiserver, used as `Settings` say.
+
+    Raises ServeError if the settings contradict each other, ClusterError if they name a kubeconfig that is missing. An
+    unavailable control plane is not an error: folders and catalogue are served meanwhile.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._begun = time.monotonic()
+        self.api = ApiServer.of(settings.kubeconfig, settings.context)
+        if settings.kubeconfig:
+            self.api.check()
+        self.cluster = Cluster(self.api) if settings.cluster else None
+        self.registrar: Registrar | None = None
+        self._ca_file = CaFile(settings.ca_file) if settings.register and settings.ca_file else None
+        at_url = Endpoint.of_url(settings.public_url) if settings.public_url else None
+        at_service = Endpoint.of_service(settings.service) if settings.service else None
+        if settings.register and at_url and at_service:
+            raise ServeError("--register takes one address: give --public-url or --service, not both")
+        if settings.register and not (at_url or at_service):
+            needed = "give --public-url URL or --service NAMESPACE/NAME:PORT"
+            raise ServeError(f"--register needs the address Karmada calls: {needed}")
+        self._address = (at_url or at_service) if settings.register else None
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self.api.__aexit__(None, None, None)
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether the Kartas of the cluster are known, or have been waited for long enough."""
+        return self.cluster is None or self.cluster.synced or time.monotonic() - self._begun > _FIRST_LOOK_SECONDS
+
+    @property
+    def server_name(self) -> str | None:
+        """Return the name that Karmada expects in the certificate."""
+        return self._address.server_name if self._address else None
+
+    @property
+    def kinds(self) -> Mapping[GVK, str]:
+        """Return the kinds of the cluster's Kartas, with their names: no other Karta may define these kinds again."""
+        entries = self.cluster.layer.entries if self.cluster else ()
+        # Reversed: of two Kartas for one kind, the older one is in use, which comes first.
+        return {entry.definition.gvk: entry.definition.name for entry in reversed(entries)}
+
+    def register(self, store: Store, tls: Tls | None) -> None:
+        """Let `run` keep Karmada's configuration in step, if the settings ask for it."""
+        if not (address := self._address):
+            return
+        registration = Registration(
+            self._settings.registration_name,
+            self._settings.multiple_pod_templates_scheduling,
+            self._settings.webhook_timeout,
+        )
+
+        def endpoint() -> Endpoint | None:
+            # Without the Kartas of the cluster the configuration would lose their kinds for a moment.
+            if (tls and tls.certificate.is_placeholder) or (self.cluster and not self.cluster.synced):
+                return None
+            authority = tls.certificate.authority if tls else b""
+            return replace(address, ca_bundle=self._ca_file.pem if self._ca_file else authority)
+
+        async def refresh() -> None:
+            if tls:
+                await tls.reload_if_changed()
+
+        self.registrar = Registrar(self.api, store, endpoint, registration, refresh=refresh)
+
+    def is_trusted(self, authority: bytes) -> bool:
+        """Return whether Karmada trusts a CA (PEM). Without registration, any CA counts as trusted."""
+        return self.registrar is None or self.registrar.has_announced(authority)
+
+    def wake(self) -> None:
+        """Look soon whether the registration is as desired."""
+        if self.registrar:
+            self.registrar.wake()
+
+    async def run(self) -> None:
+        """Register, and read the CA file again at intervals, until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            if self.registrar:
+                tasks.create_task(self.registrar.run())
+            if self._ca_file:
+                tasks.create_task(self._watch())
+
+    async def reload_if_changed(self) -> None:
+        """Read the CA file again, if there is one, and register its certificates."""
+        if not (file := self._ca_file) or not await asyncio.to_thread(file.reload_if_changed):
+            return
+        if file.problem:
+            log.error("the CA file cannot be used; the authorities it had stay registered", reason=file.problem)
+        else:
+            log.info("the CA file has been read again")
+            self.wake()
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(self._settings.certificate_interval)
+            await self.reload_if_changed()

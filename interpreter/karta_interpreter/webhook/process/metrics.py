@@ -1,0 +1,236 @@
+"""The counts and measurements of the server, in a registry of its own."""
+
+import time
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate, islice
+from math import inf
+from typing import Final, NamedTuple
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.sources.budget import Budget
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.webhook.answering.fights import Fights
+from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
+
+# Created metrics would add a series for each, with a time that Prometheus does not read.
+disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated there
+
+# The format that `generate_latest` writes here. The library's `CONTENT_TYPE_LATEST` is a later version of it.
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+
+_PREFIX = "karta_interpreter"
+_PAGE_SECONDS = 1.0
+
+SLOW_SECONDS: Final = 0.1
+"""A call that takes longer counts as slow: hostile definitions may delay the calls of others by this much."""
+
+_OPERATIONS: Final = frozenset(operation.value for operation in Operation)
+_UNKNOWN: Final = "unknown"
+_LONGEST: Final = 256
+"""Characters of a kind's label. A definition may write any text there."""
+_OUTCOMES: Final = {200: "success", 400: "invalid", 404: "unknown_kind", 422: "failed", 504: "timeout"}
+_FAULT: Final = "error"
+BOUNDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.03, SLOW_SECONDS, 0.5, 2.5)
+"""Answers take 0.1 to 5 ms, answers about small objects at most 30 ms. From 0.5 s on, Karmada and the server log a call
+as slow. After 2.5 s it has failed if Karmada waits 3 s."""
+
+
+class Metrics:
+    """The metrics of one server.
+
+    Every label has few values. Operations are Karmada's, kinds are the kinds with a definition, and anything else that
+    a client sends counts as ``unknown``. ``clock`` returns seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._page, self._stale_at = b"", -inf
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        calls = CallMetrics()
+        self._registry.register(calls)
+        self.see, self.answered, self.totals = calls.see, calls.add, calls.totals
+        self.fights = Fights()
+        self._registry.register(self.fights)
+        self._http_errors = self._counter("http_errors", "Requests that got an HTTP error.", "status")
+        rejected = self._counter("connections_rejected", "Connections of the webhook that were closed: too many.")
+        self.connection_rejected = rejected.inc
+        self._definitions = self._gauge(
+            "definitions",
+            "Definitions that are served, or quarantined, and files and Kartas for which there is no room.",
+            "state",
+        )
+        self._scripts = self._gauge("scripts", "Scripts that answer an operation of a kind.", "operation", "kind")
+        expiry = self._gauge(
+            "certificate_expiry_timestamp_seconds", "End of the served certificate, in seconds since 1970."
+        )
+        self.show_expiry = expiry.set_function
+        errors = self._counter("certificate_errors", "Certificates that could not be loaded.")
+        self.certificate_failed = errors.inc
+        recorded = self._counter(
+            "recorded_calls", "With --record: calls that were written, dropped, or failed to be written.", "outcome"
+        )
+        self.recorded: Callable[[str], None] = lambda outcome: recorded.labels(outcome).inc()
+        shadow = self._counter(
+            "shadow_calls",
+            "With --shadow: calls whose answers were the same or different, failed, or were left out.",
+            "kind",
+            "operation",
+            "outcome",
+        )
+        self.shadowed: Callable[[str, str, str], None] = lambda *labels: shadow.labels(*labels).inc()
+        in_flight = self._gauge("requests_in_flight", "Requests that are being answered, this one included.")
+        self.show_in_flight = in_flight.set_function
+
+    def refused(self, status: int) -> None:
+        """Count an HTTP error."""
+        self._http_errors.labels(str(status)).inc()
+
+    def show_staleness(self, seconds: Callable[[], float]) -> None:
+        """Show the result of a function as the age of the data about the cluster's Kartas."""
+        about = "With --cluster: time since the Kartas were known to be those of the API server."
+        self._gauge("cluster_stale_seconds", about).set_function(seconds)
+
+    def show_budget(self, budget: Budget) -> None:
+        """Show the memory that definitions take, and how many sources are refused."""
+        help_text = "Memory that the definitions of all sources take, as estimated from their text."
+        self._gauge("definitions_bytes", help_text).set_function(lambda: budget.held)
+        self._definitions.labels("refused").set_function(lambda: len(budget.refused))
+
+    def show_registration(self, in_step: Callable[[], bool]) -> None:
+        """Show whether the registration on the control plane is up to date."""
+        about = "With --register: 1 when the registration on the control plane is up to date."
+        self._gauge("registration_in_step", about).set_function(in_step)
+
+    def served(self, snapshot: Snapshot) -> None:
+        """Show how many definitions there are, and which are answered by scripts."""
+        self._definitions.labels("served").set(len(snapshot.entries))
+        self._definitions.labels("quarantined").set(len(snapshot.quarantined))
+        self._scripts.clear()
+        for gvk, entry in snapshot.scripted.items():
+            for script in entry.definition.scripts:
+                self._scripts.labels(script.operation, _kind_label(gvk)).inc()
+
+    def page(self) -> bytes:
+        """Return all metrics, at most a second old: many clients that scrape cost no more than one."""
+        now = self._clock()
+        if now >= self._stale_at:
+            self._page, self._stale_at = self.render(), now + _PAGE_SECONDS
+        return self._page
+
+    def render(self) -> bytes:
+        """Return all metrics in the text format of Prometheus."""
+        return generate_latest(self._registry)
+
+    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
+        return Counter(f"{_PREFIX}_{name}", help_text, labels, registry=self._registry)
+
+    def _gauge(self, name: str, help_text: str, *labels: str) -> Gauge:
+        return Gauge(f"{_PREFIX}_{name}", help_text, labels, registry=self._registry)
+
+
+class AnswerCounts(NamedTuple):
+    """The counts of answers at one moment.
+
+    ``series`` has calls, seconds and slow calls by operation, kind and outcome. ``within`` has the buckets of `BOUNDS`
+    by operation.
+    """
+
+    series: dict[tuple[str, str, str], tuple[int, float, int]]
+    within: dict[str, tuple[int, ...]]
+
+
+class CallMetrics(Collector):
+    """Counts of answers in plain numbers, for one thread: prometheus_client takes four times as long to record them.
+
+    Outcomes are counted by operation and kind. Times are distributed by operation only and summed up by kind: buckets
+    for every operation of every kind would be ten times as many series.
+    """
+
+    def __init__(self) -> None:
+        self._series: dict[tuple[str, str, str], _Series] = {}
+        self._by_call: dict[tuple[str, GVK | None, int], _Series] = {}
+        self._within = defaultdict[str, list[int]](lambda: [0] * (len(BOUNDS) + 1))
+
+    def see(self, call: PendingCall, answer: Answer) -> None:
+        """Count a call. Names that a client invents count as unknown, because each would make a new series."""
+        name = call.request.operation_name
+        gvk = call.request.gvk if call.definition else None
+        self.add(name if name in _OPERATIONS else "", gvk, answer.code, answer.seconds)
+
+    def add(self, operation: str, gvk: GVK | None, code: int, seconds: float) -> None:
+        """Count an answer. ``gvk`` is None for a kind without a definition, ``operation`` empty for an unknown one."""
+        series = self._by_call.get((operation, gvk, code)) or self._new(operation, gvk, code)
+        series.calls += 1
+        series.seconds += seconds
+        series.slow += seconds > SLOW_SECONDS
+        series.within[bisect_left(BOUNDS, seconds)] += 1
+
+    def totals(self, first: int = 0, most: int | None = None) -> AnswerCounts:
+        """Return the present counts, with at ``most`` that many series, beginning with the ``first``."""
+        chosen = islice(self._series.items(), first, None if most is None else first + most)
+        series = {labels: (each.calls, each.seconds, each.slow) for labels, each in chosen}
+        return AnswerCounts(series, {operation: tuple(counts) for operation, counts in self._within.items()})
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics for a registry."""
+        about = f"Calls answered; outcomes are {', '.join((*_OUTCOMES.values(), _FAULT))}."
+        calls = CounterMetricFamily(f"{_PREFIX}_calls", about, labels=("operation", "kind", "outcome"))
+        about = "Time from the last byte of a request to the first of its answer."
+        times = HistogramMetricFamily(f"{_PREFIX}_call_seconds", about, labels=("operation",))
+        about = "Time that the calls of a kind took; divided by their number it is the mean."
+        kind_seconds = CounterMetricFamily(f"{_PREFIX}_kind_seconds", about, labels=("kind",))
+        slow_calls = CounterMetricFamily(
+            f"{_PREFIX}_slow_calls", f"Calls that took longer than {SLOW_SECONDS} s.", labels=("kind",)
+        )
+        by_operation, by_kind = defaultdict[str, float](float), defaultdict[str, float](float)
+        slow = defaultdict[str, int](int)
+        for (operation, kind, outcome), series in self._series.items():
+            calls.add_metric((operation, kind, outcome), series.calls)
+            by_operation[operation] += series.seconds
+            by_kind[kind] += series.seconds
+            slow[kind] += series.slow
+        for operation, within in self._within.items():
+            buckets = zip(map(str, (*BOUNDS, "+Inf")), accumulate(within), strict=True)
+            times.add_metric((operation,), list(buckets), by_operation[operation])
+        for kind, count in slow.items():
+            kind_seconds.add_metric((kind,), by_kind[kind])
+            slow_calls.add_metric((kind,), count)
+        yield from (calls, times, kind_seconds, slow_calls)
+
+    def _new(self, operation: str, gvk: GVK | None, code: int) -> "_Series":
+        labels = operation or _UNKNOWN, _kind_label(gvk) if gvk else _UNKNOWN, _OUTCOMES.get(code, _FAULT)
+        # Codes of one outcome share a series. Both maps are bounded: `Calls` passes known kinds and operations only.
+        series = self._series.setdefault(labels, _Series(self._within[labels[0]]))
+        self._by_call[operation, gvk, code] = series
+        return series
+
+
+@dataclass(slots=True)
+class _Series:
+    """The answers of an operation and a kind with one outcome. ``within`` are the buckets of the operation."""
+
+    within: list[int]
+    calls: int = 0
+    seconds: float = 0.0
+    slow: int = 0
+
+
+def _kind_label(gvk: GVK) -> str:
+    return f"{gvk.api_version}/{gvk.kind}"[:_LONGEST]

@@ -1,0 +1,313 @@
+"""A server, put together from its parts, from the definitions to the listener."""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Self, TypeAlias
+
+from karta_interpreter.base.findings import in_one_line
+from karta_interpreter.base.k8s.requirements import Counting
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.sandbox.process import container_memory
+from karta_interpreter.definitions.sources.budget import Budget
+from karta_interpreter.definitions.sources.snapshot import Quarantined, Selection, Snapshot
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import Options
+from karta_interpreter.webhook.answering.call_log import CallLog
+from karta_interpreter.webhook.answering.calls import Calls
+from karta_interpreter.webhook.answering.left_out import LeftOutResources
+from karta_interpreter.webhook.answering.load import Load
+from karta_interpreter.webhook.http.bodies import keep_memory_trimmed
+from karta_interpreter.webhook.http.certificate import Certificate
+from karta_interpreter.webhook.http.listener import Connections, Listener, cannot_listen, release_memory
+from karta_interpreter.webhook.http.tls import Tls, certificate_source
+from karta_interpreter.webhook.log import log
+from karta_interpreter.webhook.process.application import Application
+from karta_interpreter.webhook.process.health import HealthListener, Readiness
+from karta_interpreter.webhook.process.metrics import Metrics
+from karta_interpreter.webhook.settings import MIB, Settings
+
+if TYPE_CHECKING:
+    from karta_interpreter.definitions.sources.cluster import Cluster
+    from karta_interpreter.webhook.answering.recorder import Recorder
+    from karta_interpreter.webhook.answering.shadow import Shadow
+    from karta_interpreter.webhook.process.control_plane import ControlPlane
+
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
+_MOST_SHOWN = 20
+"""How many answers of a shadow are kept for the console."""
+_MOST_LOGGED = 20
+_MOST_DEFINITIONS = 1024 * MIB
+"""The most broken definitions of a source, and findings of each, in the log: a folder may be mounted wrongly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A server that listens. ``certificate`` is None for plain HTTP, ``health_port`` is None without such a port.
+
+    ``certificate.authority`` is set if the server has signed its certificate itself: the ``caBundle`` for Karmada's
+    webhook configuration.
+    """
+
+    host: str
+    port: int
+    snapshot: Snapshot
+    certificate: Certificate | None
+    health_port: int | None = None
+
+    @property
+    def url(self) -> str:
+        """Return the URL of the server for clients on the same machine.
+
+        >>> Started("::", 8443, Snapshot(), None).url
+        'http://[::1]:8443'
+        """
+        host = _EVERYWHERE.get(self.host, self.host)
+        scheme = "https" if self.certificate else "http"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The parts of a running server. ``tls`` is None for plain HTTP, ``control_plane`` is None if there is none.
+
+    ``differences`` are the last answers of a shadow that differ. None without a shadow, or if no console shows them.
+    """
+
+    settings: Settings
+    store: Store
+    readiness: Readiness
+    metrics: Metrics
+    tls: Tls | None
+    control_plane: "ControlPlane | None"
+    differences: deque[JSON] | None = None
+
+
+Extension: TypeAlias = Callable[[Shared], AbstractAsyncContextManager[Callable[[], Awaitable[object]]]]
+"""Serves something else in a block. The block gets a function that lets it listen, or raises ServeError."""
+
+
+class Server:
+    """A server that listens while its ``async with`` block runs.
+
+    ``extensions`` serve something else meanwhile. Raises ServeError if its settings do not allow that.
+    """
+
+    def __init__(self, settings: Settings, extensions: Iterable[Extension] = ()) -> None:
+        self._settings = settings
+        self._control_plane = plane = _control_plane(settings)
+        cluster = plane.cluster if plane else None
+        self._store = store_of(settings, cluster)
+        self._metrics = Metrics()
+        self._metrics.show_budget(self._store.budget)
+        self._tls = None
+        if not settings.plain_http:
+            trust = (plane.server_name, plane.is_trusted) if plane else ()
+            source = certificate_source(settings, *trust)
+            self._tls = tls = Tls(source, plane.wake if plane else lambda: None, self._metrics.certificate_failed)
+            self._metrics.show_expiry(lambda: tls.not_after or 0.0)
+        if plane:
+            # Only now: registration needs the certificate, which in turn asks the control plane who trusts its CA.
+            plane.register(self._store, self._tls)
+            if registrar := plane.registrar:
+                self._metrics.show_registration(lambda: registrar.in_step)
+        if cluster:
+            self._metrics.show_staleness(lambda: cluster.stale_for)
+        self._readiness = Readiness(
+            self._store,
+            lambda: self._tls.not_after if self._tls else inf,
+            lambda: plane is None or plane.is_settled,
+        )
+        options, load = options_of(settings), Load(settings.calls_in_work)
+        differences = deque[JSON](maxlen=_MOST_SHOWN) if settings.shadow and settings.console_port is not None else None
+        self._watchers = tuple(_watchers(settings, self._metrics, differences))
+        self._left_out = LeftOutResources()
+        self._calls = Calls(self._store, options, load)
+        self._metrics.fights.limited = self._calls.interruption.limited
+        observers = CallLog(), self._metrics, self._metrics.fights, self._left_out, *self._watchers
+        self._calls.observers = [observer.see for observer in observers]
+        existing_kinds = (lambda: plane.kinds) if plane else dict
+        application = Application(self._calls, self._readiness, self._metrics, settings, existing_kinds)
+        connections = Connections(application, settings)
+        self._metrics.show_in_flight(lambda: connections.busy)
+        self._listener = Listener(
+            connections, self._tls, most=settings.connections, rejected=self._metrics.connection_rejected
+        )
+        self._health_port: int | None = None
+        self._registration: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._quarantined: tuple[Quarantined, ...] = ()
+        self._shared = Shared(settings, self._store, self._readiness, self._metrics, self._tls, plane, differences)
+        self._extensions, self._open = tuple(extensions), AsyncExitStack()
+        self._readiness.is_starting = bool(self._extensions)
+
+    async def __aenter__(self) -> Self:
+        # If the start fails, it closes everything that it has opened. Otherwise `__aexit__` does so.
+        async with AsyncExitStack() as opened:
+            extended = await opened.enter_async_context(AsyncExitStack())
+            extensions = [await extended.enter_async_context(each(self._shared)) for each in self._extensions]
+            self._show(self._store.load())
+            self._store.subscribe(self._show)
+            await self._start(opened)
+            opened.push_async_callback(extended.aclose)
+            for listens in extensions:
+                await listens()
+            self._readiness.is_starting = False
+            self._readiness.beat()
+            if self._control_plane:
+                self._registration = self._background("registering", self._control_plane.run())
+            self._open = opened.pop_all()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._open.aclose()
+
+    async def _start(self, opened: AsyncExitStack) -> None:
+        """Start everything that stays. ``opened`` closes it in reverse order."""
+        settings, tls, plane = self._settings, self._tls, self._control_plane
+        if tls:
+            opened.push_async_callback(tls.source.close)
+        if plane:
+            opened.push_async_callback(plane.close)
+        for watcher in self._watchers:
+            watcher.start()
+            opened.push_async_callback(asyncio.to_thread, watcher.close)
+        opened.callback(self._calls.close)
+        opened.enter_context(self._calls.interruption.running())
+        opened.push_async_callback(self._listener.close)
+        await self._listener.open(settings.host, settings.port)
+        if settings.health_port is not None:
+            # A beat has no objections before the first one, so an early probe would find the server ready.
+            self._readiness.beat()
+            health = HealthListener(self._readiness, settings.host, settings.health_port)
+            try:
+                self._health_port = await health.open()
+            except OSError as error:
+                raise cannot_listen(settings.host, settings.health_port, error) from error
+            opened.callback(health.close)
+        # Not before the ports are open: the API server with the Secret may be unavailable, and probes need an answer.
+        if tls and tls.certificate.is_placeholder:
+            await tls.reload_if_changed()
+        # Closed in reverse: first the extensions, then the tasks, then the ports, and last the parts that they use.
+        opened.push_async_callback(self._end_tasks)
+        self._background("beating", self._readiness.run())
+        self._background("giving memory back", keep_memory_trimmed())
+        self._background("looking for resources left out", self._left_out.run())
+        self._background("watching the definitions", self._store.watch())
+        if tls:
+            self._background("renewing the certificate", tls.run(settings.certificate_interval))
+
+    @property
+    def started(self) -> Started:
+        """Return the address, the definitions and the certificate at this moment."""
+        certificate = self._tls.certificate if self._tls else None
+        return Started(self._settings.host, self._listener.port, self._store.snapshot, certificate, self._health_port)
+
+    async def reload_when(self, asked: asyncio.Event) -> None:
+        """Read folders, certificate and CA file again each time the event is set, until cancelled.
+
+        The server notices changes by itself. This is for users who want to have them now.
+        """
+        while await asked.wait():
+            asked.clear()
+            await self._store.reload()
+            if self._tls:
+                await self._tls.reload_if_changed()
+            if self._control_plane:
+                await self._control_plane.reload_if_changed()
+            log.info("reloaded", generation=self._store.snapshot.generation)
+
+    async def wind_down(self) -> None:
+        """Report that the server is not ready, go on for the grace period, then finish the calls in flight."""
+        self._readiness.draining = True
+        self._readiness.beat()
+        if self._registration:
+            # From now on the remaining replicas write the registration.
+            self._registration.cancel()
+        await asyncio.sleep(self._settings.grace_period)
+        await self._listener.drain(self._settings.drain_timeout)
+
+    def _background(self, what: str, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        # asyncio reports the error of a task when the task is collected, and `_tasks` keeps it to the end.
+        def report(task: asyncio.Task[None]) -> None:
+            if not task.cancelled() and (error := task.exception()):
+                log.error(f"{what} has ended", exc_info=error)
+
+        task = asyncio.create_task(work)
+        task.add_done_callback(report)
+        self._tasks.append(task)
+        return task
+
+    async def _end_tasks(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _show(self, snapshot: Snapshot) -> None:
+        self._metrics.served(snapshot)
+        scripts = sum(1 for entry in snapshot.scripted.values() for _ in entry.definition.scripts)
+        log.info("definitions loaded", served=len(snapshot.entries), scripts=scripts, generation=snapshot.generation)
+        for conflict in snapshot.findings:
+            log.warning("definitions conflict", reason=in_one_line(conflict), source=conflict.source)
+        known = set(self._quarantined)
+        _log_quarantined([broken for broken in snapshot.quarantined if broken not in known])
+        self._quarantined = snapshot.quarantined
+        # The snapshot before this one is garbage now.
+        release_memory()
+
+
+def store_of(settings: Settings, cluster: "Cluster | None") -> Store:
+    """Return a store of all sources that settings name. None of them has been read."""
+    return Store(
+        (*filter(None, [settings.types_folder]), *settings.folders),
+        catalogue=settings.catalogue,
+        cluster=cluster,
+        overrides=settings.overrides,
+        selection=Selection(settings.kinds, settings.without),
+        budget=Budget(min(container_memory() // 8, _MOST_DEFINITIONS)),
+    )
+
+
+def options_of(settings: Settings) -> Options:
+    """Return how operations answer."""
+    return Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
+
+
+def _watchers(settings: Settings, metrics: Metrics, differences: deque[JSON] | None) -> Iterator["Recorder | Shadow"]:
+    # Imported only with their settings, as below.
+    if settings.record:
+        from karta_interpreter.webhook.answering.recorder import Recorder  # noqa: PLC0415
+
+        count, secret = metrics.recorded, settings.record_secrets
+        yield Recorder(settings.record, settings.record_limit, options_of(settings), count, secret=secret)
+    if settings.shadow:
+        from karta_interpreter.webhook.answering.shadow import Shadow  # noqa: PLC0415
+
+        options = options_of(settings)
+        yield Shadow(settings.shadow, settings.shadow_sample, options, metrics.shadowed, differences)
+
+
+def _control_plane(settings: Settings) -> "ControlPlane | None":
+    if not (settings.cluster or settings.register or settings.service or settings.public_url):
+        return None
+    # Imported only if needed: watching a cluster takes memory, and time at each start.
+    from karta_interpreter.webhook.process.control_plane import ControlPlane  # noqa: PLC0415
+
+    return ControlPlane(settings)
+
+
+def _log_quarantined(quarantined: Sequence[Quarantined]) -> None:
+    """Log which definitions cannot be used, a limited number per source, so that other log lines can be found."""
+    logged = Counter[str]()
+    for broken in quarantined:
+        logged[broken.source] += 1
+        if logged[broken.source] <= _MOST_LOGGED:
+            what = "definition quarantined" if broken.name else "definitions cannot be read"
+            reasons = [in_one_line(finding) for finding in broken.findings[:_MOST_LOGGED]]
+            log.warning(what, source=broken.source, name=broken.name, reasons=reasons)
+    for source, count in logged.items():
+        if count > _MOST_LOGGED:
+            log.warning("more definitions cannot be used", source=source, more=count - _MOST_LOGGED)

@@ -1,0 +1,105 @@
+"""A call that fails leaves nothing behind that refers to its body, which may be large: garbage is collected seldom."""
+
+import gc
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from math import inf
+from types import FrameType
+from typing import Any
+from unittest import mock
+
+import orjson
+import pytest
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.sandbox.awaiting import AsyncPool
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS
+from karta_interpreter.webhook.answering.calls import Calls
+from karta_interpreter.webhook.answering.isolated_calls import IsolatedCalls
+from tests.support.waiting import HANG
+from tests.webhook.process.client import question
+from tests.webhook.process.process import KARTAS
+
+MARK = "nothing refers to this text"
+
+
+def _without(field: str) -> Callable[[Any], None]:
+    return lambda request: request.pop(field)
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        pytest.param(_without("object"), 400, id="no object"),
+        pytest.param(_without("operation"), 400, id="no operation"),
+        pytest.param(_without("kind"), 400, id="no kind"),
+        pytest.param(lambda request: request.update(operation=MARK), 400, id="an unknown operation"),
+        pytest.param(lambda request: request["object"].update(kind=MARK), 400, id="an object of another kind"),
+        pytest.param(
+            lambda request: request.update(
+                operation="AggregateStatus", aggregatedStatus=[{"clusterName": "a", "status": MARK}]
+            ),
+            400,
+            id="a status that is a text",
+        ),
+        pytest.param(lambda request: request["object"]["spec"].update(stones=MARK), 422, id="a count that is a text"),
+        pytest.param(lambda request: request["object"].update(spec=MARK), 422, id="a spec that is a text"),
+    ],
+)
+async def test_failed_call_leaves_no_garbage_with_its_body(change: Callable[[Any], None], code: int) -> None:
+    store = Store([KARTAS], catalogue=False)
+    store.load()
+    calls = Calls(store, DEFAULT_OPTIONS)
+    context = orjson.loads(question("GrainMill", "InterpretReplica"))
+    context["request"]["note"] = MARK
+    change(context["request"])
+    body = orjson.dumps(context)
+
+    async def work() -> Any:
+        return orjson.loads(await calls.answer(body, HANG))["response"]["status"]["code"]
+
+    assert await _left_by(work) == (code, [])
+    calls.close()
+
+
+async def test_failed_call_of_child_leaves_no_garbage_with_its_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    isolated = IsolatedCalls()
+
+    async def fail(*_: object) -> InterpretationError:
+        return InterpretationError("it has no answer")
+
+    @asynccontextmanager
+    async def process(*_: object, **__: object) -> AsyncIterator[tuple[None, None]]:
+        yield None, None
+
+    monkeypatch.setattr(isolated, "_exchange", fail)
+    monkeypatch.setattr(AsyncPool, "process", process)
+
+    async def work() -> str:
+        try:
+            await isolated.answer(MARK.encode(), inf, mock.Mock())
+        except InterpretationError as error:
+            return str(error)
+        return ""
+
+    assert await _left_by(work) == ("it has no answer", [])
+
+
+async def _left_by(work: Callable[[], Awaitable[Any]]) -> tuple[Any, list[type]]:
+    """Return what work returns, and the types of garbage with the mark that it leaves."""
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        result = await work()
+        gc.collect()
+        return result, [type(each) for each in gc.garbage if MARK in repr(each) or _has_mark(each)]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+
+
+def _has_mark(each: object) -> bool:
+    return isinstance(each, FrameType) and MARK in repr(each.f_locals)

@@ -1,0 +1,257 @@
+"""Processes that have answered a large call and are kept for further ones: which, for how long, and what they know."""
+
+import asyncio
+import json
+import os
+import resource
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from karta_interpreter.base.errors import InterpretationError, RequestError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_documents
+from karta_interpreter.engine.operations import Options, interpret
+from karta_interpreter.webhook.answering import isolated_child
+from karta_interpreter.webhook.answering.isolated_calls import IsolatedCalls, Prepared, pack_for_child
+from karta_interpreter.webhook.wire import Request, decode, encode_results
+from tests.support.waiting import HANG, until
+from tests.webhook.process.client import question
+from tests.webhook.process.process import KARTAS
+from tests.webhook.process.processes import is_there
+
+MIB = 2**20
+SECONDS = HANG
+
+
+@pytest.fixture
+async def calls(shared: IsolatedCalls) -> IsolatedCalls:
+    """Calls with one process at most, which has answered others: it takes a while to start."""
+    await until(lambda: is_done(shared) and len(shared.pool.processes) < 2)
+    return shared
+
+
+@pytest.fixture
+def new_calls() -> Iterator[IsolatedCalls]:
+    made = IsolatedCalls()
+    yield made
+    made.pool.close()
+
+
+@pytest.fixture(scope="module")
+def definitions() -> dict[str, Definition]:
+    loaded = load_documents((KARTAS / "mill.yaml").read_text() + "\n---\n" + (KARTAS / "hostile.yaml").read_text(), "")
+    return {each.definition.gvk.kind: each.definition for each in loaded if each.definition}
+
+
+def mill(name: str, stones: int, **fields: Any) -> bytes:
+    """Return the body of a call about a mill with so many stones."""
+    obj = json.loads(question())["request"]["object"]
+    obj |= {"metadata": {"name": name}, "spec": obj["spec"] | {"stones": stones}}
+    return question(object=obj, name=name, uid=f"uid-{name}", **fields)
+
+
+def prepared(definition: Definition) -> Prepared:
+    return Prepared(definition, pack_for_child(definition, Options()), None, "too slow")
+
+
+async def answered(
+    calls: IsolatedCalls, body: bytes, definition: Definition, seconds: float = SECONDS
+) -> tuple[int, Any]:
+    """Return the id of the process that has answered a call, when it is done with it, and its answer."""
+    pids: list[frozenset[int]] = []
+
+    def prepare(_: Request) -> Prepared:
+        pids.append(calls.pool.processes)
+        return prepared(definition)
+
+    answer = await calls.answer(body, time.monotonic() + seconds, prepare)
+    [[pid]] = pids
+    await until(lambda: is_done(calls))
+    return pid, json.loads(answer)["response"]
+
+
+def is_done(calls: IsolatedCalls) -> bool:
+    """Whether every process there is waits for its next request."""
+    return len(calls.pool._idle) == len(calls.pool.processes)  # noqa: SLF001 - nothing else shows it
+
+
+async def test_one_process_answers_one_call_after_the_other(
+    calls: IsolatedCalls, definitions: dict[str, Definition]
+) -> None:
+    definition, pids = definitions["GrainMill"], set()
+    for stones in (3, 5, 0, 7):
+        body = mill(f"mill-{stones}", stones)
+        pid, answer = await answered(calls, body, definition)
+        request = decode(body)
+        assert request.call
+        expected = json.loads(encode_results(request, interpret(definition, request.call)))["response"]
+        assert answer == expected
+        assert (answer["uid"], answer["replicas"]) == (f"uid-mill-{stones}", stones)
+        pids.add(pid)
+    assert len(pids) == 1
+
+
+async def test_a_process_goes_by_the_definition_of_each_call(
+    calls: IsolatedCalls, definitions: dict[str, Definition]
+) -> None:
+    definition = definitions["GrainMill"]
+    other = json.loads(json.dumps(definition.manifest).replace(".spec.stones", ".spec.sieves"))
+    [loaded] = load_documents(json.dumps(other), "")
+    assert loaded.definition
+    obj = json.loads(question())["request"]["object"]
+    body = question(object=obj | {"spec": obj["spec"] | {"sieves": 8}})
+    assert definition.name == loaded.definition.name
+    found = [await answered(calls, body, each) for each in (definition, loaded.definition, definition)]
+    assert [answer["replicas"] for _, answer in found] == [3, 8, 3]
+    assert len({pid for pid, _ in found}) == 1
+
+
+def unknown(_: Request) -> Prepared:
+    raise InterpretationError("no definition", code=404)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"[" * 5000, id="no JSON"),
+        pytest.param(b"{}" + b" " * 5000, id="no uid"),
+        pytest.param(question("Windmill"), id="a kind that nobody asks it about"),
+        pytest.param(question(operation="Prune"), id="no operation"),
+    ],
+)
+async def test_a_call_that_is_never_answered_leaves_nothing_to_the_next(
+    calls: IsolatedCalls, definitions: dict[str, Definition], body: bytes
+) -> None:
+    first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
+    with suppress(RequestError, InterpretationError):
+        await calls.answer(body, time.monotonic() + SECONDS, unknown)
+    second, answer = await answered(calls, mill("oats", 4), definitions["GrainMill"])
+    assert (second, answer["uid"], answer["replicas"]) == (first, "uid-oats", 4)
+
+
+async def test_a_wrong_answer_is_one_too(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
+    first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
+    with pytest.raises(InterpretationError, match="negative"):
+        await answered(calls, mill("broken", -1), definitions["GrainMill"])
+    assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] == first
+
+
+async def test_an_expression_that_is_stopped_leaves_the_process_to_the_next_call(
+    calls: IsolatedCalls, definitions: dict[str, Definition]
+) -> None:
+    first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
+    with pytest.raises(InterpretationError, match="longer than"):
+        await answered(calls, question("Treadmill", "InterpretHealth"), definitions["Treadmill"])
+    second, answer = await answered(calls, mill("oats", 4), definitions["GrainMill"])
+    assert (second, answer["replicas"]) == (first, 4)
+
+
+async def test_a_call_that_is_given_up_ends_its_process(
+    calls: IsolatedCalls, definitions: dict[str, Definition]
+) -> None:
+    first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
+    os.kill(first, signal.SIGSTOP)
+    call = asyncio.create_task(answered(calls, mill("barley", 3), definitions["GrainMill"]))
+    await until(lambda: not is_done(calls))
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    second, answer = await answered(calls, mill("oats", 4), definitions["GrainMill"])
+    assert (second != first, answer["uid"], answer["replicas"]) == (True, "uid-oats", 4)
+    await until(lambda: is_reaped(first))
+
+
+async def test_a_hostile_body_takes_its_process_with_it(
+    new_calls: IsolatedCalls, definitions: dict[str, Definition], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolated_child, "MEMORY", 128 * MIB)  # in production it takes more, and longer
+    first, _ = await answered(new_calls, mill("rye", 2), definitions["GrainMill"])
+    body = b'{"request":[' + b"[[]]," * 1_000_000 + b"1]}"
+    with pytest.raises(RequestError, match="128 MiB of memory"):
+        await new_calls.answer(body, time.monotonic() + SECONDS, unknown)
+    second, answer = await answered(new_calls, mill("oats", 4), definitions["GrainMill"])
+    assert (second != first, answer["replicas"]) == (True, 4)
+
+
+async def test_a_process_that_has_grown_is_not_kept(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
+    obj = json.loads(mill("rye", 2))["request"]["object"]
+    body = question(object=obj | {"ballast": "@"}).replace(b'"@"', b"[%b0]" % (b"[0.5]," * 1_500_000))
+    first, _ = await answered(calls, body, definitions["GrainMill"])
+    assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] != first
+
+
+async def test_a_process_that_remembers_much_is_not_kept(
+    calls: IsolatedCalls, definitions: dict[str, Definition]
+) -> None:
+    manifest = definitions["GrainMill"].manifest
+    metadata = {**manifest["metadata"], "annotations": {"note": "x" * 25 * MIB}}
+    long = replace(definitions["GrainMill"], manifest={**manifest, "metadata": metadata})
+    first, _ = await answered(calls, mill("rye", 2), long)
+    assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] != first
+
+
+async def test_a_process_that_was_killed_meanwhile_gets_no_call(
+    calls: IsolatedCalls, definitions: dict[str, Definition]
+) -> None:
+    first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
+    os.kill(first, signal.SIGKILL)
+    await until(lambda: not is_there(first))
+    second, answer = await answered(calls, mill("oats", 4), definitions["GrainMill"])
+    assert (second != first, answer["replicas"]) == (True, 4)
+
+
+def descriptors() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def is_reaped(pid: int) -> bool:
+    return not Path(f"/proc/{pid}").exists()
+
+
+async def test_each_call_has_its_own_limits(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
+    pid, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"], 5.0)
+    brief, _ = resource.prlimit(pid, resource.RLIMIT_CPU)
+    assert await answered(calls, mill("rye", 2), definitions["GrainMill"], 60.0)
+    long, _ = resource.prlimit(pid, resource.RLIMIT_CPU)
+    assert brief < 20 < long
+    assert resource.prlimit(pid, resource.RLIMIT_AS) == (2**30, 2**30)
+
+
+async def test_a_process_that_is_not_done_with_its_call_is_worth_waiting_for(
+    calls: IsolatedCalls, definitions: dict[str, Definition]
+) -> None:
+    obj = json.loads(question())["request"]["object"]
+    body = question(object=obj | {"ballast": [[number] for number in range(200_000)]})
+    pids = set[frozenset[int]]()
+
+    def prepare(_: Request) -> Prepared:
+        pids.add(calls.pool.processes)
+        return prepared(definitions["GrainMill"])
+
+    for _ in range(10):
+        await calls.answer(body, time.monotonic() + SECONDS, prepare)
+    assert len(pids) == 1
+
+
+async def test_an_idle_process_ends_and_leaves_no_descriptor(definitions: dict[str, Definition]) -> None:
+    before = descriptors()
+    calls = IsolatedCalls(idle_seconds=0.2)
+    pid, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
+    await until(lambda: is_reaped(pid))
+    assert not calls.pool.processes
+    for _ in range(3):
+        await asyncio.gather(*(answer(calls, definitions["GrainMill"]) for _ in range(2)))
+    await until(lambda: not calls.pool.processes)
+    await until(lambda: descriptors() <= before)
+    calls.pool.close()
+
+
+async def answer(calls: IsolatedCalls, definition: Definition) -> bytes:
+    return await calls.answer(mill("rye", 2), time.monotonic() + SECONDS, lambda _: prepared(definition))

@@ -1,0 +1,55 @@
+"""Who answers a call, and why."""
+
+from dataclasses import replace
+
+import pytest
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.karta.definition import Component, Definition, Reference
+from karta_interpreter.engine.operations import Call, Operation
+from karta_interpreter.languages.lua.script import Script, Scripts
+from karta_interpreter.webhook.answering.lanes import Lane, lane_of
+from karta_interpreter.webhook.wire import Request
+
+MILL = GVK("mill.example.org", "v1", "GrainMill")
+CALL = Request("u", MILL, operation_name="InterpretHealth", call=Call(Operation.INTERPRET_HEALTH, {}))
+MANY = CALL._replace(call=Call(Operation.INTERPRET_HEALTH, {"status": {"flour": list(range(2000))}}))
+WRONG = CALL._replace(call=None, problem=InterpretationError("request.object is missing"))
+PLAIN = Definition("mill", MILL, (Component("mill", "root", MILL),))
+BOUNDED = replace(PLAIN, uses_bounded=True)
+LONG = replace(PLAIN, has_many_expressions=True)
+DEAR = replace(PLAIN, steps=500)
+REFERRING = replace(PLAIN, references=(Reference("flour", MILL),))
+SCRIPTS = Scripts([Script("InterpretHealth", "", "miller")])
+
+
+@pytest.mark.parametrize(
+    ("request_", "definition", "is_slow", "lane"),
+    [
+        pytest.param(CALL, PLAIN, False, Lane.INLINE, id="plain expressions take a time that the object bounds"),
+        pytest.param(CALL, DEAR, False, Lane.INLINE, id="dear expressions take no time where little is read"),
+        pytest.param(MANY, PLAIN, False, Lane.INLINE, id="cheap expressions take no time where much is read"),
+        pytest.param(MANY, DEAR, False, Lane.CHILD, id="dear expressions take long where much is read"),
+        pytest.param(CALL, REFERRING, False, Lane.INLINE, id="looking up what is in memory takes no time"),
+        pytest.param(CALL, None, False, Lane.INLINE, id="a kind without a definition is an error"),
+        pytest.param(WRONG, BOUNDED, False, Lane.INLINE, id="a request that cannot be answered is an error"),
+        pytest.param(None, None, False, Lane.CHILD, id="a large body takes long to decode"),
+        pytest.param(CALL, BOUNDED, False, Lane.CHILD, id="a bounded expression may never end"),
+        pytest.param(CALL, LONG, False, Lane.CHILD, id="many expressions take long to compile"),
+        pytest.param(CALL, PLAIN, True, Lane.CHILD, id="calls like it took long"),
+        pytest.param(CALL, PLAIN.overridden(SCRIPTS), False, Lane.SCRIPT, id="a script may never end"),
+        pytest.param(
+            CALL._replace(operation_name="Retain"),
+            PLAIN.overridden(SCRIPTS),
+            False,
+            Lane.INLINE,
+            id="a script for another operation does not matter",
+        ),
+        pytest.param(CALL, BOUNDED.overridden(SCRIPTS), False, Lane.CHILD, id="a script may ask a bounded expression"),
+        pytest.param(CALL, REFERRING.overridden(SCRIPTS), False, Lane.CHILD, id="a script may ask for a reference"),
+        pytest.param(CALL, PLAIN.overridden(SCRIPTS), True, Lane.CHILD, id="the result of the script was large"),
+    ],
+)
+def test_lane(request_: Request | None, definition: Definition | None, is_slow: bool, lane: Lane) -> None:
+    assert lane_of(request_, definition, size=2**16, is_slow=is_slow) is lane

@@ -1,0 +1,38 @@
+"""The log tells of resources that a definition does not read, once for each place."""
+
+import json
+from pathlib import Path
+
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import Options
+from karta_interpreter.webhook.answering.calls import Calls
+from karta_interpreter.webhook.answering.left_out import LeftOutResources
+from tests.proofs.audit.definitions import GROUP, with_children
+from tests.support.waiting import HANG
+from tests.webhook.logs import capture_logs
+from tests.webhook.process.client import question
+
+
+async def _ask(
+    calls: Calls, left_out: LeftOutResources, operation: str = "InterpretReplica", **spec: object
+) -> list[str]:
+    obj = {"apiVersion": f"{GROUP}/v1", "kind": "Mill", "metadata": {"name": "x"}, "spec": spec}
+    with capture_logs() as said:
+        assert json.loads(await calls.answer(question("Mill", operation, object=obj), HANG))["response"]["successful"]
+        left_out.look()
+    return [entry["place"] for entry in said if "place" in entry]
+
+
+async def test_log_names_each_place_of_resources_left_out_once(tmp_path: Path) -> None:
+    (tmp_path / "mill.yaml").write_text(json.dumps(with_children("mill", "Mill", 2)))
+    store = Store([tmp_path], catalogue=False)
+    store.load()
+    calls, left_out = Calls(store, Options()), LeftOutResources()
+    calls.observers = (left_out.see,)
+    sidecars = [{"resources": {"limits": {"cpu": amount}}} for amount in "12"]
+    assert await _ask(calls, left_out, sidecars=sidecars) == ["spec.sidecars[0].resources"]
+    assert await _ask(calls, left_out, sidecars=sidecars) == []
+    assert await _ask(calls, left_out, "InterpretHealth", more={"resources": {"limits": {"cpu": "1"}}}) == []
+    assert await _ask(calls, left_out, more={"resources": {"limits": {"cpu": "1"}}, "text": "x" * 2**16}) == []
+    assert await _ask(calls, left_out, more={"resources": {"limits": {"cpu": "1"}}}) == ["spec.more.resources"]
+    calls.close()

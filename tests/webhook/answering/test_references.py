@@ -1,0 +1,137 @@
+"""Calls for kinds whose definitions refer to other objects."""
+
+import json
+
+import pytest
+
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.sources.files import find_in_catalogue
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import Options
+from karta_interpreter.webhook.answering.calls import Calls
+from karta_interpreter.webhook.settings import MIB
+from tests.support.waiting import HANG
+
+TRAINJOB = GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob")
+RUNTIME = GVK("trainer.kubeflow.org", "v1alpha1", "ClusterTrainingRuntime")
+TORCH: Object = {
+    "apiVersion": "trainer.kubeflow.org/v1alpha1",
+    "kind": "ClusterTrainingRuntime",
+    "metadata": {"name": "torch"},
+    "spec": {
+        "mlPolicy": {"numNodes": 3},
+        "template": {
+            "spec": {
+                "replicatedJobs": [
+                    {
+                        "name": "node",
+                        "template": {
+                            "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
+                            "spec": {"template": {"spec": {"containers": [{"name": "node"}]}}},
+                        },
+                    }
+                ]
+            }
+        },
+    },
+}
+
+
+class _Fixed(Store):
+    """A store with one definition of the catalogue, and what is known of other objects."""
+
+    reader = None
+
+    def __init__(self, gvk: GVK, known: Known | None) -> None:
+        super().__init__(catalogue=False)
+        entry = find_in_catalogue(gvk)
+        assert entry is not None
+        self.snapshot = Snapshot({gvk: entry})
+        self.reader = known
+
+
+def _body(runtime: str, size: int) -> bytes:
+    obj = {"apiVersion": TRAINJOB.api_version, "kind": "TrainJob", "metadata": {"name": "bert", "namespace": "nlp"}}
+    request = {
+        "uid": "u",
+        "kind": {"group": TRAINJOB.group, "version": TRAINJOB.version, "kind": TRAINJOB.kind},
+        "name": "bert",
+        "operation": "InterpretReplica",
+        "object": {**obj, "spec": {"runtimeRef": {"name": runtime}}},
+    }
+    return json.dumps({"request": request}).encode() + b" " * size
+
+
+KNOWN = Known.of([TORCH], [RUNTIME])
+
+
+async def _answer(body: bytes, known: Known | None = KNOWN) -> JSON:
+    calls = Calls(_Fixed(TRAINJOB, known), Options())
+    try:
+        return json.loads(await calls.answer(body, HANG))["response"]
+    finally:
+        calls.close()
+
+
+@pytest.mark.parametrize("size", [0, 3 * MIB], ids=["in this process", "in a process of its own"])
+async def test_referenced_objects_are_looked_up(size: int) -> None:
+    assert (await _answer(_body("torch", size)))["replicas"] == 3
+
+
+@pytest.mark.parametrize("size", [0, 3 * MIB], ids=["in this process", "in a process of its own"])
+async def test_what_does_not_exist_is_no_number(size: int) -> None:
+    response = await _answer(_body("jax", size))
+    assert response["successful"] is False
+    assert "its runtime does not exist" in response["status"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("known", "reason"),
+    [
+        pytest.param(None, "objects cannot be looked up here", id="a server without a cluster"),
+        pytest.param(Known({}, unknown={RUNTIME: "runtimes are forbidden"}), "runtimes are forbidden", id="RBAC"),
+    ],
+)
+async def test_a_large_body_has_the_same_reason_as_a_small_one(known: Known | None, reason: str) -> None:
+    small, large = [await _answer(_body("torch", size), known) for size in (0, 3 * MIB)]
+    assert small == large
+    assert reason in small["status"]["message"]
+
+
+ROLLOUT = GVK("argoproj.io", "v1alpha1", "Rollout")
+DEPLOYMENT = GVK("apps", "v1", "Deployment")
+
+
+@pytest.mark.parametrize(
+    ("spec", "known", "answer"),
+    [
+        pytest.param(
+            {"workloadRef": {"kind": "Deployment", "name": "shop"}},
+            Known.of([], [DEPLOYMENT]),
+            "the Deployment of its workloadRef does not exist",
+            id="what it takes its template from does not exist",
+        ),
+        pytest.param(
+            {"workloadRef": {"kind": "Deployment", "name": "shop"}},
+            None,
+            "the reference $deployment has no value",
+            id="nobody looks it up",
+        ),
+        pytest.param(
+            {"template": {"spec": {"containers": []}}}, None, "", id="one with a template of its own needs nobody"
+        ),
+    ],
+)
+async def test_a_rollout_and_the_template_of_another_workload(spec: Object, known: Known | None, answer: str) -> None:
+    obj = {"apiVersion": ROLLOUT.api_version, "kind": "Rollout", "metadata": {"name": "shop"}, "spec": spec}
+    kind = {"group": ROLLOUT.group, "version": ROLLOUT.version, "kind": ROLLOUT.kind}
+    request = {"uid": "u", "kind": kind, "name": "shop", "operation": "InterpretReplica", "object": obj}
+    calls = Calls(_Fixed(ROLLOUT, known), Options())
+    try:
+        response = json.loads(await calls.answer(json.dumps({"request": request}).encode(), 10.0))["response"]
+    finally:
+        calls.close()
+    assert response["successful"] is not bool(answer)
+    assert answer in response.get("status", {}).get("message", "")

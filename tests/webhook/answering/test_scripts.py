@@ -1,0 +1,150 @@
+"""Calls that scripts answer: in other processes, for which no other call waits."""
+
+import asyncio
+import itertools
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.waiting import HANG
+from tests.webhook.process.client import PATIENT, Answer, Client, post, question
+from tests.webhook.process.process import KARTAS, Process, running
+
+OVERRIDES = KARTAS.with_name("overrides")
+MIB = 2**20
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Process]:
+    with running(overrides=[str(OVERRIDES)]) as process:
+        yield process
+
+
+MANY = 20
+"""Answers to others before the first of six hostile scripts ends: a server that made others wait would give none."""
+
+
+async def ask(server: Process, kind: str, operation: str, path: str = PATIENT) -> Answer:
+    client = await server.connect()
+    answer = await client.ask(post(question(kind, operation), path))
+    await client.close()
+    return answer
+
+
+async def test_a_script_answers_instead_of_the_karta_and_builds_on_it(client: Client) -> None:
+    answer = await client.ask(post(question()))
+    assert answer.response["replicas"] == 4, "three stones, and one more"
+
+
+async def test_a_kind_that_has_no_karta_is_answered(client: Client) -> None:
+    answer = await client.ask(post(question("Wheel", "InterpretStatus")))
+    assert answer.response["rawStatus"] == {"turns": 7}
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation", "code", "said"),
+    [
+        pytest.param(
+            "GrainMill",
+            "InterpretHealth",
+            422,
+            "mill.example.org/v1, Kind=GrainMill: script miller for InterpretHealth failed in line 2 "
+            '(`return observedObj.status.conditions[1].status == "True"`): ',
+            id="a script that fails says where",
+        ),
+        pytest.param(
+            "Wheel",
+            "InterpretReplica",
+            404,
+            "no Karta and no script answers InterpretReplica for mill.example.org/v1, Kind=Wheel; scripts answer "
+            "InterpretHealth, InterpretStatus",
+            id="an operation without a script, of a kind without a Karta",
+        ),
+    ],
+)
+async def test_failures(client: Client, kind: str, operation: str, code: int, said: str) -> None:
+    status = (await client.ask(post(question(kind, operation)))).response["status"]
+    assert status["code"] == code
+    assert status["message"].startswith(said)
+
+
+BYSTANDERS = (
+    ("GrainMill", "InterpretReplica"),  # a script
+    ("GrainMill", "InterpretDependency"),  # a Karta
+    ("Wheel", "InterpretStatus"),  # a script of another kind, where that is not the hostile one
+)
+
+
+@pytest.mark.parametrize("hostile", ["Wheel", "Hoard"])
+async def test_nobody_waits_for_a_hostile_script(server: Process, hostile: str) -> None:
+    client, *attackers = [await server.connect() for _ in range(7)]
+    others = itertools.cycle(post(question(*bystander)) for bystander in BYSTANDERS if bystander[0] != hostile)
+    await client.ask(next(others))  # starts a process
+    answered, seconds = 0, 1
+    while answered < MANY and seconds < HANG:
+        for attacker in attackers:
+            await attacker.send(post(question(hostile, "InterpretHealth"), f"/interpret?timeout={seconds}s"))
+        attacks = [asyncio.create_task(attacker.receive()) for attacker in attackers]
+        await client.ask(next(others))  # when it is answered, the server has read every attack
+        while not any(attack.done() for attack in attacks):
+            answer = await client.ask(next(others))
+            assert answer.response["successful"], answer.body
+            answered += not any(attack.done() for attack in attacks)
+        for attack in attacks:
+            assert (await attack).response["status"]["code"] == 504
+        seconds *= 2  # a busy machine gives fewer answers in the same time
+    assert answered >= MANY
+    for each in (client, *attackers):
+        await each.close()
+
+
+async def test_a_call_ends_before_karmada_gives_up(server: Process) -> None:
+    answer = await ask(server, "Wheel", "InterpretHealth", "/interpret?timeout=700ms")
+    assert answer.response["status"]["code"] == 504
+    assert "InterpretHealth took longer than 0.35 s" in answer.response["status"]["message"]
+
+
+async def test_a_large_call_is_answered_by_the_same_scripts(server: Process) -> None:
+    client = await server.connect()
+    body = question() + b" " * 3 * MIB
+    assert (await client.ask(post(body))).response["replicas"] == 4
+    await client.close()
+
+
+async def test_a_large_call_of_a_hostile_script_ends_too(server: Process) -> None:
+    client = await server.connect()
+    body = question("Wheel", "InterpretHealth") + b" " * 3 * MIB
+    answer = await client.ask(post(body, "/interpret?timeout=1s"))
+    assert answer.response["status"]["code"] == 504
+    await client.close()
+
+
+async def becomes(server: Process, replicas: int) -> None:
+    client = await server.connect()
+    await client.ask_until(post(question()), lambda answer: answer.response["replicas"] == replicas)
+    await client.close()
+
+
+async def test_an_edit_is_served_and_a_broken_one_is_not(tmp_path: Path) -> None:
+    overrides = tmp_path / "overrides"
+    shutil.copytree(OVERRIDES, overrides)
+    mill = overrides / "mill.yaml"
+    with running(overrides=[str(overrides)]) as server:
+        assert (await ask(server, "GrainMill", "InterpretReplica")).response["replicas"] == 4
+        good = mill.read_text()
+        mill.write_text(good.replace("replicas + 1", "replicas + 2"))
+        await becomes(server, 5)
+
+        mill.write_text(good.replace("replicas + 1", "replicas +"))
+        quarantined = server.logged("definition quarantined")
+        assert quarantined["source"] == str(mill)
+        (reason,) = quarantined["reasons"]
+        line = next(number for number, text in enumerate(mill.read_text().splitlines(), 1) if "replicas +" in text)
+        assert reason.startswith(f"{mill}:{line}:"), reason
+        assert ": error [lua-syntax] spec.customizations.replicaResource.luaScript: " in reason
+        assert (await ask(server, "GrainMill", "InterpretReplica")).response["replicas"] == 5
+
+        mill.unlink()
+        await becomes(server, 3)

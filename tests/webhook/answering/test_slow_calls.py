@@ -1,0 +1,280 @@
+"""Child processes answer calls for large definitions, and calls like those that took long."""
+
+import json
+import time
+from collections.abc import Iterator
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from karta_interpreter.base.errors import RequestError
+from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.engine.operations import Options, Results, interpret
+from karta_interpreter.webhook.answering import calls
+from karta_interpreter.webhook.answering import load as load_module
+from karta_interpreter.webhook.answering.calls import Calls
+from karta_interpreter.webhook.answering.isolated_calls import IsolatedCalls
+from karta_interpreter.webhook.answering.load import InterruptedWork
+from karta_interpreter.webhook.wire import Request, decode
+from tests.proofs.audit.definitions import GROUP, with_children
+from tests.support.waiting import HANG
+from tests.webhook.process.client import question
+
+SHORT, LONG = 0.01, 0.2
+_OBJECT = {"apiVersion": f"{GROUP}/v1", "kind": "Mill", "metadata": {"name": "x"}}
+
+
+class Clocks:
+    """The clock of the wall and the processor time of the thread, and what every answer adds to both."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.wall = self.processor = 0.0
+        self._passed = self._spent = 0.0
+        monkeypatch.setattr(Calls, "_clock", staticmethod(lambda: self._passed))
+        monkeypatch.setattr(Calls, "_processor_time", staticmethod(lambda: self._spent))
+        monkeypatch.setattr(calls, "interpret", self._interpret)
+
+    def pass_by(self, wall: float, processor: float = 0.0) -> None:
+        self._passed, self._spent = self._passed + wall, self._spent + processor
+
+    def _interpret(self, *asked: Any, **beside: Any) -> Results:
+        self.pass_by(self.wall, self.processor)
+        return interpret(*asked, **beside)
+
+
+@pytest.fixture
+def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
+    return Clocks(monkeypatch)
+
+
+@pytest.fixture
+def isolated(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Return the bodies that child processes have answered."""
+    bodies: list[bytes] = []
+    answer = IsolatedCalls.answer
+
+    async def counted(self: IsolatedCalls, body: bytes, *rest: object) -> bytes:
+        bodies.append(body)
+        return await answer(self, body, *rest)  # type: ignore[arg-type]  # what `answer` takes
+
+    monkeypatch.setattr(IsolatedCalls, "answer", counted)
+    return bodies
+
+
+def _store(folder: Path, children: int, padding: int = 0) -> Store:
+    """Return the store of a definition whose expressions of two children are longer by ``padding`` each."""
+    made = with_children("mill", "Mill", children)
+    for child in made["spec"]["structureDefinition"]["childComponents"][:2]:
+        child["scaleDefinition"]["replicasPath"] += " " * padding
+    (folder / "mill.yaml").write_text(json.dumps(made))
+    store = Store([folder], catalogue=False)
+    store.load()
+    return store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return _store(tmp_path, 2)
+
+
+@pytest.fixture
+def server(store: Store) -> Iterator[Calls]:
+    made = Calls(store, Options())
+    yield made
+    made.close()
+
+
+def _body(length: int = 0, operation: str = "InterpretReplica") -> bytes:
+    return question("Mill", operation, object={**_OBJECT, "spec": {"note": "x" * length}})
+
+
+async def _ask(server: Calls, body: bytes) -> None:
+    assert json.loads(await server.answer(body, HANG))["response"]["successful"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "times", "after", "expected"),
+    [
+        pytest.param((SHORT, SHORT), 3, _body(8000), 0, id="calls that do not take long"),
+        pytest.param((LONG, SHORT), 3, _body(8000), 0, id="calls that wait for a processor"),
+        pytest.param((LONG, LONG), 1, _body(8000), 0, id="the first one, which compiles the expressions"),
+        pytest.param((LONG, LONG), 2, _body(8000), 1, id="two long calls, and one of their size"),
+        pytest.param((LONG, LONG), 2, _body(5000), 1, id="two long calls, and one more than half as long"),
+        pytest.param((LONG, LONG), 2, _body(1000), 0, id="two long calls, and one less than half as long"),
+        pytest.param((LONG, LONG), 2, _body(8000, "InterpretHealth"), 0, id="two long calls, and another operation"),
+    ],
+)
+async def test_calls_like_those_that_took_long_move_to_a_child_process(
+    server: Calls,
+    clocks: Clocks,
+    isolated: list[bytes],
+    seconds: tuple[float, float],
+    times: int,
+    after: bytes,
+    expected: int,
+) -> None:
+    clocks.wall, clocks.processor = seconds
+    for _ in range(times):
+        await _ask(server, _body(8000))
+    assert not isolated
+    await _ask(server, after)
+    assert len(isolated) == expected
+
+
+async def test_a_new_snapshot_is_measured_anew(
+    server: Calls, store: Store, clocks: Clocks, isolated: list[bytes], tmp_path: Path
+) -> None:
+    clocks.wall = clocks.processor = LONG
+    for _ in range(2):
+        await _ask(server, _body())
+    server._store = _store(tmp_path, 3)  # noqa: SLF001 - as the watch loop replaces a snapshot
+    assert server._store.snapshot is not store.snapshot  # noqa: SLF001
+    await _ask(server, _body())
+    assert not isolated
+
+
+@pytest.mark.parametrize(
+    ("children", "padding", "expected"),
+    [
+        pytest.param(149, 0, 0, id="300 expressions"),
+        pytest.param(150, 0, 1, id="302 expressions"),
+        pytest.param(2, 15_000, 0, id="30,000 characters"),
+        pytest.param(2, 17_000, 1, id="34,000 characters"),
+    ],
+)
+async def test_a_child_process_answers_for_a_large_definition(
+    tmp_path: Path, isolated: list[bytes], children: int, padding: int, expected: int
+) -> None:
+    server = Calls(_store(tmp_path, children, padding), Options())
+    try:
+        await _ask(server, _body())
+    finally:
+        server.close()
+    assert len(isolated) == expected
+
+
+async def test_a_child_process_answers_a_call_that_is_interrupted(
+    server: Calls, isolated: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one is interrupted, too; from then on this process does not try."""
+    tried = 0
+
+    def endless(*_: Any, **__: Any) -> Results:
+        nonlocal tried
+        tried += 1
+        while True:
+            pass
+
+    monkeypatch.setattr(calls, "interpret", endless)
+    with server.interruption.running():
+        for _ in range(3):
+            await _ask(server, _body())
+    assert (tried, len(isolated)) == (2, 3)
+
+
+@pytest.fixture
+def interrupted(clocks: Clocks, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupt every answer of the server's process after a while."""
+
+    def interpret(*_: Any, **__: Any) -> Results:
+        clocks.pass_by(LONG, LONG)
+        raise InterruptedWork
+
+    monkeypatch.setattr(calls, "interpret", interpret)
+
+
+@pytest.mark.usefixtures("interrupted")
+async def test_a_call_that_is_interrupted_is_tried_once_and_its_time_counts(
+    server: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is nothing to be awaited, the fast lane has aiohttp ask again."""
+    ends = []
+
+    async def answer(_: IsolatedCalls, body: bytes, until: float, *__: object) -> bytes:
+        ends.append(until)
+        return body
+
+    monkeypatch.setattr(IsolatedCalls, "answer", answer)
+    seconds = []
+    server.observers = (lambda _, answer: seconds.append(answer.seconds),)
+    soon = server.answer_soon(_body())
+    assert callable(soon)
+    assert await soon(HANG) == _body()
+    assert ends[0] <= time.monotonic() + HANG - LONG
+    assert seconds == [LONG]
+
+
+@pytest.mark.usefixtures("interrupted")
+async def test_a_call_that_is_interrupted_gets_the_reason_why_no_process_answers(
+    server: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(*_: object) -> bytes:
+        raise RequestError("every process is busy", status=503)
+
+    monkeypatch.setattr(IsolatedCalls, "answer", answer)
+    status = json.loads(await server.answer(_body(), HANG))["response"]["status"]
+    assert status == {"code": 503, "message": "every process is busy"}
+
+
+async def test_the_time_for_reading_a_call_is_not_that_for_its_answer(
+    server: Calls, clocks: Clocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = []
+
+    def decoded(body: bytes) -> Request:
+        clocks.pass_by(LONG, LONG)
+        return decode(body)
+
+    def answered(*asked: Any, **beside: Any) -> Results:
+        ends.append(server.interruption.at)
+        return interpret(*asked, **beside)
+
+    monkeypatch.setattr(calls, "decode", decoded)
+    monkeypatch.setattr(calls, "interpret", answered)
+    await _ask(server, _body())
+    assert ends == [LONG + load_module.LONG]
+
+
+async def test_an_answer_in_time_and_an_error_are_not_interrupted_later(server: Calls) -> None:
+    with server.interruption.running():
+        await _ask(server, _body())
+        assert server.interruption.at == inf
+        assert not json.loads(await server.answer(_body(operation="Nothing"), HANG))["response"]["successful"]
+        assert server.interruption.at == inf
+
+
+HOARD = """
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: hoard}
+spec:
+  target: {apiVersion: mill.example.org/v1, kind: Mill}
+  customizations:
+    statusReflection:
+      luaScript: |
+        function ReflectStatus(observedObj)
+          local found = {}
+          for number = 1, observedObj.spec.sacks do found["sack-" .. number] = number end
+          return found
+        end
+"""
+
+
+@pytest.mark.parametrize(("sacks", "expected"), [(100, 0), (13_000, 1)])
+async def test_large_result_of_script_is_decoded_in_a_child(
+    tmp_path: Path, isolated: list[bytes], sacks: int, expected: int
+) -> None:
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "hoard.yaml").write_text(HOARD)
+    store = Store([], catalogue=False, overrides=[tmp_path / "scripts"])
+    store.load()
+    server = Calls(store, Options())
+    body = question("Mill", "InterpretStatus", object={**_OBJECT, "spec": {"sacks": sacks}})
+    try:
+        answer = json.loads(await server.answer(body, HANG))["response"]
+    finally:
+        server.close()
+    assert len(answer["rawStatus"]) == sacks
+    assert len(isolated) == expected

@@ -1,0 +1,59 @@
+"""The CA file: what is taken of it, and what it takes to be told of a change."""
+
+from pathlib import Path
+
+import pytest
+
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.webhook.process.control_plane import CaFile
+from tests.webhook.http.pairs import chain_pem, key_pem, new_key
+
+KEY = new_key()
+OLD, NEW = chain_pem(KEY, ("old",)), chain_pem(KEY, ("new",))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "ca.crt"
+    path.write_bytes(OLD)
+    return path
+
+
+def test_the_certificates_are_taken_and_nothing_else(path: Path) -> None:
+    path.write_bytes(OLD + key_pem(KEY) + NEW)
+    assert CaFile(path).pem == OLD + NEW
+
+
+def test_other_certificates_are_told_of_once(path: Path) -> None:
+    file = CaFile(path)
+    assert not file.reload_if_changed()
+    path.write_bytes(NEW)
+    assert file.reload_if_changed()
+    assert (file.pem, file.problem) == (NEW, "")
+    assert not file.reload_if_changed()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        pytest.param(None, "cannot be used: No such file or directory", id="away"),
+        pytest.param(b"", "is empty", id="empty"),
+        pytest.param(NEW[:300], "cannot be used: the CA bundle holds no PEM certificate", id="half of it"),
+        pytest.param(key_pem(KEY), "cannot be used: the CA bundle holds no PEM certificate", id="something else"),
+    ],
+)
+def test_without_a_usable_file_the_last_certificates_stay(path: Path, content: bytes | None, problem: str) -> None:
+    file = CaFile(path)
+    path.unlink() if content is None else path.write_bytes(content)
+    assert file.reload_if_changed(), "that is something to tell"
+    assert problem in file.problem
+    assert not file.reload_if_changed(), "once"
+    assert file.pem == OLD
+    path.write_bytes(OLD)
+    assert file.reload_if_changed(), "and that it is over"
+    assert (file.pem, file.problem) == (OLD, "")
+
+
+def test_a_file_that_is_never_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ServeError, match=r"none\.pem cannot be used"):
+        CaFile(tmp_path / "none.pem")

@@ -1,0 +1,174 @@
+"""A server as a process: starting, being told to stop, and stopping."""
+
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.webhook.process.server import Server
+from karta_interpreter.webhook.settings import MIB, Settings
+from tests.support.waiting import HANG, until
+from tests.webhook.http.pairs import chain_pem, key_pem, new_key
+from tests.webhook.process.client import get, post, question
+from tests.webhook.process.process import KARTAS, PROGRAM, running
+from tests.webhook.process.processes import descendants, is_there
+
+SLOW = post(question("Treadmill", "InterpretHealth"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+async def test_no_process_outlives_the_server(number: signal.Signals) -> None:
+    with running(plain_http=True) as server:
+        client = await server.connect()
+        assert (await client.ask(post(question() + b" " * 3 * MIB))).response["replicas"] == 3
+        # Its expression keeps a process of that process.
+        await client.ask(post(question("Treadmill", "InterpretHealth") + b" " * 3 * MIB))
+        other = await server.connect()
+        if number == signal.SIGKILL:
+            await other.send(SLOW)
+        pids = descendants(server.pid)
+        assert pids, "there is a process of the large calls"
+        server.signal(number)
+        assert server.ended() == (-number if number == signal.SIGKILL else 0)
+        assert await client.remainder() == b""
+        await until(lambda: not any(map(is_there, pids)))
+        for each in (client, other):
+            await each.close()
+
+
+async def test_a_call_in_flight_is_answered_and_the_connection_closed() -> None:
+    with running(drain_timeout=2 * HANG) as server:
+        client = await server.connect()
+        await client.send(SLOW)
+        probe = await server.connect()
+        await probe.ask_until(get("/metrics"), lambda answer: b"requests_in_flight 2.0" in answer.body)
+        server.signal(signal.SIGTERM)
+        answer = await client.receive()
+        assert answer.response["uid"] == json.loads(question())["request"]["uid"]
+        assert answer.headers["connection"] == "close"
+        assert server.ended() == 0
+        for each in (client, probe):
+            await each.close()
+
+
+async def test_before_it_stops_the_server_says_that_it_is_not_ready_and_goes_on() -> None:
+    with running(grace_period=2 * HANG) as server:
+        client, other = await server.connect(), await server.connect()
+        assert (await client.ask(get("/readyz"))).status == 200
+        server.signal(signal.SIGTERM)
+        server.logged("stopping")
+        answer = await client.ask(get("/readyz"))
+        assert (answer.status, answer.json["message"]) == (503, "the server is about to stop")
+        answer = await other.ask(post(question()))
+        assert (answer.response["successful"], answer.headers["connection"]) == (True, "close")
+        late = await server.connect()
+        assert (await late.ask(get("/healthz"))).status == 200
+        server.signal(signal.SIGTERM)
+        assert server.ended() == 0
+        for each in (client, other, late):
+            await each.close()
+
+
+async def test_a_second_signal_ends_the_server_at_once() -> None:
+    with running(grace_period=2 * HANG, drain_timeout=2 * HANG) as server:
+        client = await server.connect()
+        await client.send(SLOW)
+        server.signal(signal.SIGTERM)
+        server.logged("stopping")
+        server.signal(signal.SIGTERM)
+        assert server.ended() == 0
+        await client.close()
+
+
+# SIGTERM comes while the event loop takes notice of a signal of the timer.
+COINCIDENCE = """
+import os, signal
+from karta_interpreter.webhook.answering.load import Interruption
+
+signal.setitimer = lambda *_: None
+Interruption._interrupt_if_due = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+async def test_one_signal_counts_once_beside_those_of_the_interruption() -> None:
+    with running(before=COINCIDENCE, grace_period=2 * HANG) as server:
+        client = await server.connect()
+        assert (await client.ask(get("/readyz"))).status == 200
+        server.signal(signal.SIGVTALRM)
+        server.logged("stopping")
+        assert (await client.ask(get("/readyz"))).status == 503
+        server.signal(signal.SIGTERM)
+        assert server.ended() == 0
+        await client.close()
+
+
+async def test_a_hangup_reloads_what_nothing_else_notices(tmp_path: Path) -> None:
+    folder, far = tmp_path / "kartas", tmp_path / "far.yaml"
+    folder.mkdir()
+    shutil.copyfile(KARTAS / "mill.yaml", far)
+    (folder / "mill.yaml").symlink_to(far)  # a change behind a link makes no notification
+    key = new_key()
+    pair = tmp_path / "tls.crt", tmp_path / "tls.key"
+    pair[0].write_bytes(chain_pem(key, ("old",)))
+    pair[1].write_bytes(key_pem(key))
+    files: dict[str, Any] = {"certificate_file": str(pair[0]), "key_file": str(pair[1]), "certificate_interval": 86_400}
+    with running(folder, **files) as server:
+        assert server.logged("definitions loaded")["generation"] == 1
+        far.write_text(far.read_text().replace("name: grain-mill\n", "name: grain-mill-2\n"))
+        pair[0].write_bytes(chain_pem(key, ("new",)))
+        server.signal(signal.SIGHUP)
+        assert server.logged("definitions loaded")["generation"] == 2
+        assert server.logged("certificate renewed")["names"] == ["new"]
+        assert server.logged("reloaded")["generation"] == 2
+        server.signal(signal.SIGHUP)
+        assert server.logged("reloaded")["generation"] == 2
+        server.signal(signal.SIGTERM)
+        assert server.ended() == 0
+
+
+async def test_a_drain_has_an_end() -> None:
+    with running(drain_timeout=0.1) as server:
+        client = await server.connect()
+        await client.send(post(question())[:-10])
+        probe = await server.connect()
+        await probe.ask_until(get("/metrics"), lambda answer: b"requests_in_flight 2.0" in answer.body)
+        server.signal(signal.SIGTERM)
+        assert server.logged("calls are cut off")["in_flight"] == 1
+        assert server.ended() == 0
+        for each in (client, probe):
+            await each.close()
+
+
+def failing(**options: object) -> str:
+    """Return what a server that cannot start says."""
+    settings = json.dumps({"folder": str(KARTAS), "port": 0} | options)
+    command = [sys.executable, "-c", PROGRAM, settings]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
+    assert done.returncode == 1
+    said: str = json.loads(done.stderr.splitlines()[-1])["exception"]
+    return said.splitlines()[-1]
+
+
+def test_a_port_in_use_is_named_with_what_to_do() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        complaint = failing(port=port)
+    assert complaint == (
+        f"karta_interpreter.base.errors.ServeError: cannot listen on 127.0.0.1 port {port}: "
+        "another process listens there: stop it, or choose another port"
+    )
+
+
+async def test_an_address_of_another_machine_is_named() -> None:
+    with pytest.raises(ServeError, match="no such address"):
+        async with Server(Settings(host="192.0.2.1", port=0, folders=(KARTAS,), catalogue=False)):
+            pass

@@ -1,0 +1,121 @@
+import json
+import re
+import subprocess
+import sys
+from functools import cache
+from typing import Any
+
+from tests.webhook.log_alone import LOG_ALONE
+
+PROGRAM = f"""{LOG_ALONE}
+import logging, sys
+
+def fail(secret):
+    raise ValueError("no luck")
+
+configure_log(sys.argv[1], *sys.argv[2:])
+for report in (log.exception, logging.getLogger("a.library").exception):
+    try:
+        fail("password")
+    except ValueError:
+        report("went wrong")
+log.debug("details", uid="1")
+log.info("call failed", uid="1", code=422)
+logging.getLogger("a.library").info("chatter")
+"""
+HOSTILE = (
+    LOG_ALONE
+    + """
+import logging
+
+class Broken:
+    def __str__(self):
+        raise ValueError("no text")
+
+configure_log("info", *sys.argv[2:])
+log.info("a", value="half \\ud800")
+log.info("b", value=["half \\ud800"], name="kept")
+log.info("c", value=2**70)
+log.info("d", value={1: 2})
+log.info("e", value=Broken())
+log.info("f", **{"half \\ud800": 1})
+log.info("g", value="a\\nb\\x7f\\x9b2J\\u2028 \\xe4")
+logging.getLogger("a.library").warning("half \\ud800")
+"""
+)
+
+
+@cache
+def logged(program: str, level: str = "") -> list[dict[str, Any]]:
+    command = [sys.executable, "-c", program, level]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert done.stdout == b""
+    return [json.loads(line) for line in done.stderr.splitlines()]
+
+
+def test_every_line_is_one_json_object_with_level_and_time() -> None:
+    lines = logged(PROGRAM, "debug")
+    assert [line["message"] for line in lines] == ["went wrong", "went wrong", "details", "call failed"]
+    assert lines[-1] | {"time": ""} == {
+        "message": "call failed",
+        "level": "info",
+        "time": "",
+        "uid": "1",
+        "code": 422,
+    }
+    assert all(line["time"].endswith("Z") for line in lines)
+
+
+def test_an_error_has_its_traceback_but_no_values() -> None:
+    for line in logged(PROGRAM, "info")[:2]:
+        assert "in fail" in line["exception"]
+        assert "ValueError: no luck" in line["exception"]
+        assert "password" not in line["exception"].replace('fail("password")', "")
+
+
+def test_the_level_is_the_least_that_is_logged() -> None:
+    assert [line["level"] for line in logged(PROGRAM, "error")] == ["error", "error"]
+    assert [line["message"] for line in logged(PROGRAM, "info")] == ["went wrong", "went wrong", "call failed"]
+
+
+def test_whatever_is_logged_there_is_a_line() -> None:
+    lines = logged(HOSTILE)
+    assert [line["message"] for line in lines] == [*"abcdefg", "half ?"]
+    assert [line.get("value") for line in lines[:5]] == ["half ?", r"['half \ud800']", str(2**70), "{1: 2}", "<Broken>"]
+    assert lines[1]["name"] == "kept"
+    assert lines[5]["half ?"] == "1"
+    assert lines[6]["value"] == "a\nb\x7f\x9b2J\u2028 \xe4"
+
+
+def test_no_value_steers_a_terminal_or_forges_a_line() -> None:
+    command = [sys.executable, "-c", HOSTILE]
+    done = subprocess.run(command, capture_output=True, check=True)
+    lines = done.stderr.decode().split("\n")
+    assert r'"a\nb\u007f\u009b2J\u2028 ä"' in lines[6]
+    assert all(line.isprintable() for line in lines)
+
+
+def shown(program: str) -> list[str]:
+    """What the log has as text, without the time."""
+    done = subprocess.run([sys.executable, "-c", program, "info", "text"], capture_output=True, check=True)
+    return [re.sub(r"^\d\d:\d\d:\d\d ", "", line) for line in done.stderr.decode().split("\n")[:-1]]
+
+
+def test_text_has_a_line_for_each_record_and_its_traceback_below() -> None:
+    lines = shown(PROGRAM)
+    assert [line for line in lines if not line.startswith(" ")] == [
+        "error went wrong",
+        "error went wrong",
+        "info call failed uid=1 code=422",
+    ]
+    assert lines[1] == "  Traceback (most recent call last):"
+    assert "  ValueError: no luck" in lines
+
+
+def test_text_has_every_value_and_none_steers_a_terminal_or_forges_a_line() -> None:
+    lines = shown(HOSTILE)
+    assert lines[0] == 'info a value="half ?"'
+    assert lines[1] == r"""info b value="['half \\ud800']" name=kept"""
+    assert lines[6] == r'info g value="a\nb\x7f\x9b2J\u2028 ä"'
+    assert [line.split()[1] for line in lines] == [*"abcdefg", "half"]
+    assert all(line.isprintable() for line in lines)
