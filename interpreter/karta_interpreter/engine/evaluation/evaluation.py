@@ -46,11 +46,11 @@ def aligned(
         return results
     if may_lack and not results:
         return [None] * len(ids)
-    found = "1 result" if len(results) == 1 else f"{len(results)} results"
-    reason = f"gives {found}, but a component without instanceIdPath has exactly one instance"
+    number = "1 result" if len(results) == 1 else f"{len(results)} results"
+    reason = f"gives {number}, but a component without instanceIdPath has exactly one instance"
     if component.instance_ids is not None:
         reason = (
-            f"gives {found} for {len(ids)} instance ids of instanceIdPath `{quoted(component.instance_ids.text)}`; "
+            f"gives {number} for {len(ids)} instance ids of instanceIdPath `{quoted(component.instance_ids.text)}`; "
             "results and ids are paired by position, so their numbers must be equal"
         )
     raise failure(component, field, query, reason)
@@ -73,8 +73,8 @@ def instance_ids(component: Component, obj: Object) -> tuple[str, ...]:
     for index, value in enumerate(ids):
         # This includes null, which Karta's library converts to an empty string and then rejects.
         if type(value) is not str or not value:
-            found = "an empty string" if value == "" else type_name(value)
-            reason = f"result {index} is {found}; an instance id is a string that is not empty"
+            actual = "an empty string" if value == "" else type_name(value)
+            reason = f"result {index} is {actual}; an instance id is a string that is not empty"
             raise failure(component, "instanceIdPath", query, reason)
     if len(set(ids)) < len(ids):
         repeated = next(name for name in ids if ids.count(name) > 1)

@@ -71,9 +71,9 @@ def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
     Raises InterpretationError if an expression fails, or its results do not fit the instances or the types.
     """
     sets: list[_Unnamed] = []
-    for component, ids, found in _parts(definition.components, obj):
+    for component, ids, own_templates in _parts(definition.components, obj):
         counts = replica_counts(component, obj, ids)
-        whole = with_added(definition, component, obj, found)
+        whole = with_added(definition, component, obj, own_templates)
         for instance, count, template in zip(ids, counts, whole, strict=True):
             if template is not None:
                 sets.append((component.name, instance, count, template))
@@ -84,8 +84,8 @@ def total_replicas(definition: Definition, obj: Object) -> int:
     """Return the number of pods of all pod sets, without the operator's additions. Raises errors as `pod_sets`."""
     return sum(
         count
-        for component, ids, found in _parts(definition.components, obj)
-        for count, template in zip(replica_counts(component, obj, ids), found, strict=True)
+        for component, ids, own_templates in _parts(definition.components, obj)
+        for count, template in zip(replica_counts(component, obj, ids), own_templates, strict=True)
         if template is not None
     )
 
@@ -97,8 +97,8 @@ def pod_templates(definition: Definition, obj: Object) -> Iterator[tuple[Compone
     """
     for component in definition.components:
         if component.pods is not None:
-            found = templates(component, component.pods, obj, positions(component, obj))
-            for position, template in enumerate(with_added(definition, component, obj, found)):
+            own_templates = templates(component, component.pods, obj, positions(component, obj))
+            for position, template in enumerate(with_added(definition, component, obj, own_templates)):
                 if template is not None:
                     yield component, position, template
 
@@ -107,9 +107,9 @@ def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation,
     """Return the places of each existing pod set's counts, in the order of `pod_sets`. Raises errors as there."""
     sets: list[_Unnamed] = []
     counts: list[tuple[Scale, _Places, int]] = []
-    for component, ids, found in _parts(definition.components, obj):
+    for component, ids, own_templates in _parts(definition.components, obj):
         places = _Places(component, obj)
-        for position, (scale, template) in enumerate(zip(scales(component, obj, ids), found, strict=True)):
+        for position, (scale, template) in enumerate(zip(scales(component, obj, ids), own_templates, strict=True)):
             if template is not None:
                 sets.append((component.name, ids[position], scale.effective, template))
                 counts.append((scale, places, position))
@@ -124,11 +124,11 @@ def leaves_count_unset(definition: Definition, obj: Object) -> bool:
         for component in definition.components
         if not all(query is None or query.is_complete(obj) for query in (component.replicas, component.min_replicas))
     ]
-    for component, _, found in _parts(unsure, obj):
+    for component, _, own_templates in _parts(unsure, obj):
         places = _Places(component, obj)
-        for position in (position for position, template in enumerate(found) if template is not None):
-            place = places.at("replicas", position) or places.at("min_replicas", position)
-            if place is not None and place.raw(obj) is None:
+        for position in (position for position, template in enumerate(own_templates) if template is not None):
+            location = places.at("replicas", position) or places.at("min_replicas", position)
+            if location is not None and location.raw(obj) is None:
                 return True
     return False
 
@@ -144,10 +144,10 @@ def pod_set_reads(definition: Definition, projection: Projection) -> list[Projec
         if isinstance(pods, Fragments):
             take_outputs(projection, *(query for _, query in pods.queries))
             continue
-        found = project(pods.query.node, (projection,))
+        projections = project(pods.query.node, (projection,))
         if isinstance(pods, PodSpec):
             take_outputs(projection, pods.metadata)
-        specs += found if isinstance(pods, PodSpec) else [template.at("spec") for template in found]
+        specs += projections if isinstance(pods, PodSpec) else [template.at("spec") for template in projections]
     return specs
 
 
@@ -162,7 +162,7 @@ def _named(sets: list[_Unnamed]) -> tuple[PodSet, ...]:
         component, instance, count, template = sets[0]
         return (PodSet(sole_name(component, instance), component, instance, count, template),)
     names = unique_names([(component, instance) for component, instance, _, _ in sets])
-    return tuple([PodSet(name, *rest) for name, rest in zip(names, sets, strict=True)])
+    return tuple([PodSet(name, *unnamed) for name, unnamed in zip(names, sets, strict=True)])
 
 
 def _parts(components: Iterable[Component], obj: Object) -> Iterator[_Part]:
@@ -170,10 +170,10 @@ def _parts(components: Iterable[Component], obj: Object) -> Iterator[_Part]:
         if component.pods is None:
             continue
         ids = instance_ids(component, obj)
-        found = templates(component, component.pods, obj, ids)
+        own_templates = templates(component, component.pods, obj, ids)
         # Counts are read only if pods exist: `.worker.replicas // 1` would count a worker that does not exist.
-        if any(found):
-            yield component, ids, found
+        if any(own_templates):
+            yield component, ids, own_templates
 
 
 _FIELDS: Final = {"replicas": "replicasPath", "min_replicas": "minReplicasPath", "max_replicas": "maxReplicasPath"}
@@ -191,8 +191,8 @@ class _Places:
         """Return the place of an instance, or None if an expression does not give one for it."""
         if name not in self._found:
             self._found[name] = self._locations(_FIELDS[name], getattr(self.component, name))
-        found = self._found[name]
-        return found[position] if position < len(found) else None
+        locations = self._found[name]
+        return locations[position] if position < len(locations) else None
 
     def _locations(self, field: str, query: Query | None) -> list[Location | None]:
         if query is None:

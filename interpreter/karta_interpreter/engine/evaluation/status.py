@@ -111,12 +111,12 @@ def _phase(root: Component, query: Query, obj: Object) -> str | None:
 
 
 def _conditions(root: Component, rule: ConditionsRule, obj: Object) -> tuple[Condition, ...]:
-    found: list[Condition] = []
+    conditions: list[Condition] = []
     for value in evaluate(root, "conditionsDefinition.path", rule.query, obj):
         if value is not None and type(value) is not list:
             raise mistyped(root, "conditionsDefinition.path", rule.query, value, "a list of conditions")
-        found += [_condition(root, rule, element) for element in value or ()]
-    return tuple(found)
+        conditions += [_condition(root, rule, element) for element in value or ()]
+    return tuple(conditions)
 
 
 def _condition(root: Component, rule: ConditionsRule, element: JSON) -> Condition:

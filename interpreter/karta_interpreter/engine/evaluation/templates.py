@@ -54,14 +54,14 @@ def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple
     worker, whatever its replicas path gives.
     """
     if isinstance(pods, PodTemplate):
-        found = read_pods(component, "podTemplateSpecPath", pods.query, obj, ids)
-        return [_whole(component, pods.query, template) for template in found]
+        outputs = read_pods(component, "podTemplateSpecPath", pods.query, obj, ids)
+        return [_whole(component, pods.query, template) for template in outputs]
     if isinstance(pods, PodSpec):
         specs = read_pods(component, "podSpecPath", pods.query, obj, ids)
         if pods.metadata is None:
             return [None if spec is None else {"spec": spec} for spec in specs]
-        found = read_pods(component, "metadataPath", pods.metadata, obj, ids)
-        pairs = zip(specs, found, strict=True)
+        outputs = read_pods(component, "metadataPath", pods.metadata, obj, ids)
+        pairs = zip(specs, outputs, strict=True)
         return [None if spec is None else _present(metadata=metadata) | {"spec": spec} for spec, metadata in pairs]
     return _assembled(component, pods, obj, ids)
 
@@ -76,7 +76,7 @@ def read_pods(component: Component, field: str, query: Query, obj: Object, ids: 
         if value is not None and type(value) is not expected:
             reason = f"gives {type_name(value)} where {type_name(expected())} belongs"
             with suppress(QueryError):
-                index = next(index for index, each in enumerate(values) if each is value)
+                index = next(index for index, output in enumerate(values) if output is value)
                 location = query.locate_each(obj)[index]
                 reason += "" if location is None else f" (at {field_path(location.path)})"
             raise failure(component, field, query, reason)
@@ -100,9 +100,9 @@ def with_added(
     definition: Definition, component: Component, obj: Object, templates: Sequence[Object | None]
 ) -> Sequence[Object | None]:
     """Return the pod templates with the operator's added containers at the end. Raises InterpretationError."""
-    for each in definition.annotations.added_containers:
-        if each.component == component.name:
-            pairs = zip(templates, _added(component, each, obj, len(templates)), strict=True)
+    for added in definition.annotations.added_containers:
+        if added.component == component.name:
+            pairs = zip(templates, _added(component, added, obj, len(templates)), strict=True)
             return [_extended(template, lists) if template and lists else template for template, lists in pairs]
     return templates
 
@@ -112,8 +112,8 @@ def _added(component: Component, added: AddedContainers, obj: Object, size: int)
     # An expression that cannot choose among the instances applies to all of them.
     ids = ("",) * (size if added.each else 1)
     outputs = aligned(component, "annotation added-containers", added.query, obj, ids, may_lack=True)
-    found = [_lists(added.query, value) for value in outputs]
-    return found if added.each else found * size
+    lists = [_lists(added.query, value) for value in outputs]
+    return lists if added.each else lists * size
 
 
 def _lists(query: AnnotationQuery, value: Object | None) -> Mapping[str, list[JSON]]:
@@ -138,13 +138,13 @@ Pieces = dict[str, JSON]
 
 def _assembled(component: Component, fragments: Fragments, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
     """Return one pod template per instance. An instance with an id, and the root, exist even without a piece."""
-    found: list[Pieces] = [{} for _ in ids]
+    assembled: list[Pieces] = [{} for _ in ids]
     for field, query in fragments.queries:
-        for pieces, value in zip(found, read_pods(component, field, query, obj, ids), strict=True):
+        for pieces, value in zip(assembled, read_pods(component, field, query, obj, ids), strict=True):
             if value is not None:
                 pieces[field] = value
     is_there = component.needs_no_piece
-    return [_template(component.name, pieces) if pieces or is_there else None for pieces in found]
+    return [_template(component.name, pieces) if pieces or is_there else None for pieces in assembled]
 
 
 def _template(name: str, pieces: Pieces) -> Object:
@@ -162,13 +162,13 @@ def _template(name: str, pieces: Pieces) -> Object:
 def _containers(name: str, pieces: Pieces) -> list[JSON]:
     """Return the listed containers and the single one, which image and resources complete or create under this name."""
     listed: list[JSON] = pieces.get("containersPath", [])
-    given = _present(image=pieces.get("imagePath"), resources=pieces.get("resourcesPath"))
+    additions = _present(image=pieces.get("imagePath"), resources=pieces.get("resourcesPath"))
     single = pieces.get("containerPath")
     if single is None:
-        return listed if listed or not given else [{"name": name, **given}]
+        return listed if listed or not additions else [{"name": name, **additions}]
     if single in listed:  # both paths lead to the same container, which must not count twice
         return listed
-    gaps = {field: value for field, value in given.items() if single.get(field) is None}
+    gaps = {field: value for field, value in additions.items() if single.get(field) is None}
     return [*listed, {**single, **gaps}]
 
 

@@ -24,9 +24,9 @@ class _Recorded(Merging):
         self.parts: dict[PathPattern, Sequence[Part]] = {}
 
     # Every field is merged through `value`. Overriding it sees all fields, and no rule is repeated here.
-    def value(self, path: PathPattern, present: Present, asked: Sequence[Part]) -> JSON:
-        self.parts[path] = of_all(present, asked, None)
-        return super().value(path, present, asked)
+    def value(self, path: PathPattern, present: Present, candidates: Sequence[Part]) -> JSON:
+        self.parts[path] = of_all(present, candidates, None)
+        return super().value(path, present, candidates)
 
 
 def aggregation_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
@@ -50,8 +50,8 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
         yield from _fields(definition, ("status", field), value, merged.get(field), recorded)
     for path, _, new in changes(before or {}, after or {}):
         if new in (None, NOTHING):
-            place = Place(("status", *path), get(before, path))
-            yield Fact("removed", f"{field_path(path)} is removed: no cluster reports it", places=(place,))
+            removed = Place(("status", *path), get(before, path))
+            yield Fact("removed", f"{field_path(path)} is removed: no cluster reports it", places=(removed,))
 
 
 def _fields(
@@ -59,21 +59,21 @@ def _fields(
 ) -> Iterator[Fact]:
     """Yield the facts about one field: one for each condition, and one for each field inside an object."""
     parts, rule = recorded.parts.get(path, ()), definition.annotations.aggregate.get(path)
-    if isinstance(value, list) and are_conditions([each for each in value if each is not None]):
+    if isinstance(value, list) and are_conditions([condition for condition in value if condition is not None]):
         for index, condition in enumerate(value):
             if condition is not None:
                 yield _condition(path, index, condition, parts)
     elif isinstance(value, dict) and any((*path, key) in recorded.parts for key in value):
-        for key, part in value.items():
-            yield from _fields(definition, (*path, key), part, get(merged, (key,)), recorded)
+        for key, below in value.items():
+            yield from _fields(definition, (*path, key), below, get(merged, (key,)), recorded)
     else:
-        places = tuple(_place(part.report, path, part.value) for part in parts if part.value is not None)
+        places = tuple(_place(member.report, path, member.value) for member in parts if member.value is not None)
         # If a value does not result from the clusters, it is required or from the template's present status.
         is_added = merged is None and definition.annotations.required_status.get(path) == value
         note = _rule(value, parts) if rule is None else f"rule {rule}"
         note = note if value == merged else _history(path, rule, is_added=is_added)
-        values = [place.value if isinstance(place.value, str | int | float) else "…" for place in places]
-        read = ", ".join(f"{place.cluster} {value}" for place, value in zip(places, values, strict=True))
+        values = [place_read.value if isinstance(place_read.value, str | int | float) else "…" for place_read in places]
+        read = ", ".join(f"{place_read.cluster} {value}" for place_read, value in zip(places, values, strict=True))
         field = annotation_field("required-status") if is_added else annotation_field("aggregate") if rule else ""
         expression = f"{field_path(path)}: {rule}" if rule else ""
         note = f"{field_path(path[1:])}: {note}{f' ({read})' if read else ''}"
@@ -81,21 +81,21 @@ def _fields(
 
 
 def _condition(path: tuple[str, ...], index: int, condition: Object, parts: Sequence[Part]) -> Fact:
-    found = [
-        (part.report, number, each)
-        for part in parts
-        for number, each in enumerate(part.value if isinstance(part.value, list) else ())
-        if isinstance(each, dict) and each.get("type") == condition["type"]
+    matches = [
+        (member.report, number, reported)
+        for member in parts
+        for number, reported in enumerate(member.value if isinstance(member.value, list) else ())
+        if isinstance(reported, dict) and reported.get("type") == condition["type"]
     ]
-    same = [report.cluster for report, _, each in found if each.get("status") == condition["status"]]
+    same = [report.cluster for report, _, reported in matches if reported.get("status") == condition["status"]]
     other = [
-        f"{report.cluster} has {each.get('status', 'no status')}"
-        for report, _, each in found
+        f"{report.cluster} has {reported.get('status', 'no status')}"
+        for report, _, reported in matches
         if report.cluster not in same
     ]
     whose = [f"of {', '.join(same)}" if same else "by the template's present status and its outcomes", *other]
     note = f"condition {condition['type']}={condition['status']} {', '.join(whose)}"
-    places = tuple(_place(report, (*path, number), each) for report, number, each in found)
+    places = tuple(_place(report, (*path, number), reported) for report, number, reported in matches)
     return Fact("aggregated", note, condition, _answer((*path, index)), places=places)
 
 
@@ -116,7 +116,7 @@ def _rule(value: JSON, parts: Sequence[Part]) -> str:
     """Return the rule of AggregateStatus for values of a type."""
     if len(parts) < 2:  # noqa: PLR2004 - one cluster
         return "of the one cluster that reports"
-    whose = [part.report.cluster for part in parts if part.value == value]
+    whose = [member.report.cluster for member in parts if member.value == value]
     match value:
         case bool():
             return "true where it is in all"

@@ -27,17 +27,19 @@ _PROBE: Final = "karta-interpreter-probe"
 
 def dependency_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
     """Yield each dependency with the places that name it."""
-    templates = [(*each, _needed(each[2])) for each in _templates(definition, call.object)]
-    for index, found in enumerate(results.get("dependencies", ())):
-        title, answer = f"{found['kind']} {found['name']}", f"/dependencies/{index}"
+    templates = [
+        (*named_template, _needed(named_template[2])) for named_template in _templates(definition, call.object)
+    ]
+    for index, dependency in enumerate(results.get("dependencies", ())):
+        title, answer = f"{dependency['kind']} {dependency['name']}", f"/dependencies/{index}"
         for name, field, template, base, needed in templates:
-            paths = list(_naming(template, found)) if _key(found) in needed else []
+            paths = list(_naming(template, dependency)) if _key(dependency) in needed else []
             if paths:
                 places = [place_at((*base, *path), call.object) for path in paths] if base is not None else []
-                known = tuple(place for place in places if place.exists)
-                added = "" if known or base is None else f", by {annotation_field('added-containers')}"
-                yield Fact("dependency", f"{title}: {name}{added}", found, answer, field=field, places=known)
-        yield from _extra(definition, call.object, found, title, answer)
+                existing = tuple(read_place for read_place in places if read_place.exists)
+                added = "" if existing or base is None else f", by {annotation_field('added-containers')}"
+                yield Fact("dependency", f"{title}: {name}{added}", dependency, answer, field=field, places=existing)
+        yield from _extra(definition, call.object, dependency, title, answer)
     for omission in definition.annotations.dependencies:
         if isinstance(omission, LeftOut):
             field, text = annotation_field("dependencies"), omission.place.text
@@ -56,7 +58,7 @@ def _extra(definition: Definition, obj: Object, found: Object, title: str, answe
         ):
             named = [reading for reading in readings(extra.name, obj) if reading.value == found["name"]]
             if named:
-                places: tuple[Place, ...] = tuple(place for reading in named for place in reading.places)
+                places: tuple[Place, ...] = tuple(read_place for reading in named for read_place in reading.places)
                 note = f"{title}: {named[0].source}"
                 yield Fact("dependency", note, found, answer, field=field, expression=extra.name.text, places=places)
 
@@ -79,8 +81,8 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, 
 
 def _needed(template: Object) -> set[tuple[str, str, str]]:
     with suppress(InterpretationError):
-        found = (*pod_dependencies(template, ""), *claim_dependencies(template, ""))
-        return {(each.api_version, each.kind, each.name) for each in found}
+        dependencies = (*pod_dependencies(template, ""), *claim_dependencies(template, ""))
+        return {(dependency.api_version, dependency.kind, dependency.name) for dependency in dependencies}
     return set()
 
 
@@ -99,5 +101,5 @@ def _naming(template: Object, found: Object) -> Iterator[Path]:
 def _texts(value: JSON, path: Path, text: str) -> Iterator[Path]:
     if value == text and isinstance(value, str):
         yield path
-    for key, part in parts_of(value):
-        yield from _texts(part, (*path, key), text)
+    for key, below in parts_of(value):
+        yield from _texts(below, (*path, key), text)

@@ -147,7 +147,11 @@ _DECIDES_WHO_ANSWERS: Final = ("operations", "lua")
 
 
 def _read_annotations(operation: Operation) -> list[Annotation]:
-    return [each for each in ANNOTATIONS if operation in each.read_by and each.name not in _DECIDES_WHO_ANSWERS]
+    return [
+        annotation
+        for annotation in ANNOTATIONS
+        if operation in annotation.read_by and annotation.name not in _DECIDES_WHO_ANSWERS
+    ]
 
 
 def outline(definition: Definition, operation: Operation, *, origin: str = "") -> Explanation:
@@ -170,7 +174,7 @@ def _reads(definition: Definition, operation: Operation) -> Iterator[Fact]:
                     "reads", component.name, component=component.name, field=field_path(at), expression=str(text)
                 )
     is_own = not set(scripts).isdisjoint(definition.annotations.lua)
-    annotations = [each.name for each in _read_annotations(operation)] if reads_karta else []
+    annotations = [annotation.name for annotation in _read_annotations(operation)] if reads_karta else []
     for name in (*(["lua"] if is_own else ()), *annotations):
         # From the aggregation, other operations only read whether `observedGeneration` is about the object.
         matters = name != "aggregate" or not definition.annotations.observes_generation

@@ -78,7 +78,7 @@ class Fact:
             "rule": self.rule,
             **{name: text for name, text in texts.items() if text},
             **({} if self.value is None else {"value": self.value}),
-            **({"places": [place.to_json() for place in self.places]} if self.places else {}),
+            **({"places": [read_place.to_json() for read_place in self.places]} if self.places else {}),
             **({"writes": list(self.writes)} if self.writes else {}),
             **({"severity": str(self.severity)} if self.severity else {}),
         }

@@ -71,7 +71,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
 
     Never raises. An expression that fails ends the warnings of its kind.
     """
-    found: list[Fact] = []
+    warnings_found: list[Fact] = []
     for warnings, operations in (
         (_pod_warnings, _OF_PODS),
         (_left_out_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
@@ -81,8 +81,8 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
         if operation is None or operation in operations:
             with suppress(InterpretationError):
                 for warning in warnings(definition, obj):
-                    found.append(warning)  # noqa: PERF402 - what comes before an error is kept
-    return tuple(found)
+                    warnings_found.append(warning)  # noqa: PERF402 - what comes before an error is kept
+    return tuple(warnings_found)
 
 
 def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
@@ -93,13 +93,13 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         if component.pods is None:
             continue
         numbers = positions(component, obj)
-        found = templates(component, component.pods, obj, numbers)
+        pods = templates(component, component.pods, obj, numbers)
         field, query = next(iter(pod_queries(component).items()))
         whole = readings(query, obj)
-        if not any(found):
+        if not any(pods):
             missing.append((component, field, query))
         yield from _incomplete(definition, component, field, query, whole)
-        yield from _counts(definition, component, obj, found)
+        yield from _counts(definition, component, obj, pods)
     is_named = False
     for component, field, query in missing:
         hints = [hint for path in paths_read(query, obj) if (hint := misspelt(path, obj))][:1]
@@ -137,13 +137,13 @@ def _incomplete(
         is_whole = is_spec or isinstance(component.pods, PodTemplate)
         if not (is_whole and isinstance(value, dict) and value and reading.location and reading.places[0].exists):
             continue
-        place = field_path(reading.location.path)
+        where = field_path(reading.location.path)
         if not is_spec and value.get("spec") is None:
-            known = ", ".join(value)
-            note = f"{component.name}: {place} has no spec, so it is not a pod template; there are {known}"
+            fields = ", ".join(value)
+            note = f"{component.name}: {where} has no spec, so it is not a pod template; there are {fields}"
             yield _warn(definition, component, field, query, "no-spec", note, places=reading.places)
         elif not (value if is_spec else value["spec"]).get("containers"):
-            note = f"{component.name}: {place} has no containers"
+            note = f"{component.name}: {where} has no containers"
             yield _warn(definition, component, field, query, "no-containers", note, places=reading.places)
 
 
@@ -167,10 +167,12 @@ def _counts(
             yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
     is_all_default = any(found) and all(count.value is None for count in counts)
     if absent := _absent(counts, obj):
-        places = [place for _, place in absent]
-        hints = [hint for place in places if (hint := misspelt(place.path, obj) or _other_count(component, place, obj))]
+        places = [missing for _, missing in absent]
+        hints = [
+            hint for missing in places if (hint := misspelt(missing.path, obj) or _other_count(component, missing, obj))
+        ]
         if hints or is_all_default:
-            count, looked = absent[0][0], ", ".join(dict.fromkeys(field_path(place.path) for place in places[:2]))
+            count, looked = absent[0][0], ", ".join(dict.fromkeys(field_path(missing.path) for missing in places[:2]))
             means = "which means 1" if count.value is None else f"so a default makes it {count.value}"
             note = f"{component.name}: no count at {looked}, {means}{f'; {hints[0]}' if hints else ''}"
             yield _warn(definition, component, field, query, "count-not-found", note, places=count.places)
@@ -179,15 +181,15 @@ def _counts(
 def _absent(counts: Sequence[Reading], obj: Object) -> list[tuple[Reading, Place]]:
     """Return the counts that are not at their places: all of them, or only those that a typo of the object hides."""
     read = [(count, count.places[0]) for count in counts if count.location]
-    read = read or [(count, place) for count in counts for place in count.places]
-    absent = [each for each in read if each[1].value is None]
-    return absent if len(absent) == len(read) else [each for each in absent if misspelt(each[1].path, obj)]
+    read = read or [(count, absent_place) for count in counts for absent_place in count.places]
+    absent = [pair for pair in read if pair[1].value is None]
+    return absent if len(absent) == len(read) else [pair for pair in absent if misspelt(pair[1].path, obj)]
 
 
 def _other_count(component: Component, place: Place, obj: Object) -> str:
     """Return a hint about a count next to a place without one, or "" if there is none or the definition reads it."""
-    beside, known = get(obj, place.path[:-1]), (component.replicas, component.min_replicas, component.max_replicas)
-    texts = " ".join(query.text for query in known if query)
+    beside, queries = get(obj, place.path[:-1]), (component.replicas, component.min_replicas, component.max_replicas)
+    texts = " ".join(query.text for query in queries if query)
     for name, value in beside.items() if isinstance(beside, dict) else ():
         if type(value) is int and value and _COUNT.fullmatch(name) and name not in texts:
             return f"is it {field_path((*place.path[:-1], name))}, which is {value}?"
@@ -221,7 +223,7 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     rules = definition.status
     if rules is None or not obj.get("status"):  # of a new object, whose controller has not written it yet
         return
-    match, matchers = match_status(definition, obj), [each for _, several in rules.mappings for each in several]
+    match, matchers = match_status(definition, obj), [matcher for _, several in rules.mappings for matcher in several]
     conditions = rules.conditions.query if rules.conditions else None
     is_undefined = match.matched == (Status.UNDEFINED,)
     phases = list(dict.fromkeys(matcher.phase for matcher in matchers if matcher.phase))
@@ -231,7 +233,7 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             note = f'phase "{match.phase}" from {rules.phase.text} fits no mapping; there are {", ".join(phases)}'
             places = readings(rules.phase, obj)[0].places
             yield _warn(definition, definition.root, _PHASE, rules.phase, "phase-unmapped", note, places=places)
-    types = dict.fromkeys(each.type for matcher in matchers for each in matcher.conditions)
+    types = dict.fromkeys(condition.type for matcher in matchers for condition in matcher.conditions)
     there = {condition.type for condition in match.conditions if condition.type}
     for name in types if is_undefined else ():
         meant = almost(name, there - types.keys()) if name not in there else ""

@@ -51,10 +51,10 @@ class Reading(NamedTuple):
             if not self.is_traced:
                 return "computed in another process, which is not traced"
             return "computed" if self.places else "a constant of the definition"
-        place = field_path(self.location.path)
+        where = field_path(self.location.path)
         limits = [f"at least {self.location.floor}"] if self.location.floor is not None else []
         limits += [f"at most {self.location.cap}"] if self.location.cap is not None else []
-        own = f"{place} is not set, so the default {self.location.default} steps in" if self.has_default else place
+        own = f"{where} is not set, so the default {self.location.default} steps in" if self.has_default else where
         return ", ".join([f"{own}, times {self.location.factor}" if self.location.factor != 1 else own, *limits])
 
     @property
@@ -137,8 +137,8 @@ def _leaves(projection: Projection, path: Path, value: JSON) -> Iterator[Path]:
     if projection.is_whole or not (projection.fields or projection.elements):
         yield path
         return
-    for name, part in projection.fields.items():
-        yield from _leaves(part, (*path, name), value.get(name) if isinstance(value, dict) else None)
+    for name, below in projection.fields.items():
+        yield from _leaves(below, (*path, name), value.get(name) if isinstance(value, dict) else None)
     if projection.elements is not None:
         if not value:
             yield path
@@ -155,8 +155,8 @@ def misspelt(path: Path, obj: Object) -> str:
     for depth, step in enumerate(path):
         parent = get(obj, path[:depth])
         if isinstance(parent, dict) and step not in parent:
-            known = almost(str(step), parent)
-            return f"did you mean {field_path((*path[:depth], known))}?" if known else ""
+            similar = almost(str(step), parent)
+            return f"did you mean {field_path((*path[:depth], similar))}?" if similar else ""
     return ""
 
 
@@ -164,12 +164,16 @@ def almost(name: str, known: Iterable[str]) -> str:
     """Return the known name that differs by a typo, "" for none. The prefixes of keys must be equal."""
     prefix, slash, own = name.lower().rpartition("/")
     by_own = {
-        each.lower().removeprefix(prefix + slash): each for each in known if each.lower().startswith(prefix + slash)
+        candidate.lower().removeprefix(prefix + slash): candidate
+        for candidate in known
+        if candidate.lower().startswith(prefix + slash)
     }
     letters = sorted(own)
     # difflib overrates the difference of swapped letters: the similarity of `stauts` and `status` is below `_SLIP`.
-    found = get_close_matches(own, by_own, n=1, cutoff=_SLIP) or [each for each in by_own if sorted(each) == letters]
-    return by_own[found[0]] if found else ""
+    similar = get_close_matches(own, by_own, n=1, cutoff=_SLIP) or [
+        candidate for candidate in by_own if sorted(candidate) == letters
+    ]
+    return by_own[similar[0]] if similar else ""
 
 
 _STRUCTURE = "spec.structureDefinition"
@@ -180,7 +184,7 @@ def field_of(definition: Definition, component: Component, field: str) -> str:
 
     The components of a definition are the root and then the children, in written order.
     """
-    index = [each.name for each in definition.components].index(component.name)
+    index = [candidate.name for candidate in definition.components].index(component.name)
     own = "rootComponent" if index == 0 else f"childComponents[{index - 1}]"
     return f"{_STRUCTURE}.{own}.{field}"
 

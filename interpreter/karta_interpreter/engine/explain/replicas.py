@@ -93,8 +93,8 @@ def _why_elastic(definition: Definition, number: int, pods: PodSet, *, is_elasti
         return f"{annotation_field('elastic')} is none, so it stays"
     if annotations.elastic is not None:
         is_whole = pods.component in annotations.elastic or not annotations.is_elastic(pods.component)
-        part = pods.component if is_whole else f"{pods.component}/{pods.instance}"
-        rule = f"{annotation_field('elastic')} {'names' if is_elastic else 'does not name'} {part}"
+        named = pods.component if is_whole else f"{pods.component}/{pods.instance}"
+        rule = f"{annotation_field('elastic')} {'names' if is_elastic else 'does not name'} {named}"
     elif number == 1:
         rule = "it is the only pod set"
     else:
@@ -110,9 +110,11 @@ class _View:
     def __init__(self, definition: Definition, obj: Object) -> None:
         self.definition, self.object = definition, obj
         self._readings = cache(lambda query: readings(query, obj))
-        self.component = cache(lambda name: next(each for each in definition.components if each.name == name))
+        self.component = cache(
+            lambda name: next(candidate for candidate in definition.components if candidate.name == name)
+        )
         self._positions = cache(
-            lambda name: {each: at for at, each in enumerate(instance_ids(self.component(name), obj))}
+            lambda name: {instance: at for at, instance in enumerate(instance_ids(self.component(name), obj))}
         )
 
     def fact(self, pods: PodSet, field: str, query: Query | None, **fact: object) -> Fact:
@@ -157,20 +159,20 @@ class _View:
         why = "no count is in the object" if query else "the definition has no count for it"
         return self.fact(
             pods, "scaleDefinition", query, rule="count", note=f"{pods.name}: {why}, which means {pods.replicas}",
-            value=pods.replicas, answer=answer, places=places, writes=tuple(each.pointer for each in places[:1]),
+            value=pods.replicas, answer=answer, places=places, writes=tuple(read.pointer for read in places[:1]),
         )  # fmt: skip
 
     def _reading(self, pods: PodSet, query: Query) -> Reading | None:
-        found, position = self._readings(query), self._positions(pods.component)[pods.instance]
-        return found[position] if position < len(found) else None
+        outputs, position = self._readings(query), self._positions(pods.component)[pods.instance]
+        return outputs[position] if position < len(outputs) else None
 
     def _request(self, pods: PodSet, base: Path | None, resource: str, amount: JSON, answer: str) -> Fact:
         """Return which containers request a resource. Its place is known if the whole pod spec is in the object."""
         places, notes = list[Place](), list[str]()
         for path, note in _asking(pods.template["spec"], resource):
-            place = None if base is None else place_at((*base, *path), self.object)
-            is_there = place is not None and place.exists
-            places += [place] if place and is_there else []
+            source = None if base is None else place_at((*base, *path), self.object)
+            is_there = source is not None and source.exists
+            places += [source] if source and is_there else []
             notes.append(note if is_there or base is None else f"{note} ({annotation_field('added-containers')})")
         field = next(iter(pod_queries(self.component(pods.component))))
         note = f"{pods.name}: {resource} {amount} a pod, named by {', '.join(dict.fromkeys(notes))}"

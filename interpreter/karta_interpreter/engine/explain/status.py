@@ -93,7 +93,7 @@ def matcher_facts(definition: Definition, obj: Object) -> Iterator[Fact]:
         holds = reader.holds(matcher)
         if holds or _is_near(requirements, is_undefined=is_undefined):
             note = f"{status}: {' and '.join(map(str, requirements)) or 'always'}"
-            places = tuple(place for requirement in requirements for place in requirement.places)
+            places = tuple(read_place for requirement in requirements for read_place in requirement.places)
             rule = "matched" if holds else "nearly"
             yield replace(fact, rule=rule, value=str(status), note=note, places=places)
 

@@ -39,7 +39,7 @@ def remedy(definition: Definition, desired: Object, observed: Object, difference
 
 
 def _fields(definition: Definition, desired: Object, observed: Object) -> set[str]:
-    return {each.field for each in differences(retain(definition, desired, observed), observed)}
+    return {difference.field for difference in differences(retain(definition, desired, observed), observed)}
 
 
 def _attempts(

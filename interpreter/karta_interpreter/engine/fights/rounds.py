@@ -75,9 +75,9 @@ def compared(ours: Object, observed: Object) -> Comparison | None:
     entries = get(observed, ("metadata", "managedFields"))
     if not isinstance(entries, list) or len(entries) > _ENTRIES:
         return None
-    owned = [(Writer(each["manager"][:_LONGEST], _seconds(each.get("time"))), each["fieldsV1"]) for each in entries]
-    place = "f:metadata", "f:annotations"
-    karmada = {writer.manager for writer, fields in owned if _KARMADAS & {*get(fields, place, ())}}
+    owned = [(Writer(entry["manager"][:_LONGEST], _seconds(entry.get("time"))), entry["fieldsV1"]) for entry in entries]
+    path = "f:metadata", "f:annotations"
+    karmada = {writer.manager for writer, fields in owned if _KARMADAS & {*get(fields, path, ())}}
     written = max((writer.time for writer, _ in owned if writer.manager in karmada), default=0)
     if not written:
         return None
@@ -157,7 +157,7 @@ def _elements(
     part_of = _parts(owned)
     example = next((key for _, fields in owned for key in fields if key[:2] in {"k:", "v:"}), "")
     names = [*orjson.loads(example[2:])] if example.startswith("k:") else ["name"]
-    if not example and not all(isinstance(each, dict) for each in (*ours, *theirs)):
+    if not example and not all(isinstance(element, dict) for element in (*ours, *theirs)):
         return None
 
     def key_of(element: JSON) -> str:
@@ -168,7 +168,7 @@ def _elements(
     def pair(old: JSON, new: JSON) -> tuple[str, JSON, JSON, _Owned]:
         return field, old, new, part_of(key_of(old if new is NOTHING else new) if example else "")
 
-    old, new = ({key_of(each): each for each in elements} for elements in (ours, theirs))
+    old, new = ({key_of(element): element for element in elements} for elements in (ours, theirs))
     if len(old) == len(ours) and len(new) == len(theirs):
         if example or [key for key in old if key in new] == [key for key in new if key in old]:
             return [pair(old.get(key, NOTHING), new.get(key, NOTHING)) for key in dict.fromkeys([*old, *new])]
@@ -208,27 +208,27 @@ def advanced(rounds: bytes, comparison: Comparison, now: int) -> tuple[bytes, li
     Fields that Karmada writes come first. With atomic lists the others may be the work of webhooks.
     """
     fields, fought, kept = _contested(comparison), [], dict[int, _Round]()
-    known = {each.key: each for each in map(_Round._make, _ROUND.iter_unpack(rounds)) if now - each.last <= _WINDOW}
-    renewed = any(each.writer and not _is_missing(each.ours) for each in comparison.differences)
-    for key, each in sorted(fields.items(), key=lambda pair: pair[0] not in known):
-        writer = each.writer or _KARMADA
+    rounds_by_key = {row.key: row for row in map(_Round._make, _ROUND.iter_unpack(rounds)) if now - row.last <= _WINDOW}
+    renewed = any(difference.writer and not _is_missing(difference.ours) for difference in comparison.differences)
+    for key, difference in sorted(fields.items(), key=lambda pair: pair[0] not in rounds_by_key):
+        writer = difference.writer or _KARMADA
         this = _Round(key, comparison.written, writer.time, comparison.generation, 0, now)
-        last = known.pop(key, this)
+        last = rounds_by_key.pop(key, this)
         # An update that only removes fields does not renew Karmada's time. An update that a webhook undoes may renew
         # it. An update that lands and the change that undoes it are two changes.
-        has_landed = this.written > last.written or not (renewed or each.writer is None)
-        if each.writer is None or not renewed:
+        has_landed = this.written > last.written or not (renewed or difference.writer is None)
+        if difference.writer is None or not renewed:
             has_landed = has_landed and this.generation >= last.generation + 2
         if has_landed and (this.taken > last.taken or not this.taken):
             kept[key] = this._replace(before=last.last)
             if now - last.before <= _WINDOW:
-                fought.append((each, last.before))
+                fought.append((difference, last.before))
         else:
-            kept[key] = last if each.writer else this._replace(before=last.before, last=last.last)
+            kept[key] = last if difference.writer else this._replace(before=last.before, last=last.last)
     # If Karmada also writes other fields, its time says nothing about a field without a writer.
-    remembered = [*kept.values(), *(each for each in known.values() if each.key >= 0)][:MOST_FIELDS]
+    remembered = [*kept.values(), *(row for row in rounds_by_key.values() if row.key >= 0)][:MOST_FIELDS]
     fought.sort(key=lambda pair: _is_missing(pair[0].ours))
-    return b"".join(_ROUND.pack(*each) for each in remembered), fought
+    return b"".join(_ROUND.pack(*row) for row in remembered), fought
 
 
 def _contested(comparison: Comparison) -> dict[int, FieldDifference]:
@@ -236,16 +236,18 @@ def _contested(comparison: Comparison) -> dict[int, FieldDifference]:
 
     A field without a writer is identified by everything that Karmada writes with it.
     """
-    wanted = [(each.field, each.ours) for each in comparison.differences if not _is_missing(each.ours)]
+    wanted = [
+        (difference.field, difference.ours) for difference in comparison.differences if not _is_missing(difference.ours)
+    ]
     text = orjson.dumps([comparison.edition, wanted])
     return {
-        _number(each.field, each.writer.manager): each
-        for each in comparison.differences
-        if each.writer and each.writer.manager
+        _number(difference.field, difference.writer.manager): difference
+        for difference in comparison.differences
+        if difference.writer and difference.writer.manager
     } or {
-        ~_number(each.field, text): each
-        for each in comparison.differences
-        if each.writer is None and _is_missing(each.theirs)
+        ~_number(difference.field, text): difference
+        for difference in comparison.differences
+        if difference.writer is None and _is_missing(difference.theirs)
     }
 
 

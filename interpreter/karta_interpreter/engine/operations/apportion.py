@@ -54,8 +54,8 @@ class ScaleTarget(NamedTuple):
 
     def write(self, obj: Object, units: int) -> Object:
         """Return the object with ``units`` at this place. Raises `QueryWriteError` if that is impossible."""
-        scale, place = self._count()
-        count = units * place.factor
+        scale, location = self._count()
+        count = units * location.factor
         if scale.replicas is not None:
             return self.write_default(scale.replicas.write(obj, count))
         if scale.minimum is not None:
@@ -67,12 +67,12 @@ class ScaleTarget(NamedTuple):
 
     def write_default(self, obj: Object) -> Object:
         """Return the object with its API's default written out, because Retain would keep the member's count there."""
-        scale, place = self._count()
-        revised: Object = place.write_default(obj) if scale.places.component.has_default_count else obj
+        scale, location = self._count()
+        revised: Object = location.write_default(obj) if scale.places.component.has_default_count else obj
         return revised
 
     def _count(self) -> _Placed:
-        return next((scale, place) for scale in self.scales if (place := scale.count) and place.factor)
+        return next((scale, location) for scale in self.scales if (location := scale.count) and location.factor)
 
     def __str__(self) -> str:
         steps = f" in steps of {self.step}" if self.step > 1 else ""
@@ -85,23 +85,24 @@ def scale_targets(scales: Iterable[ScaleLocation], elastic: frozenset[str]) -> l
     """Return the targets that change an elastic pod set, in order. Pod sets with a shared place change together."""
     places: dict[Path, list[_Placed]] = {}
     for scale in scales:
-        if (place := scale.count) is not None:
-            places.setdefault(place.path, []).append((scale, place))
+        if (location := scale.count) is not None:
+            places.setdefault(location.path, []).append((scale, location))
     return [
         _target(sharing)
         for sharing in places.values()
-        if any(scale.pod_set.name in elastic for scale, _ in sharing) and any(place.factor for _, place in sharing)
+        if any(scale.pod_set.name in elastic for scale, _ in sharing)
+        and any(location.factor for _, location in sharing)
     ]
 
 
 def _target(sharing: list[_Placed]) -> ScaleTarget:
-    moved = [(scale, place) for scale, place in sharing if place.factor]
-    bounds = [_bounds(scale, place) for scale, place in moved]
-    first, place = moved[0]
+    moved = [(scale, location) for scale, location in sharing if location.factor]
+    bounds = [_bounds(scale, location) for scale, location in moved]
+    first, location = moved[0]
     return ScaleTarget(
         scales=tuple([scale for scale, _ in sharing]),
-        step=sum([place.factor for _, place in moved]),
-        units=first.pod_set.replicas // place.factor,
+        step=sum([location.factor for _, location in moved]),
+        units=first.pod_set.replicas // location.factor,
         least=max([least for least, _ in bounds]),
         most=min([most for _, most in bounds]),
     )
@@ -133,8 +134,8 @@ def share(total: int, targets: Sequence[ScaleTarget]) -> tuple[int, ...] | None:
     if common and (total - least) % common:
         return None
     if len(targets) == 1:
-        units, rest = divmod(total, targets[0].step)
-        return None if rest else (units,)
+        units, remainder = divmod(total, targets[0].step)
+        return None if remainder else (units,)
     ideals = _ideals(total, targets)
     return _rounded(total, targets, *ideals) or _stepped(total, targets, *ideals)
 
@@ -148,14 +149,14 @@ def _ideals(total: int, targets: Sequence[ScaleTarget]) -> tuple[list[int], int]
     pinned: dict[int, int] = {}
     while True:
         free = {index: target for index, target in enumerate(targets) if index not in pinned}
-        rest = total - sum(units * targets[index].step for index, units in pinned.items())
+        left = total - sum(units * targets[index].step for index, units in pinned.items())
         weights = [target.units * target.step for target in free.values()]
         weights = weights if any(weights) else [1] * len(weights)
         # Whole numbers, because a float rounds the product of two counts of up to 31 bits each.
         step = lcm(*(target.step for target in free.values()))
         unit = sum(weights) * step or 1
         parts = {
-            index: rest * weight * (step // target.step)
+            index: left * weight * (step // target.step)
             for weight, (index, target) in zip(weights, free.items(), strict=True)
         }
         excess = {
@@ -173,7 +174,7 @@ def _ideals(total: int, targets: Sequence[ScaleTarget]) -> tuple[list[int], int]
 def _rounded(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], unit: int) -> tuple[int, ...] | None:
     """Round down, then add a unit where the remainder is largest. Return None if the steps do not add up."""
     units = [parts // unit for parts in ideals]
-    left = total - sum(each * target.step for each, target in zip(units, targets, strict=True))
+    left = total - sum(count * target.step for count, target in zip(units, targets, strict=True))
     # The sort is stable even in reverse, so the earlier target comes first among equals.
     for index in sorted(range(len(targets)), key=lambda index: ideals[index] % unit, reverse=True):
         target = targets[index]
@@ -227,17 +228,17 @@ def _cheapest(total: int, groups: Sequence[_Group], unit: int) -> tuple[int, ...
         reachable: dict[int, tuple[int, tuple[int, ...]]] = {}
         window = range(max(least, middle - reach), min(most, middle + reach) + 1)
         prices = [(units * step, abs(units * unit - parts) * step, units) for units in window]
-        for pods, (cost, way) in best.items():
+        for pods, (cost, chosen) in best.items():
             for more, price, units in prices:
-                known = reachable.get(pods + more)
-                if known is None or cost + price < known[0]:
-                    reachable[pods + more] = cost + price, (*way, units)
+                cheapest = reachable.get(pods + more)
+                if cheapest is None or cost + price < cheapest[0]:
+                    reachable[pods + more] = cost + price, (*chosen, units)
         best = dict(sorted(reachable.items(), key=lambda found: found[1][0])[:sums])
     step, least, most, parts = groups[-1]
     ways = [
-        (cost + abs(units * unit - parts) * step, (*way, units))
-        for pods, (cost, way) in best.items()
-        for units, rest in [divmod(total - pods, step)]
-        if not rest and least <= units <= most
+        (cost + abs(units * unit - parts) * step, (*chosen, units))
+        for pods, (cost, chosen) in best.items()
+        for units, remainder in [divmod(total - pods, step)]
+        if not remainder and least <= units <= most
     ]
     return min(ways)[1] if ways else None

@@ -51,8 +51,8 @@ class StatusItem:
         if not isinstance(value, dict):
             raise InterpretationError(f"{place} must be an object, but is {type_name(value)}", code=400)
         for field, expected in _ITEM_TYPES.items():
-            if type(found := value.get(field, expected())) is not expected:
-                message = f"{place}.{field} must be {type_name(expected())}, but is {type_name(found)}"
+            if type(read := value.get(field, expected())) is not expected:
+                message = f"{place}.{field} must be {type_name(expected())}, but is {type_name(read)}"
                 raise InterpretationError(message, code=400)
         texts = (value.get(field, "") for field in ("appliedMessage", "health"))
         # Go omits false from the JSON.
@@ -65,8 +65,8 @@ class StatusItem:
         {'clusterName': 'member1', 'status': {'active': 1}, 'applied': True}
         """
         status = {} if self.status is None else {"status": self.status}
-        rest = {"applied": self.applied, "appliedMessage": self.message, "health": self.health}
-        return {"clusterName": self.cluster, **status, **{field: value for field, value in rest.items() if value}}
+        fields = {"applied": self.applied, "appliedMessage": self.message, "health": self.health}
+        return {"clusterName": self.cluster, **status, **{field: value for field, value in fields.items() if value}}
 
 
 _ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
@@ -97,9 +97,9 @@ class Call(NamedTuple):
         items: tuple[StatusItem, ...] = (),
     ) -> "Call":
         """Return the call of one operation as Karmada makes it from a template and the object of a member cluster."""
-        given: Mapping[str, Any] = {"observed": observed, "replicas": replicas, "items": items}
+        arguments: Mapping[str, Any] = {"observed": observed, "replicas": replicas, "items": items}
         more = SLOTS[operation].more
-        return cls(operation, observed if operation in LIVE else template, **({more: given[more]} if more else {}))
+        return cls(operation, observed if operation in LIVE else template, **({more: arguments[more]} if more else {}))
 
     @property
     def wanted(self) -> int:

@@ -39,7 +39,9 @@ _OWN: Final = by_operation(
     interpret_status=Own(lambda own, call, _: {"status": interpret_status(own, call.object)}, status_reads),
     interpret_health=Own(lambda own, call, _: {"healthy": interpret_health(own, call.object)}, health_reads),
     interpret_dependency=Own(
-        lambda own, call, _: {"dependencies": [each.to_json() for each in interpret_dependency(own, call.object)]},
+        lambda own, call, _: {
+            "dependencies": [dependency.to_json() for dependency in interpret_dependency(own, call.object)]
+        },
         dependency_reads,
     ),
 )

@@ -24,28 +24,30 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
     """
     namespace, extras = namespace_of(obj), definition.annotations.dependencies
     made = {
-        name for each in extras if isinstance(each, ControllerClaims) for name in each.volumes.evaluate(obj) if name
+        name for extra in extras if isinstance(extra, ControllerClaims) for name in extra.volumes.evaluate(obj) if name
     }
-    found: list[Dependency] = []
+    dependencies: list[Dependency] = []
     for name, template in _templates(definition, obj):
         try:
-            found += pod_dependencies(_without(template, made), namespace)
-            found += claim_dependencies(template, namespace)  # resource claims are not volumes: none is left out
+            dependencies += pod_dependencies(_without(template, made), namespace)
+            dependencies += claim_dependencies(template, namespace)  # resource claims are not volumes: none is left out
         except InterpretationError as error:
             raise InterpretationError(f"definition {definition.name}, {name}: {error}") from error
     for extra in extras:
         if isinstance(extra, ExtraDependency):
             places = [] if extra.namespace is None else filter(None, extra.namespace.evaluate(obj))
-            place = next(iter(places), namespace)
-            found += [
-                Dependency(extra.api_version, extra.kind, place, name) for name in extra.name.evaluate(obj) if name
+            target_namespace = next(iter(places), namespace)
+            dependencies += [
+                Dependency(extra.api_version, extra.kind, target_namespace, name)
+                for name in extra.name.evaluate(obj)
+                if name
             ]
     # The answer repeats the namespace for each dependency. A namespace of 1 MB would make the answer hundreds of times
     # as large as the request.
-    if any(len(each.namespace.encode()) > _LONGEST_NAMESPACE for each in found):
+    if any(len(dependency.namespace.encode()) > _LONGEST_NAMESPACE for dependency in dependencies):
         reason = f"the namespace of a dependency has more than {_LONGEST_NAMESPACE} bytes"
         raise InterpretationError(f"definition {definition.name}: {reason}")
-    return list(dict.fromkeys(sorted(found)))  # Karmada itself sorts only what customizations answer
+    return list(dict.fromkeys(sorted(dependencies)))  # Karmada itself sorts only what customizations answer
 
 
 def dependency_reads(definition: Definition, projection: Projection) -> None:
@@ -70,5 +72,5 @@ def _without(template: Object, volumes: Collection[str]) -> Object:
     if not volumes or not isinstance(listed, list):
         return template
     left = [volume for volume in listed if not isinstance(name := get(volume, ("name",)), str) or name not in volumes]
-    rest: Object = set_value(template, ("spec", "volumes"), left)
-    return rest
+    changed: Object = set_value(template, ("spec", "volumes"), left)
+    return changed

@@ -99,15 +99,15 @@ def script_errors(definition: Definition, script: Script) -> Iterator[None]:
     except LuaError as error:
         text = script.line_text(error.line)
         shown = f" (`{text}`)" if text else ""
-        place = f" in line {error.line}{shown}" if error.line else shown
-        message = f"{definition.gvk}: script {script.name} for {script.operation} failed{place}: {error}"
+        where = f" in line {error.line}{shown}" if error.line else shown
+        message = f"{definition.gvk}: script {script.name} for {script.operation} failed{where}: {error}"
         raise InterpretationError(message, code=504 if isinstance(error, LuaLimitError) else 422) from error
 
 
 def script_results(call: Call, answers: Sequence[Results]) -> Results:
     """Return the answer to a call from the results of the jobs. Only InterpretDependency has several."""
     if call.operation is Operation.INTERPRET_DEPENDENCY:
-        return {"dependencies": merge_dependencies(each["dependencies"] for each in answers)}
+        return {"dependencies": merge_dependencies(answer["dependencies"] for answer in answers)}
     return _status_only(call, answers[0]) if call.operation is Operation.AGGREGATE_STATUS else answers[0]
 
 
@@ -118,8 +118,8 @@ def _status_only(call: Call, results: Results) -> Results:
     script loses an ``emptyDir: {}``.
     """
     aggregated = results["aggregatedStatus"]
-    rest = {field: value for field, value in call.object.items() if field != "status"}
-    return {"aggregatedStatus": {**rest, "status": aggregated["status"]} if "status" in aggregated else rest}
+    others = {field: value for field, value in call.object.items() if field != "status"}
+    return {"aggregatedStatus": {**others, "status": aggregated["status"]} if "status" in aggregated else others}
 
 
 def own_functions(definition: Definition, call: Call, options: Options) -> Own:
@@ -151,8 +151,8 @@ def _object(value: JSON, place: str, call: Call) -> Object:
         raise LuaRunError(f"bad argument {place} (object expected, got list)")
     _check(value, dict, "table", place)
     # Lua has one empty table for {} and [], and values from the child process have lists for both.
-    given = [_decoded(each) for each in (call.object, call.observed) if each is not None]
-    restored: Object = restore_empty_tables(value, given)
+    objects = [_decoded(read) for read in (call.object, call.observed) if read is not None]
+    restored: Object = restore_empty_tables(value, objects)
     return restored
 
 

@@ -29,13 +29,13 @@ def resources_left_out(definition: Definition, obj: Object) -> list[Path]:
 
 
 def _unread(value: JSON, parts: Sequence[Projection], path: Path) -> Iterator[Path]:
-    if any(part.is_whole for part in parts):
+    if any(projection.is_whole for projection in parts):
         return
     for step, below in parts_of(value):
         if step == _DEBUGGING:
             continue
-        read = [part.fields[step] for part in parts if step in part.fields]
-        read += [part.elements for part in parts if part.elements]
+        read = [projection.fields[step] for projection in parts if step in projection.fields]
+        read += [projection.elements for projection in parts if projection.elements]
         if isinstance(step, str) and step.lower().endswith("resources") and _are_of_pods(below):
             if not read:
                 yield (*path, step)
@@ -45,4 +45,4 @@ def _unread(value: JSON, parts: Sequence[Projection], path: Path) -> Iterator[Pa
 
 def _are_of_pods(value: JSON) -> bool:
     amounts = [value.get(name) for name in _AMOUNTS] if isinstance(value, dict) else []
-    return any(isinstance(each, dict) and each.keys() - _OF_CLAIMS for each in amounts)
+    return any(isinstance(amount, dict) and amount.keys() - _OF_CLAIMS for amount in amounts)

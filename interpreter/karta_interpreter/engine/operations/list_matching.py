@@ -76,22 +76,22 @@ class Correspondence:
         ours, names = frozenset(self._read(paths, template)), dict[Path, Mapping[str, int]]()
         # Either both fail or neither does, except for computed values: their places are then unknown.
         for path, value in zip(unless_broken(paths, self._observed) or [], values, strict=False):
-            found = absent if value is None else value
-            place = None if path is None or (found is None and not drops) else self.moved(path, template, names)
-            if place is None or place not in ours or not _has_elements(template, place):
+            kept = absent if value is None else value
+            target = None if path is None or (kept is None and not drops) else self.moved(path, template, names)
+            if target is None or target not in ours or not _has_elements(template, target):
                 continue
-            if value is not None or get(template, place) is not None:
-                yield place, found
+            if value is not None or get(template, target) is not None:
+                yield target, kept
 
     def _read(self, read: Callable[[Object], Sequence[T]], template: Object) -> Sequence[T]:
         """Return the values of an expression for the template, or none if values kept from the member make it fail.
 
         Templates come without a status, so conditions about the status use the observed object's.
         """
-        found = unless_broken(read, {**template, "status": self._observed.get("status")})
-        if found is None:
+        outputs = unless_broken(read, {**template, "status": self._observed.get("status")})
+        if outputs is None:
             read(self._desired)  # an error in the template itself is raised
-        return found or []
+        return outputs or []
 
     def moved(self, path: Path, template: Object, names: dict[Path, Mapping[str, int]] | None = None) -> Path | None:
         """Return the path with the template's indices, or None for an element that the template lacks.
@@ -99,15 +99,15 @@ class Correspondence:
         ``names`` caches the names in the template's lists from one path to the next.
         """
         names = {} if names is None else names
-        place: Path = ()
+        target: Path = ()
         for depth, step in enumerate(path):
             ours: str | int | None = step
             if isinstance(step, int):
-                ours = self._index(path[:depth], step, template, place, names)
+                ours = self._index(path[:depth], step, template, target, names)
             if ours is None:
                 return None
-            place = (*place, ours)
-        return place
+            target = (*target, ours)
+        return target
 
     def _index(
         self, elements: Path, index: int, template: Object, place: Path, names: dict[Path, Mapping[str, int]]
@@ -118,8 +118,8 @@ class Correspondence:
         # that id.
         if (elements, index) in ids or (place, index) in taken:
             # Several components may have their ids in one list. The component that knows the instance decides.
-            known = ((place, *each) for each in ids.get((elements, index), ()))
-            return next((ours[each] for each in known if each in ours), None)
+            instances = ((place, *instance) for instance in ids.get((elements, index), ()))
+            return next((ours[instance] for instance in instances if instance in ours), None)
         name = get(self._observed, (*elements, index, _NAME))
         if not isinstance(name, str) or not name:
             return index
@@ -146,7 +146,7 @@ class Correspondence:
 def _named(template: Object, elements: Path) -> Mapping[str, int]:
     """Return the indices of the elements of a list that have names."""
     listed = get(template, elements)
-    names = [get(each, (_NAME,)) for each in (listed if isinstance(listed, list) else ())]
+    names = [get(element, (_NAME,)) for element in (listed if isinstance(listed, list) else ())]
     return {name: index for index, name in enumerate(names) if isinstance(name, str) and name}
 
 
@@ -166,14 +166,14 @@ def _named_elements(component: Component, obj: Object) -> Iterator[tuple[Path, s
         return
     places = query.locate_each(obj)
     if None in places and isinstance(component.pods, PodTemplate):  # a computed id belongs to the pods next to it
-        places = [place or pods for place, pods in zip_longest(places, component.pods.query.locate_each(obj))]
+        places = [location or pods for location, pods in zip_longest(places, component.pods.query.locate_each(obj))]
     # Not strict, because templates may have more places than there are ids.
-    for name, place in zip(query.evaluate(obj), places, strict=False):
-        if place is None or not isinstance(name, str):
+    for name, location in zip(query.evaluate(obj), places, strict=False):
+        if location is None or not isinstance(name, str):
             continue
-        for depth, step in reversed(list(enumerate(place.path))):
+        for depth, step in reversed(list(enumerate(location.path))):
             if isinstance(step, int):
-                yield place.path[:depth], name, step
+                yield location.path[:depth], name, step
                 break
 
 
@@ -182,11 +182,11 @@ def matching_reads(definition: Definition, projection: Projection) -> None:
     take_outputs(projection, *(component.instance_ids for component in definition.components))
     pending = [projection]
     while pending:
-        part = pending.pop()
-        pending += part.fields.values()
-        if part.elements is not None:
-            part.elements.take(_NAME)
-            pending.append(part.elements)
+        current = pending.pop()
+        pending += current.fields.values()
+        if current.elements is not None:
+            current.elements.take(_NAME)
+            pending.append(current.elements)
 
 
 def filled(ours: JSON, theirs: JSON) -> JSON:
@@ -219,16 +219,16 @@ def united(ours: JSON, theirs: JSON, by: Query | None = None, is_kept: Callable[
     # Reversed, so that `pop` takes the first: thousands of elements may share a key.
     for index, element in reversed(list(enumerate(ours or ()))):
         waiting.setdefault(key(element), []).append((index, element))
-    found: list[JSON] = []
+    joined: list[JSON] = []
     for element in theirs:
         name = unless_broken(key, element)
         same = waiting.get(name or "")
         _, our = same.pop() if same else (0, None)
         if name is not None and is_kept(element):
-            found.append(filled(our, element))
+            joined.append(filled(our, element))
         elif our is not None:
-            found.append(our)
-    return [*found, *(element for _, element in sorted(chain.from_iterable(waiting.values()), key=itemgetter(0)))]
+            joined.append(our)
+    return [*joined, *(element for _, element in sorted(chain.from_iterable(waiting.values()), key=itemgetter(0)))]
 
 
 def respelled(ours: JSON, theirs: JSON) -> JSON:

@@ -23,12 +23,12 @@ _NAMES: Final = {
 
 def _table(*lines: str) -> dict[GVK, frozenset[Operation]]:
     """Read lines with an API version, its kinds, and their operations in two letters each."""
-    found: dict[GVK, frozenset[Operation]] = {}
+    by_kind: dict[GVK, frozenset[Operation]] = {}
     for line in lines:
         api_version, kinds, *names = line.split()
         group, _, version = api_version.rpartition("/")
-        found |= {GVK(group, version, kind): frozenset(map(_NAMES.__getitem__, names)) for kind in kinds.split(",")}
-    return found
+        by_kind |= {GVK(group, version, kind): frozenset(map(_NAMES.__getitem__, names)) for kind in kinds.split(",")}
+    return by_kind
 
 
 CARRIED: Final = _table(

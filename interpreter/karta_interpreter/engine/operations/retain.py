@@ -94,7 +94,9 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
 
 def switches(components: Iterable[Component]) -> Iterable[Query]:
     """Return the expressions of the fields that suspend and resume."""
-    return dict.fromkeys([action.path for each in components for action in (*each.suspend, *each.resume)])
+    return dict.fromkeys(
+        [action.path for component in components for action in (*component.suspend, *component.resume)]
+    )
 
 
 def _retain_switches(definition: Definition, places: Correspondence, desired: Object) -> Object:
@@ -102,9 +104,9 @@ def _retain_switches(definition: Definition, places: Correspondence, desired: Ob
     for query in switches(definition.components):
         # A template with a value in every place needs nothing of the member. Comparing the two is the slow part.
         if None in places.values(query, retained):
-            for place, value in places.shared(query, retained):
-                if get(retained, place) is None:
-                    retained = set_value(retained, place, value)
+            for path, value in places.shared(query, retained):
+                if get(retained, path) is None:
+                    retained = set_value(retained, path, value)
     return retained
 
 
@@ -123,10 +125,12 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
     for component in definition.components:
         resumed = {action.path: action.value for action in component.resume}
         for query in switches([component]):
-            for place, value in places.shared(query, kept, resumed.get(query)):
-                kept = set_value(kept, place, value)
+            for path, value in places.shared(query, kept, resumed.get(query)):
+                kept = set_value(kept, path, value)
     actions = [(action, unless_broken(action.path.evaluate, observed)) for action in definition.suspend]
-    is_held = all(found is not None and all(value == action.value for value in found) for action, found in actions)
+    is_held = all(
+        outputs is not None and all(value == action.value for value in outputs) for action, outputs in actions
+    )
     # API servers refuse to change where the pods of a Job run until it is suspended and its start time is gone
     # (``validateJobUpdate`` in ``pkg/registry/batch/job``). The controller clears the start time once the Job is
     # suspended.
@@ -135,9 +139,9 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
         if is_held and not fields.while_held:
             continue
         # Not strict, because pods that a definition computes have no place for a queue to write to.
-        for place, value in places.shared(fields.query, kept, strict=False):
-            if isinstance(get(kept, place[: -fields.missing]), dict):
-                kept = set_value(kept, place, united(get(kept, place), value))
+        for path, value in places.shared(fields.query, kept, strict=False):
+            if isinstance(get(kept, path[: -fields.missing]), dict):
+                kept = set_value(kept, path, united(get(kept, path), value))
     return kept
 
 
@@ -152,20 +156,20 @@ def _followed(rule: RetainRule, places: Correspondence, template: Object, observ
 
 
 def _take(rule: Retained, places: Correspondence, template: Object) -> Object:
-    for place, value in places.shared(rule.place, template, rule.absent, drops=rule.drops):
-        template = remove(template, place) if value is None else set_value(template, place, value)
+    for path, value in places.shared(rule.place, template, rule.absent, drops=rule.drops):
+        template = remove(template, path) if value is None else set_value(template, path, value)
     return template
 
 
 def _adapt(rule: Unset | KeepQuantityFormat, places: Correspondence, template: Object) -> Object:
-    for place, theirs in places.shared(rule.place, template):
-        ours = get(template, place)
+    for path, theirs in places.shared(rule.place, template):
+        ours = get(template, path)
         if isinstance(rule, KeepQuantityFormat):
             kept = respelled(ours, theirs)
         else:
-            kept = _with_unset(rule, ours, theirs, get(template, place[:-1]))
+            kept = _with_unset(rule, ours, theirs, get(template, path[:-1]))
         if kept is not None and kept != ours:
-            template = set_value(template, place, kept)
+            template = set_value(template, path, kept)
     return template
 
 
@@ -191,7 +195,11 @@ def _scales(definition: Definition, obj: Object) -> _Scales:
 def _scales_of_member(definition: Definition, observed: Object) -> _Scales:
     """Return the counts of every readable component. An error in one does not affect the others."""
     parts = (replace(definition, components=(component,)) for component in definition.components if component.pods)
-    return {key: scale for part in parts for key, scale in (unless_broken(_scales, part, observed) or {}).items()}
+    return {
+        key: scale
+        for single_component in parts
+        for key, scale in (unless_broken(_scales, single_component, observed) or {}).items()
+    }
 
 
 def _left_scales(definition: Definition, template: Object) -> _Scales:
@@ -211,13 +219,13 @@ def _retain_scale(definition: Definition, template: Object, desired: Object, obs
     retained, member = template, _scales_of_member(definition, observed)
     elsewhere: dict[Path, JSON] = {}
     for instance, scale in ours.items():
-        for place, source in _pairs(scale, member.get(instance)):
-            target = _counterpart(place.path, source.path)
-            is_left = leaves_replicas and target == place.path
+        for location, source in _pairs(scale, member.get(instance)):
+            target = _counterpart(location.path, source.path)
+            is_left = leaves_replicas and target == location.path
             # A bound that the template dropped is gone. If it were kept, it could never be lifted again.
-            if is_left or (place is scale.count and _leaves_unset(retained, place, target)):
+            if is_left or (location is scale.count and _leaves_unset(retained, location, target)):
                 value = source.raw(observed)
-                if target == place.path:
+                if target == location.path:
                     retained = retained if value is None else set_value(retained, target, value)
                 elif value is not None:
                     elsewhere.setdefault(target, value)
@@ -230,13 +238,13 @@ def _with_counted(definition: Definition, template: Object, values: Mapping[Path
         return template
     written = _written(template, values)
     counts = {scale.count.path for scale in scale_locations(definition, written) if scale.count}
-    counted = {place: value for place, value in values.items() if place in counts}
+    counted = {path: value for path, value in values.items() if path in counts}
     return written if len(counted) == len(values) else _written(template, counted)
 
 
 def _written(template: Object, values: Mapping[Path, JSON]) -> Object:
-    for place, value in values.items():
-        template = set_value(template, place, value)
+    for path, value in values.items():
+        template = set_value(template, path, value)
     return template
 
 
@@ -268,6 +276,6 @@ def _pairs(scale: ScaleLocation, member: ScaleLocation | None) -> Iterator[tuple
     pairs = [(scale.replicas, member.replicas)]
     if scale.replicas is None:
         pairs = [(scale.minimum, member.minimum), (scale.maximum, member.maximum)]
-    for place, source in pairs:
-        if place is not None and source is not None:
-            yield place, source
+    for location, source in pairs:
+        if location is not None and source is not None:
+            yield location, source

@@ -74,7 +74,9 @@ def elastic_pod_sets(definition: Definition, scales: Sequence[ScaleLocation]) ->
         return frozenset(pods.name for pods in sets if annotations.is_elastic(pods.component, pods.instance))
     if len(scales) == 1:
         return frozenset({scales[0].pod_set.name})
-    bounded = {part.name for part in definition.components if part.min_replicas or part.max_replicas}
+    bounded = {
+        component.name for component in definition.components if component.min_replicas or component.max_replicas
+    }
     elastic = [scale.pod_set.name for scale in scales if scale.pod_set.component in bounded]
     return frozenset(elastic or (scale.pod_set.name for scale in scales if scale.pod_set.replicas > 1))
 
@@ -84,8 +86,8 @@ def _shared(
 ) -> Sequence[int]:
     if not targets:
         raise _cannot(definition, replicas, _nothing_elastic(definition, fixed))
-    rest = replicas - sum(scale.pod_set.replicas for scale in fixed)
-    counts = share(rest, targets) if rest >= 0 else None
+    left = replicas - sum(scale.pod_set.replicas for scale in fixed)
+    counts = share(left, targets) if left >= 0 else None
     if counts is None:
         raise _cannot(definition, replicas, "; ".join(map(str, (*targets, *_descriptions(definition, fixed)))))
     return counts
@@ -94,7 +96,11 @@ def _shared(
 def _expressions(definition: Definition, targets: Sequence[ScaleTarget]) -> str:
     """Return the expressions that count the pods to be changed."""
     moved = {scale.pod_set.component for target in targets for scale in target.scales}
-    counts = {part.name: part.replicas or part.min_replicas for part in definition.components if part.name in moved}
+    counts = {
+        component.name: component.replicas or component.min_replicas
+        for component in definition.components
+        if component.name in moved
+    }
     return ", ".join(f"`{_shortened(count.text)}` of {name}" for name, count in counts.items() if count)
 
 
@@ -117,7 +123,7 @@ def _nothing_elastic(definition: Definition, fixed: Sequence[ScaleLocation]) -> 
 
 
 def _descriptions(definition: Definition, fixed: Sequence[ScaleLocation]) -> Iterator[str]:
-    counts = {part.name: part.replicas or part.min_replicas for part in definition.components}
+    counts = {component.name: component.replicas or component.min_replicas for component in definition.components}
     for scale in fixed:
         count = counts[scale.pod_set.component]
         stays = f"{scale.pod_set.name} stays at {scale.pod_set.replicas}"

@@ -115,11 +115,11 @@ class Report:
 
 def by_kind(outcomes: Iterable[Outcome]) -> dict[GVK, list[Outcome]]:
     """Return the outcomes of each kind, in the order of kinds. Within a kind the order stays."""
-    found: dict[GVK, list[Outcome]] = {}
+    by_gvk: dict[GVK, list[Outcome]] = {}
     for outcome in outcomes:
         try:
             gvk = GVK.of(outcome.case.call.object)
         except InterpretationError:  # counts under an empty kind
             gvk = GVK("", "", "")
-        found.setdefault(gvk, []).append(outcome)
-    return dict(sorted(found.items()))
+        by_gvk.setdefault(gvk, []).append(outcome)
+    return dict(sorted(by_gvk.items()))

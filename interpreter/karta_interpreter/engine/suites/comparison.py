@@ -37,8 +37,8 @@ def differences(name: str, expected: JSON, actual: JSON) -> tuple[str, ...]:
     ('replica: expected 3, got 4',)
     """
     return tuple(
-        f"{field_path(each.path)}: expected {_shown(each.expected)}, got {_shown(each.actual)}"
-        for each in compare(name, expected, actual)
+        f"{field_path(difference.path)}: expected {_shown(difference.expected)}, got {_shown(difference.actual)}"
+        for difference in compare(name, expected, actual)
     )
 
 
@@ -71,9 +71,9 @@ def compare_answers(before: Answer, after: Answer) -> Iterator[Difference]:
         for name in sorted({*before, *after}):
             yield from compare(name, before.get(name), after.get(name))
         return
-    texts = [each for each in (before, after) if isinstance(each, str)]
+    texts = [text for text in (before, after) if isinstance(text, str)]
     if before != after and sum(text.startswith(ERROR) for text in texts) < len((before, after)):
-        yield Difference((), *(each if isinstance(each, str) else dict(each) for each in (before, after)))
+        yield Difference((), *(answer if isinstance(answer, str) else dict(answer) for answer in (before, after)))
 
 
 def compared(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
@@ -112,10 +112,10 @@ def result_in_words_of(name: str, expected: JSON, actual: JSON) -> JSON:
     """
     if name in _IDENTITIES and isinstance(expected, list) and isinstance(actual, list):
         # The order is free, so elements are paired by identity, and keep the order of the expectation.
-        known = {_identity(name, each): each for each in expected}
-        places = {identity: place for place, identity in enumerate(known)}
-        found = sorted(actual, key=lambda each: places.get(_identity(name, each), len(places)))
-        return [_in_words_of(known.get(_identity(name, each)), each) for each in found]
+        by_identity = {_identity(name, element): element for element in expected}
+        places = {identity: index for index, identity in enumerate(by_identity)}
+        ordered = sorted(actual, key=lambda each: places.get(_identity(name, each), len(places)))
+        return [_in_words_of(by_identity.get(_identity(name, element)), element) for element in ordered]
     return _in_words_of(expected, actual) if name in _NORMALISE else in_words_of(expected, actual)
 
 
@@ -180,8 +180,8 @@ def _component(value: JSON) -> JSON:
     if not isinstance(value, dict):
         return value
     requirements = _requirements(value.get("replicaRequirements"))
-    rest = {key: item for key, item in value.items() if key != "replicaRequirements"}
-    return {**rest, "replicaRequirements": requirements} if requirements else rest
+    others = {key: item for key, item in value.items() if key != "replicaRequirements"}
+    return {**others, "replicaRequirements": requirements} if requirements else others
 
 
 def _without_empty(value: JSON) -> JSON:

@@ -23,7 +23,7 @@ _TODO: Final = "TODO: say why this is right, by the documentation of the kind."
 
 def case_of(name: str, call: Call, output: Object, references: Sequence[Object] = ()) -> Object:
     """Return the fields of a new case in their order. A TODO stands for the reason that a person has to find."""
-    given = {
+    fields = {
         "desiredObj": None if call.operation in LIVE else call.object,
         "observedObj": call.object if call.operation in LIVE else call.observed,
         "statusItems": [item.to_json() for item in call.items] or None,
@@ -32,7 +32,7 @@ def case_of(name: str, call: Call, output: Object, references: Sequence[Object] 
         "operation": str(call.operation),
         "output": output,
     }
-    return {"name": name, "description": _TODO, **{key: value for key, value in given.items() if value is not None}}
+    return {"name": name, "description": _TODO, **{key: value for key, value in fields.items() if value is not None}}
 
 
 def without_server_fields(obj: Object) -> Object:
@@ -75,11 +75,12 @@ def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
             lines[begin - 1 : end - 1] = _replaced(lines[begin - 1 : end - 1], f"{source}:{begin}", outputs[begin])
     written = "".join(lines)
     wanted = [
-        {**each.value, "output": outputs[each.line]} if each.line in outputs else each.value for each in documents
+        {**document.value, "output": outputs[document.line]} if document.line in outputs else document.value
+        for document in documents
     ]
     # Lines are replaced by their form. Reading the result again shows whether the right values were replaced.
     with suppress(ManifestError):
-        if [each.value for each in read_documents(written, source)] == wanted:
+        if [document.value for document in read_documents(written, source)] == wanted:
             return written
     raise SuiteError(f"{source}: the outputs of this suite cannot be replaced line by line: edit them")
 

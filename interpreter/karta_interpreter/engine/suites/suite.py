@@ -60,8 +60,8 @@ def find_suites(folder: Path) -> tuple[Path, ...]:
     files = (*folder.rglob("*.yaml"), *folder.rglob("*.yml"))
     # A folder that is itself called testdata counts. So does the current folder, though its path has no name.
     own = (folder.name, folder.resolve().name)
-    found = (path for path in files if path.parent.name != OBJECTS)
-    return tuple(sorted(path for path in found if _TESTDATA in (*own, *path.relative_to(folder).parts[:-1])))
+    in_folders = (path for path in files if path.parent.name != OBJECTS)
+    return tuple(sorted(path for path in in_folders if _TESTDATA in (*own, *path.relative_to(folder).parts[:-1])))
 
 
 def home_of(suite: Path) -> Path:
@@ -105,10 +105,10 @@ def _scan(text: str, source: str) -> list[Case | SuiteError]:
 
 def _all_cases(found: Iterable[Case | SuiteError]) -> tuple[Case, ...]:
     cases: list[Case] = []
-    for each in found:
-        if isinstance(each, SuiteError):
-            raise each
-        cases.append(each)
+    for read in found:
+        if isinstance(read, SuiteError):
+            raise read
+        cases.append(read)
     return tuple(cases)
 
 
@@ -162,10 +162,10 @@ def _shared_object(suite: Document, key: str, name: str) -> JSON:
 
 
 def _operation(name: str) -> Operation:
-    found = next((operation for operation in Operation if operation.lower() == name.lower()), None)
-    if found is None:
+    match = next((operation for operation in Operation if operation.lower() == name.lower()), None)
+    if match is None:
         raise InterpretationError(f'there is no operation "{name}"; {did_you_mean(name, Operation)}')
-    return found
+    return match
 
 
 def _output(fields: Object, operation: Operation) -> tuple[Object, str | None]:
@@ -204,10 +204,10 @@ def _replicas(fields: Object, operation: Operation) -> int | None:
 
 def _items(fields: Object) -> tuple[StatusItem, ...]:
     items = [(f"statusItems[{index}]", item) for index, item in enumerate(_typed(fields, "statusItems", list, []))]
-    for place, item in items:
+    for path, item in items:
         if isinstance(item, dict):
-            _reject_unknown(place, [key for key in item if key not in _HEAD_KEYS], _ITEM_KEYS)
-    return tuple(StatusItem.of(item, place) for place, item in items)
+            _reject_unknown(path, [key for key in item if key not in _HEAD_KEYS], _ITEM_KEYS)
+    return tuple(StatusItem.of(item, path) for path, item in items)
 
 
 def _references(fields: Object) -> tuple[Object, ...]:

@@ -57,11 +57,11 @@ def _written(
     definition: Definition, target: ScaleTarget, counts: Mapping[str, int], changed: set[str], obj: Object
 ) -> Object:
     for scale in target.scales:
-        name, place = scale.pod_set.name, scale.count
-        if name in changed and place is not None and place.factor:
-            units, rest = divmod(counts[name], place.factor)
-            if rest or not target.least <= units <= target.most:
-                reason = f"its count changes in steps of {place.factor}" if rest else str(target)
+        name, location = scale.pod_set.name, scale.count
+        if name in changed and location is not None and location.factor:
+            units, remainder = divmod(counts[name], location.factor)
+            if remainder or not target.least <= units <= target.most:
+                reason = f"its count changes in steps of {location.factor}" if remainder else str(target)
                 raise PathNotWritableError(f"{_cannot(definition, name, counts)}: {reason}")
             try:
                 return target.write(obj, units)
@@ -72,12 +72,12 @@ def _written(
 
 def _verify(definition: Definition, targets: list[ScaleTarget], expected: Mapping[str, int], revised: Object) -> None:
     """Evaluate the definition again, because components may share a field and a count may depend on another one."""
-    found = {pods.name: pods.replicas for pods in pod_sets(definition, revised)}
-    for name in (name for name in {**expected, **found} if found.get(name) != expected.get(name)):
+    actual = {pods.name: pods.replicas for pods in pod_sets(definition, revised)}
+    for name in (name for name in {**expected, **actual} if actual.get(name) != expected.get(name)):
         shared = next((target for target in targets if name in target.pod_sets), None)
-        place = shared and shared.scales[0].count
-        why = f": {field_path(place.path)} counts {' and '.join(shared.pod_sets)}" if shared and place else ""
-        message = f"{name} would become {found.get(name)}, not {expected.get(name)}{why}; nothing was changed"
+        location = shared and shared.scales[0].count
+        why = f": {field_path(location.path)} counts {' and '.join(shared.pod_sets)}" if shared and location else ""
+        message = f"{name} would become {actual.get(name)}, not {expected.get(name)}{why}; nothing was changed"
         raise WriteVerificationError(f"definition {definition.name}: {message}")
 
 

@@ -49,9 +49,9 @@ def check_kind(obj: JSON, gvk: GVK | None, noun: str = "an object") -> None:
     """Raise WorkloadError if the value is not an object, has no kind, or (unless ``gvk`` is None) has another kind."""
     checked_object(obj, noun)
     with reading():
-        found = GVK.of(obj)
-    if gvk not in (None, found):
-        raise WorkloadError(f"the object is a {found}, but the Karta is for {gvk}")
+        actual = GVK.of(obj)
+    if gvk not in (None, actual):
+        raise WorkloadError(f"the object is a {actual}, but the Karta is for {gvk}")
 
 
 def check_json(value: JSON) -> None:
@@ -62,11 +62,11 @@ def check_json(value: JSON) -> None:
     ...
     karta_interpreter.base.errors.WorkloadError: spec.hosts is of type tuple, which JSON does not have
     """
-    for path, part in _parts(value):
+    for path, value_below in _parts(value):
         # The code that changes and encodes objects is recursive.
         if len(path) > MAX_DEPTH:
             raise WorkloadError(f"{field_path(path[:3])} is nested more than {MAX_DEPTH} levels deep")
-        _check_part(path, part)
+        _check_part(path, value_below)
 
 
 def _check_part(path: Path, part: JSON) -> None:
@@ -94,8 +94,10 @@ def _check_text(path: Path, text: str) -> None:
 
 def check_directives(value: JSON) -> None:
     """Raise WorkloadError for a key like ``$patch``: Kubernetes executes it as a directive and does not store it."""
-    for path, part in _parts(value):
-        directive = next((key for key in part if key.startswith("$")), None) if type(part) is dict else None
+    for path, value_below in _parts(value):
+        directive = (
+            next((key for key in value_below if key.startswith("$")), None) if type(value_below) is dict else None
+        )
         if directive is not None:
             raise WorkloadError(f"{field_path((*path, directive))} is a directive of Kubernetes patches, not a field")
 
@@ -104,9 +106,9 @@ def _parts(value: JSON) -> Iterator[tuple[Path, JSON]]:
     """Yield every value inside a value with its path, the value itself first. Not recursive, so depth does no harm."""
     pending: list[tuple[Path, JSON]] = [((), value)]
     while pending:
-        path, part = pending.pop()
-        yield path, part
-        pending += [((*path, key), each) for key, each in parts_of(part)]
+        path, nested = pending.pop()
+        yield path, nested
+        pending += [((*path, key), child) for key, child in parts_of(nested)]
 
 
 @contextmanager

@@ -90,11 +90,11 @@ def extract_scales(component: Component, obj: Object, ids: Ids) -> list[Scale]:
 
 def extract_instances(component: Component, obj: Object) -> Mapping[str, Instance]:
     """Return every instance with all its fields, by id and in the order of the object."""
-    ids, known = instance_ids(component, obj), component.pods is not None
+    ids, has_pods = instance_ids(component, obj), component.pods is not None
     pods = [None] * len(ids) if component.pods is None else templates(component, component.pods, obj, ids)
     # Counts are read only if pods exist: `.worker.replicas // 1` would count a worker that does not exist.
     columns: tuple[list[Any], ...] = (
-        extract_scales(component, obj, ids) if any(pods) or not known else [],
+        extract_scales(component, obj, ids) if any(pods) or not has_pods else [],
         *(extract_pods(field, component, obj, ids) for field in OBJECT_TYPES),
         extract_fragments(component, obj, ids),
     )
@@ -102,6 +102,6 @@ def extract_instances(component: Component, obj: Object) -> Mapping[str, Instanc
     for name, template, scale, *read in zip(
         ids, pods, *(column or [None] * len(ids) for column in columns), strict=True
     ):
-        replicas = 0 if known and template is None else 1 if scale is None else scale.effective
+        replicas = 0 if has_pods and template is None else 1 if scale is None else scale.effective
         instances[name] = Instance(name, template is not None, replicas, scale, *read)
     return instances

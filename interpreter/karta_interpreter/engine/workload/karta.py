@@ -40,7 +40,7 @@ class Karta:
         loaded = _read(source)
         if len(loaded) == 1:
             return cls(loaded[0].usable())
-        findings = tuple(finding for each in loaded for finding in each.findings)
+        findings = tuple(finding for document in loaded for finding in document.findings)
         raise DefinitionError(f"a source has to hold one Karta; this one holds {len(loaded)}", findings)
 
     @classmethod
@@ -106,7 +106,7 @@ class Karta:
         checked_object({} if observed is None else observed)
         reader = known(references)
         with reading():
-            items = tuple(StatusItem.of(each, f"statuses[{index}]") for index, each in enumerate(statuses))
+            items = tuple(StatusItem.of(status, f"statuses[{index}]") for index, status in enumerate(statuses))
         return explain(self.definition, Call(Operation(operation), obj, observed, replicas, items), reader=reader)
 
     def answers(self, obj: Object, *, references: Iterable[Object] = ()) -> dict[str, Mapping[str, JSON]]:
@@ -162,7 +162,7 @@ def _loaded_again(manifest: Object, source: str, findings: tuple[Finding, ...]) 
     return Karta(replace(Karta.load(manifest).definition, source=source, findings=findings))
 
 
-OBJECT_OPERATIONS: Final = tuple(each.value for each in Operation if len(SLOTS[each].parameters) == 1)
+OBJECT_OPERATIONS: Final = tuple(operation.value for operation in Operation if len(SLOTS[operation].parameters) == 1)
 """The operations that need only the object."""
 
 

@@ -66,8 +66,8 @@ def _merged(old: JSON, new: JSON, go_type: str) -> JSON:
     element = go_type.removeprefix("[]")
     fields = fields_of(element)
     if isinstance(new, list) and fields and element != go_type:
-        known = {name_of(each): each for each in old if name_of(each)} if isinstance(old, list) else {}
-        return [merge(known.get(name_of(each)), each, element) for each in new]
+        by_name = {name_of(entry): entry for entry in old if name_of(entry)} if isinstance(old, list) else {}
+        return [merge(by_name.get(name_of(entry)), entry, element) for entry in new]
     if isinstance(new, dict) and fields and element == go_type:
         return _merged_fields(old if isinstance(old, dict) else {}, new, fields)
     return new

@@ -37,8 +37,12 @@ class PodNode(NamedTuple):
     def is_ready(self) -> bool:
         """Whether its condition Ready is true."""
         conditions = get(self.pod, ("status", "conditions"))
-        ready = [each for each in conditions if get(each, ("type",)) == "Ready"] if isinstance(conditions, list) else []
-        return any(get(each, ("status",)) == "True" for each in ready)
+        ready = (
+            [condition for condition in conditions if get(condition, ("type",)) == "Ready"]
+            if isinstance(conditions, list)
+            else []
+        )
+        return any(get(condition, ("status",)) == "True" for condition in ready)
 
     def to_json(self) -> Wire:
         """Return its name, node and state.
@@ -77,17 +81,17 @@ class InstanceNode:
 
     def to_json(self) -> Wire:
         """Return its key (unless it is the only instance), its counts, and everything that the definition extracts."""
-        each, scale, pieces = self.instance, self.instance.scale, self.instance.fragmented_pod_spec
+        instance, scale, pieces = self.instance, self.instance.scale, self.instance.fragmented_pod_spec
         fragments = {} if pieces is None else {name: getattr(pieces, piece) for name, piece in PIECES.items()}
         extracted = _known(
-            podTemplateSpec=each.pod_template,
-            podSpec=each.pod_spec,
-            metadata=each.pod_metadata,
+            podTemplateSpec=instance.pod_template,
+            podSpec=instance.pod_spec,
+            metadata=instance.pod_metadata,
             fragmentedPodSpec=pieces and _known(**{name.removesuffix("Path"): one for name, one in fragments.items()}),
         )
         return _known(
-            instanceKey=each.id or None,
-            replicas=each.replicas,
+            instanceKey=instance.id or None,
+            replicas=instance.replicas,
             scale=scale and _known(replicas=scale.replicas, minReplicas=scale.minimum, maxReplicas=scale.maximum),
             extractedInstance=extracted or None,
             requirements=None if self.requirements is None else self.requirements.to_json(),
@@ -142,18 +146,18 @@ class WorkloadTree:
         """
         if not isinstance(workload, Workload):
             raise WorkloadError(f"a tree is made of a Workload(karta, object), not {type(workload).__name__}")
-        found, strays = _attributed(workload, pods)
+        by_instance, strays = _attributed(workload, pods)
         with reading():
             sets = pod_sets(workload.karta.definition, workload.object)
             needs = {
-                (each.component, each.instance): pod_requirements(each.template, Counting.SCHEDULER) for each in sets
+                (pods.component, pods.instance): pod_requirements(pods.template, Counting.SCHEDULER) for pods in sets
             }
-        return cls(workload, _node(workload.root, needs, found), workload.status, strays)
+        return cls(workload, _node(workload.root, needs, by_instance), workload.status, strays)
 
     @property
     def replicas(self) -> int:
         """The number of pods that the whole workload should have."""
-        return sum(each.instance.replicas for node in self.components() if node.has_pods for each in node.instances)
+        return sum(child.instance.replicas for node in self.components() if node.has_pods for child in node.instances)
 
     def components(self) -> Iterator[ComponentNode]:
         """Yield every component, parents before children."""
@@ -175,28 +179,28 @@ class WorkloadTree:
             definition=self.workload.karta.name,
             replicas=self.replicas,
             root=self.root.to_json(),
-            status=status and {"phases": [str(each) for each in status.matched]},
+            status=status and {"phases": [str(status) for status in status.matched]},
             strayPods=[{"name": pod_name(pod), "reason": reason} for pod, reason in self.strays] or None,
         )
 
     def _repr_html_(self) -> str:
         """Return the tree as nested lists for notebooks."""
-        matched = "".join(f", {each}" for each in self.status.matched) if self.status else ""
+        matched = "".join(f", {status}" for status in self.status.matched) if self.status else ""
         strays = "".join(f"<li>{escape(stray.reason)}</li>" for stray in self.strays)
         return f"<b>{escape(repr(self.workload))}</b>{matched}<ul>{_html(self.root)}{strays}</ul>"
 
 
 def _html(node: ComponentNode) -> str:
     """Return a component as a list item that contains a list of its instances and child components."""
-    below = [_instance_html(node, each) for each in node.instances] + [_html(child) for child in node.children]
+    below = [_instance_html(node, instance) for instance in node.instances] + [_html(child) for child in node.children]
     return f"<li>{escape(node.name)}<ul>{''.join(below)}</ul></li>"
 
 
 def _instance_html(component: ComponentNode, node: InstanceNode) -> str:
     needs = (node.requirements.to_json() if node.requirements else None) or {}
     noun = "pods" if component.has_pods else "replicas"
-    asked = ", ".join(f"{name} {amount}" for name, amount in (needs.get("resourceRequest") or {}).items())
-    counted = f"{noun}: {node.instance.replicas}" + (f", each {asked}" if asked else "")
+    requests = ", ".join(f"{name} {amount}" for name, amount in (needs.get("resourceRequest") or {}).items())
+    counted = f"{noun}: {node.instance.replicas}" + (f", each {requests}" if requests else "")
     pods = "".join(f"<li>{escape(pod_name(pod.pod))}</li>" for pod in node.pods)
     name = f"{node.instance.id}: " if node.instance.id else ""
     return f"<li>{escape(name + counted)}{f'<ul>{pods}</ul>' if pods else ''}</li>"
@@ -218,15 +222,15 @@ def _node(
 def _attributed(
     workload: Workload, pods: Iterable[Object]
 ) -> tuple[dict[_Key, tuple[PodNode, ...]], tuple[StrayPod, ...]]:
-    found: dict[_Key, tuple[PodNode, ...]] = {}
+    by_instance: dict[_Key, tuple[PodNode, ...]] = {}
     strays: list[StrayPod] = []
     for pod in checked_pods(pods):
         try:
             with reading():
-                place = attribute(workload.karta.definition, workload.object, pod)
+                attribution = attribute(workload.karta.definition, workload.object, pod)
         except WorkloadError as err:
             strays.append(StrayPod(pod, str(err)))
             continue
-        key = (place.component, place.instance)
-        found[key] = (*found.get(key, ()), PodNode(pod, place.replica))
-    return found, tuple(strays)
+        key = (attribution.component, attribution.instance)
+        by_instance[key] = (*by_instance.get(key, ()), PodNode(pod, attribution.replica))
+    return by_instance, tuple(strays)

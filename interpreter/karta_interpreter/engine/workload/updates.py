@@ -115,10 +115,10 @@ def update_pods(component: Component, obj: Object, changes: Mapping[str, PodChan
     check_pods_exist(component, obj, changes)
     plan = WritePlan(component, obj)
     for thing in _PLACES:
-        given = {name: getattr(change, thing) for name, change in changes.items()}
-        given = {name: value for name, value in given.items() if value is not None}
+        fields = {name: getattr(change, thing) for name, change in changes.items()}
+        fields = {name: value for name, value in fields.items() if value is not None}
         target, below = _target(component, thing)
-        target.stage(plan, _changes(target, thing, given), below)
+        target.stage(plan, _changes(target, thing, fields), below)
     return plan.commit()
 
 
@@ -130,12 +130,12 @@ def _check_types(component: Component, values: Mapping[str, object], expected: t
 
 def _target(component: Component, thing: str) -> tuple[_Target, Path]:
     """Return the field through which a setting is written, and the path of the setting below it."""
-    (place, kind), piece = _PLACES[thing], _FRAGMENTS.get(thing, thing)
+    (path, kind), piece = _PLACES[thing], _FRAGMENTS.get(thing, thing)
     match component.pods:
         case PodTemplate():
-            field, below = "podTemplateSpecPath", place
+            field, below = "podTemplateSpecPath", path
         case PodSpec():
-            field, below = "podSpecPath" if place[0] == "spec" else "metadataPath", place[1:]
+            field, below = "podSpecPath" if path[0] == "spec" else "metadataPath", path[1:]
         case _:  # pieces, or no pods: without an expression `stage` reports the name of the setting
             field, below = piece, ()
     return _Target(component, field, kind, PIECE_TYPES.get(piece, "")), below
@@ -173,4 +173,7 @@ def _containers(old: JSON, target: _Target, changes: Mapping[str, Object | None]
             raise WorkloadError(
                 f"{target}: the change of {name} must be an object, not of type {type(change).__name__}"
             )
-    return [patch(each, change) if (change := changes.get(name_of(each) or "")) else each for each in containers]
+    return [
+        patch(container, change) if (change := changes.get(name_of(container) or "")) else container
+        for container in containers
+    ]

@@ -62,7 +62,7 @@ class Component:
     @property
     def children(self) -> "tuple[Component, ...]":
         """The child components in the order of the definition."""
-        return tuple(each for each in self.workload.components.values() if each.definition.owner == self.name)
+        return tuple(child for child in self.workload.components.values() if child.definition.owner == self.name)
 
     @property
     def has_pods(self) -> bool:
@@ -194,7 +194,7 @@ class Workload:
     @property
     def components(self) -> Mapping[str, Component]:
         """Every component by name, the root first and the others in the order of the definition."""
-        return {each.name: Component(self, each) for each in self.karta.definition.components}
+        return {definition.name: Component(self, definition) for definition in self.karta.definition.components}
 
     @property
     def root(self) -> Component:
@@ -203,11 +203,11 @@ class Workload:
 
     def component(self, name: str) -> Component:
         """Return the component of that name. Raises ComponentNotFoundError."""
-        found = self.karta.definition.component(name)
-        if found is None:
+        definition = self.karta.definition.component(name)
+        if definition is None:
             hint = did_you_mean(str(name), self.components)
             raise ComponentNotFoundError(f'definition {self.karta.name} has no component "{name}"; {hint}')
-        return Component(self, found)
+        return Component(self, definition)
 
     @property
     def status(self) -> StatusMatch | None:

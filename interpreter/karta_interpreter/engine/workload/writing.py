@@ -133,7 +133,7 @@ class WritePlan:
 
     def _add(self, write: _Write) -> None:
         above = [write.place[:depth] for depth in range(len(write.place))]
-        others = (self._writes.get(place) for place in (write.place, *above))
+        others = (self._writes.get(path) for path in (write.place, *above))
         other = next(filter(None, others), None) or self._parents.get(write.place)
         if other is not None:
             places = f"its place {field_path(write.place)} overlaps {field_path(other.place)} of {other.field.name}"
@@ -170,9 +170,9 @@ def check_pods_exist(component: Component, obj: Object, names: Iterable[str]) ->
     if component.pods is None or isinstance(component.pods, Fragments):
         return
     ids = instance_ids(component, obj)
-    found = dict(zip(ids, templates(component, component.pods, obj, ids), strict=True))
+    by_id = dict(zip(ids, templates(component, component.pods, obj, ids), strict=True))
     for name in names:
-        if found[name] is None:
+        if by_id[name] is None:
             instance = f" of {name}" if name else ""
             raise PathNotWritableError(f"{component}: the workload has no pods{instance} to change")
 
@@ -201,10 +201,10 @@ def scale_to(component: Component, obj: Object, counts: Mapping[str, int]) -> Ob
             with field.writing():
                 scaled = location.write(scaled, counts[name])
     # Instances may share a place, such as a number of groups. Then one cannot change without the others.
-    expected, found = {**before, **counts}, _counts(component, scaled)
-    if found != expected:
-        wrong = next((name for name in expected if found.get(name) != expected[name]), "")
-        become = f"would become {found.get(wrong)}, not {expected.get(wrong)}; nothing was changed"
+    expected, actual = {**before, **counts}, _counts(component, scaled)
+    if actual != expected:
+        wrong = next((name for name in expected if actual.get(name) != expected[name]), "")
+        become = f"would become {actual.get(wrong)}, not {expected.get(wrong)}; nothing was changed"
         raise WriteVerificationError(field.failed(f"the replicas of {wrong or 'the component'} {become}"))
     return scaled
 

@@ -74,10 +74,10 @@ def _report(definition: Definition, template: Object, removed: _Removed, item: S
     status: Object = {key: value for key, value in item.status.items() if key not in BOOKKEEPING}
     # The known part of the member's object: without a generation that it does not report.
     metadata = template.get("metadata")
-    known = metadata if isinstance(metadata, dict) else {}
-    metadata = {**known, "generation": item.status.get("generation")}
+    template_metadata = metadata if isinstance(metadata, dict) else {}
+    metadata = {**template_metadata, "generation": item.status.get("generation")}
     matched = match_status(definition, {**template, "metadata": metadata, "status": status}).matched
-    severity = tuple(sorted(_RANK[each] for each in matched))
+    severity = tuple(sorted(_RANK[matched_status] for matched_status in matched))
     if removed:
         status = _without(status, removed)
     # `status_history` sets the template's own generation, and reads the members' generations from their items.
@@ -88,7 +88,7 @@ def _report(definition: Definition, template: Object, removed: _Removed, item: S
 def _without_generations(value: JSON) -> JSON:
     """Return a value without observed generations, as in conditions: each member counts its own."""
     if type(value) is dict:
-        return {key: _without_generations(part) for key, part in value.items() if key != "observedGeneration"}
+        return {key: _without_generations(below) for key, below in value.items() if key != "observedGeneration"}
     return list(map(_without_generations, value)) if type(value) is list else value
 
 
@@ -101,11 +101,11 @@ def _removed(definition: Definition) -> _Removed:
 
 
 def _add(removed: _Removed, path: Sequence[str | None]) -> None:
-    step, *rest = path
-    if not rest:
+    step, *steps = path
+    if not steps:
         removed[step] = None
     elif (below := removed.setdefault(step, {})) is not None:
-        _add(below, rest)
+        _add(below, steps)
 
 
 def _without(value: JSON, removed: _Removed) -> JSON:
@@ -115,5 +115,5 @@ def _without(value: JSON, removed: _Removed) -> JSON:
         return [_without(element, below) for element in value] if below else value
     if not isinstance(value, dict):
         return value
-    kept = ((key, part, removed.get(key, {})) for key, part in value.items())
-    return {key: _without(part, below) if below else part for key, part, below in kept if below is not None}
+    kept = ((key, field, removed.get(key, {})) for key, field in value.items())
+    return {key: _without(field, below) if below else field for key, field, below in kept if below is not None}

@@ -50,9 +50,9 @@ class Merging:
         """Return the merged status of two or more reports."""
         return self._objects(("status",), [Part(report, report.status) for report in reports])
 
-    def value(self, path: PathPattern, present: Present, asked: Sequence[Part]) -> JSON:
-        """Return the merged value of one field, None for none. ``asked`` are the clusters that could have it."""
-        values, is_everywhere = [part.value for part in present.values()], len(present) == len(asked)
+    def value(self, path: PathPattern, present: Present, candidates: Sequence[Part]) -> JSON:
+        """Return the merged value of one field, None for none. ``candidates`` are the clusters that could have it."""
+        values, is_everywhere = [member.value for member in present.values()], len(present) == len(candidates)
         if not values:
             return None
         if path in self._rules:
@@ -63,14 +63,16 @@ class Merging:
         if kinds <= {int, float} and not is_generation(str(path[-1])):
             return total(values)
         if kinds == {dict}:
-            return self._objects(path, of_all(present, asked, {})) or (None if any(values) else {})
+            return self._objects(path, of_all(present, candidates, {})) or (None if any(values) else {})
         if kinds == {list}:
-            return self._lists(path, of_all(present, asked, []))
+            return self._lists(path, of_all(present, candidates, []))
         if all(map(is_time, values)):
             return reduce_times(str(path[-1]), values, is_complete=is_everywhere)
         # Text, a generation, or several types. A cluster without the field does not agree, and may be the worst.
         is_agreed = is_everywhere and len(kinds) == 1 and all(value == values[0] for value in values)
-        worst = 0 if is_agreed else min(range(len(asked)), key=lambda position: asked[position].report.severity)
+        worst = (
+            0 if is_agreed else min(range(len(candidates)), key=lambda position: candidates[position].report.severity)
+        )
         return present[worst].value if worst in present else None
 
     def _ruled(self, path: PathPattern, present: Sequence[Part]) -> JSON:
@@ -78,7 +80,7 @@ class Merging:
         if rule in WORST_FIRST:
             present = sorted(present, key=lambda part: part.report.severity)
         try:
-            return reduce_values(rule, [part.value for part in present])
+            return reduce_values(rule, [member.value for member in present])
         except InterpretationError as error:
             field = "".join("[]" if step is None else f".{step}" for step in path)
             raise InterpretationError(f"definition {self._name}, annotation aggregate, {field}: {error}") from error
@@ -89,21 +91,21 @@ class Merging:
         revision = _present(between)
         # The keys of a map are names, such as names of nodes, and each cluster has its own. For any other field absence
         # counts: if one cluster has no end time, not all have ended.
-        is_map = len(path) > 1 and all(isinstance(value, dict) for part in parts for value in part.value.values())
+        is_map = len(path) > 1 and all(isinstance(value, dict) for member in parts for value in member.value.values())
         merged: dict[str, JSON] = {}
-        for key, found in present.items():
+        for key, by_position in present.items():
             if between and key in _REVISION:
                 merged[key] = self.value((*path, key), revision.get(key, {}), between)
             elif is_map:
-                merged[key] = self.value((*path, key), dict(enumerate(found.values())), [*found.values()])
+                merged[key] = self.value((*path, key), dict(enumerate(by_position.values())), [*by_position.values()])
             else:
-                merged[key] = self.value((*path, key), found, parts)
+                merged[key] = self.value((*path, key), by_position, parts)
         return {key: value for key, value in merged.items() if value is not None}
 
     def _lists(self, path: PathPattern, lists: Sequence[Part]) -> list[JSON]:
         if self._hold_while_there and path == ("status", "conditions"):
             lists = self._held(lists)
-        elements = [element for part in lists for element in part.value]
+        elements = [element for member in lists for element in member.value]
         if are_conditions([element for element in elements if element is not None]):
             return _conditions(self._polarity, lists)
         if not all(isinstance(element, dict) and isinstance(element.get("name"), str) for element in elements):
@@ -112,19 +114,25 @@ class Merging:
                 unrepeated.setdefault(json.dumps(element, sort_keys=True), element)
             return list(unrepeated.values())
         named: dict[str, list[Part]] = {}
-        for part in lists:
-            for element in part.value:
-                named.setdefault(element["name"], []).append(Part(part.report, element))
+        for member in lists:
+            for element in member.value:
+                named.setdefault(element["name"], []).append(Part(member.report, element))
         return [self._objects((*path, None), same) for same in named.values()]
 
     def _held(self, lists: Sequence[Part]) -> list[Part]:
         """Return the conditions that hold for the whole, as True ones do, and the conditions that are not mapped."""
         true = [
-            Part(part.report, [{"type": name, "status": "True"} for name in map(self._mapped_type, part.value) if name])
-            for part in lists
+            Part(
+                member.report,
+                [{"type": name, "status": "True"} for name in map(self._mapped_type, member.value) if name],
+            )
+            for member in lists
         ]
         held = {"", *(condition["type"] for condition in _conditions(self._polarity, true))}
-        return [Part(part.report, [each for each in part.value if self._mapped_type(each) in held]) for part in lists]
+        return [
+            Part(member.report, [condition for condition in member.value if self._mapped_type(condition) in held])
+            for member in lists
+        ]
 
     def _mapped_type(self, condition: JSON) -> str:
         name = condition.get("type") if isinstance(condition, dict) else None
@@ -134,30 +142,30 @@ class Merging:
 def _present(parts: Sequence[Part]) -> dict[str, Present]:
     """Return the values of each field. There may be hundreds of clusters, each with its own fields."""
     present: dict[str, Present] = {}
-    for position, part in enumerate(parts):
-        for key, value in part.value.items():
-            found = present.setdefault(key, {})
+    for position, member in enumerate(parts):
+        for key, value in member.value.items():
+            by_position = present.setdefault(key, {})
             if value is not None:
-                found[position] = Part(part.report, value)
+                by_position[position] = Part(member.report, value)
     return present
 
 
-def of_all(present: Present, asked: Sequence[Part], absent: JSON) -> list[Part]:
+def of_all(present: Present, candidates: Sequence[Part], absent: JSON) -> list[Part]:
     """Return the values of all clusters, with ``absent`` for clusters that lack the field."""
-    return [present.get(position) or Part(part.report, absent) for position, part in enumerate(asked)]
+    return [present.get(position) or Part(member.report, absent) for position, member in enumerate(candidates)]
 
 
 def _between_revisions(parts: Sequence[Part]) -> list[Part]:
     """Return the worst cluster that goes from one revision to another, and the clusters that do the same."""
     rolling: list[tuple[tuple[str, str], Part]] = []
-    for part in parts:
-        current, update = part.value.get("currentRevision"), part.value.get("updateRevision")
+    for member in parts:
+        current, update = member.value.get("currentRevision"), member.value.get("updateRevision")
         if isinstance(current, str) and isinstance(update, str) and current != update:
-            rolling.append(((current, update), part))
+            rolling.append(((current, update), member))
     if not rolling:
         return []
-    _, worst = min((part.report.severity, revisions) for revisions, part in rolling)
-    return [part for revisions, part in rolling if revisions == worst]
+    _, worst = min((member.report.severity, revisions) for revisions, member in rolling)
+    return [member for revisions, member in rolling if revisions == worst]
 
 
 class Polarity:
@@ -203,63 +211,63 @@ def are_conditions(elements: Sequence[JSON]) -> bool:
 
 def _conditions(polarity: Polarity, parts: Sequence[Part]) -> list[JSON]:
     """Return the merged conditions, ordered by the first mention of their types in the clusters."""
-    reports = [part.report for part in parts]
+    reports = [member.report for member in parts]
     # If a type occurs twice, the last one counts, as in Karta's status rules.
-    found: dict[str, Present] = {}
-    for position, part in enumerate(parts):
-        for condition in filter(None, part.value):
-            found.setdefault(condition["type"], {})[position] = Part(part.report, condition)
-    asked = cache(partial(_asked, reports))
+    by_type: dict[str, Present] = {}
+    for position, member in enumerate(parts):
+        for condition in filter(None, member.value):
+            by_type.setdefault(condition["type"], {})[position] = Part(member.report, condition)
+    counted = cache(partial(_counted, reports))
     merged = (
         _condition(
             polarity,
             name,
-            known,
-            asked(polarity.may_complete(name), not polarity.means(name).isdisjoint(UNTIL_THE_END)),
+            present,
+            counted(polarity.may_complete(name), not polarity.means(name).isdisjoint(UNTIL_THE_END)),
         )
-        for name, known in found.items()
+        for name, present in by_type.items()
     )
     return [condition for condition in merged if condition is not None]
 
 
-class _Asked(NamedTuple):
+class _Counted(NamedTuple):
     """The positions of the clusters that count for a condition. ``any_fails``: one of them is in trouble."""
 
     positions: frozenset[int]
     any_fails: bool
 
 
-def _asked(reports: Sequence[MemberReport], may_complete: bool, ends: bool) -> _Asked:
+def _counted(reports: Sequence[MemberReport], may_complete: bool, ends: bool) -> _Counted:
     # A cluster without a status only keeps the workload from being complete.
     counted = [position for position, report in enumerate(reports) if may_complete or report.status]
     if ends:
         # A completed cluster neither runs nor is suspended any more, and does not count against the others that do.
         counted = [position for position in counted if Status.COMPLETED not in reports[position].matched] or counted
     any_fails = any(not FAILING.isdisjoint(reports[position].matched) for position in counted)
-    return _Asked(frozenset(counted), any_fails)
+    return _Counted(frozenset(counted), any_fails)
 
 
-def _condition(polarity: Polarity, name: str, known: Present, asked: _Asked) -> JSON:
-    """Merge the conditions of one type, ``known`` by the positions of their clusters."""
-    parts = [part for position, part in known.items() if position in asked.positions]
-    status = _status(polarity, name, parts, asked)
+def _condition(polarity: Polarity, name: str, present: Present, counted: _Counted) -> JSON:
+    """Merge the conditions of one type, ``present`` by the positions of their clusters."""
+    parts = [member for position, member in present.items() if position in counted.positions]
+    status = _status(polarity, name, parts, counted)
     if status is None:
         return None
-    contributing = [part for part in parts if part.value["status"] == status]
+    contributing = [member for member in parts if member.value["status"] == status]
     worst = min(contributing, key=_worst_first).value
     # The message names its clusters so that a user knows where to look. There is one condition for all of them.
     message = "; ".join(map(_message, contributing))
     condition = {**worst, "message": message[:_LONGEST_MESSAGE]}
-    for key in dict.fromkeys(key for part in contributing for key, value in part.value.items() if is_time(value)):
-        condition[key] = latest([time for part in contributing if is_time(time := part.value.get(key))])
+    for key in dict.fromkeys(key for member in contributing for key, value in member.value.items() if is_time(value)):
+        condition[key] = latest([time for member in contributing if is_time(time := member.value.get(key))])
     return condition
 
 
-def _status(polarity: Polarity, name: str, parts: Sequence[Part], asked: _Asked) -> JSON:
-    failing = [part for part in parts if not FAILING.isdisjoint(part.report.matched)]
-    if blamed := [part for part in failing if polarity.fails(name, part.value["status"])]:
+def _status(polarity: Polarity, name: str, parts: Sequence[Part], counted: _Counted) -> JSON:
+    failing = [member for member in parts if not FAILING.isdisjoint(member.report.matched)]
+    if blamed := [member for member in failing if polarity.fails(name, member.value["status"])]:
         return min(blamed, key=_worst_first).value["status"]
-    statuses = [part.value["status"] for part in parts]
+    statuses = [member.value["status"] for member in parts]
     if "True" in statuses and polarity.holds_anywhere(name):
         return "True"
     mapped = [status for status in statuses if polarity.means(name, status)]
@@ -269,9 +277,9 @@ def _status(polarity: Polarity, name: str, parts: Sequence[Part], asked: _Asked)
         return min(going_on)
     # Work goes on while it does in one cluster. That applies to a job, but not to readiness.
     runs_somewhere = polarity.completes and Status.RUNNING in polarity.means(name) and "running" in name.lower()
-    if runs_somewhere and "True" in statuses and not asked.any_fails:
+    if runs_somewhere and "True" in statuses and not counted.any_fails:
         return "True"
-    if len(parts) == len(asked.positions) and len(set(statuses)) == 1:
+    if len(parts) == len(counted.positions) and len(set(statuses)) == 1:
         return statuses[0]
     sounds_like_failure = any(word in name.lower() for word in _SOUNDS_LIKE_FAILURE)
     if sounds_like_failure and not polarity.means(name) and "True" in statuses:

@@ -44,12 +44,12 @@ def total(numbers: Sequence[JSON]) -> JSON:
     if MOST_REPLICAS in numbers:
         return MOST_REPLICAS
     try:
-        found: int | float = sum(numbers)
+        amount: int | float = sum(numbers)
     except OverflowError:
-        found = math.inf
-    if not (math.isfinite(found) if isinstance(found, float) else _LEAST <= found <= _LARGEST):
+        amount = math.inf
+    if not (math.isfinite(amount) if isinstance(amount, float) else _LEAST <= amount <= _LARGEST):
         raise InterpretationError("the sum is too large for a number")
-    return found
+    return amount
 
 
 def is_time(value: JSON) -> bool:
@@ -190,7 +190,7 @@ _SELECTIONS: dict[AggregateRule, Callable[[Sequence[JSON]], JSON]] = {
     AggregateRule.UNION: lambda values: {
         key: value[key] for value in reversed(_all(values, dict, "not an object")) for key in value
     },
-    AggregateRule.CONCAT: lambda values: [part for value in _all(values, list, "not a list") for part in value],
+    AggregateRule.CONCAT: lambda values: [element for value in _all(values, list, "not a list") for element in value],
     AggregateRule.OMIT: lambda _: None,
     AggregateRule.DROP: lambda _: None,
 }

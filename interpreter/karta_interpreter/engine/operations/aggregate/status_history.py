@@ -44,16 +44,16 @@ def has_ended(definition: Definition, status: JSON) -> bool:
 def next_status(definition: Definition, template: Object, merged: _Fields, items: Sequence[StatusItem]) -> _Fields:
     """Return a merged status as the successor of the template's present status."""
     before = template.get("status")
-    known: Object = before if isinstance(before, dict) else {}
-    status = _with_outcome(definition, merged, known, items)
+    present_status: Object = before if isinstance(before, dict) else {}
+    status = _with_outcome(definition, merged, present_status, items)
     # Each member counts its own generations, which mean nothing here.
     status = {key: value for key, value in status.items() if key != "observedGeneration"}
     observed = _agreed_generation(items, generation(template))
-    if observed is not None or "observedGeneration" in known:
-        status["observedGeneration"] = known["observedGeneration"] if observed is None else observed
+    if observed is not None or "observedGeneration" in present_status:
+        status["observedGeneration"] = present_status["observedGeneration"] if observed is None else observed
     if definition.annotations.outcomes:
-        status = _with_starts(definition, template, status, known)
-    return _with_required(definition, _with_known(definition, status, known))
+        status = _with_starts(definition, template, status, present_status)
+    return _with_required(definition, _with_known(definition, status, present_status))
 
 
 def _with_outcome(definition: Definition, merged: _Fields, before: Object, items: Sequence[StatusItem]) -> _Fields:
@@ -85,10 +85,10 @@ def _outcome(definition: Definition, reported: _Conditions, before: _Conditions,
     for name in (*bound, *bad, *(name for name in outcomes if name in reported)):
         announcement = outcomes[name]
         # A bad end that was announced stays, even if the cluster that announced it no longer reports.
-        found = reported.get(announcement) or reported.get(name) or before[announcement]
-        announced = {announcement: {**found, "type": announcement}}
+        condition = reported.get(announcement) or reported.get(name) or before[announcement]
+        announced = {announcement: {**condition, "type": announcement}}
         comes = over and (name in reported or name in failing)
-        return announced | {name: {**reported.get(name, found), "type": name}} if comes else announced
+        return announced | {name: {**reported.get(name, condition), "type": name}} if comes else announced
     return {}
 
 
@@ -147,13 +147,13 @@ def _is_suspended(definition: Definition, template: Object) -> bool:
 def _with_known(definition: Definition, status: dict[str, JSON], known: Object) -> dict[str, JSON]:
     """Restore counters that would fall or disappear (a 0 too), and the fields that no member decides."""
     for (_, *path), rule in definition.annotations.aggregate.items():
-        place = tuple(step for step in path if step is not None)
+        field = tuple(step for step in path if step is not None)
         # List elements have no fixed place here, because their order may vary.
-        if len(place) < len(path) or not isinstance(get(status, place[:-1]), dict | None):
+        if len(field) < len(path) or not isinstance(get(status, field[:-1]), dict | None):
             continue
-        value, now = get(known, place), get(status, place)
+        value, now = get(known, field), get(status, field)
         if value is not None and (rule is AggregateRule.OMIT or (rule is AggregateRule.COUNTER and falls(value, now))):
-            status = set_value(status, place, value)
+            status = set_value(status, field, value)
     return status
 
 

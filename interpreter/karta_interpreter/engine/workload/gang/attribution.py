@@ -42,16 +42,16 @@ def attribute(definition: Definition, obj: Object, pod: Object) -> Attribution:
 
 def attribute_all(definition: Definition, obj: Object, pods: Iterable[Object]) -> tuple[Attribution, ...]:
     """Return the place of each pod. Raises one WorkloadError that names every pod without a place."""
-    found: list[Attribution] = []
+    attributions: list[Attribution] = []
     failures: list[str] = []
     for pod in pods:
         try:
-            found.append(attribute(definition, obj, pod))
+            attributions.append(attribute(definition, obj, pod))
         except WorkloadError as err:
             failures.append(str(err))
     if failures:
         raise WorkloadError("\n".join(failures))
-    return tuple(found)
+    return tuple(attributions)
 
 
 def component_of(definition: Definition, pod: Object) -> Component:
@@ -60,16 +60,16 @@ def component_of(definition: Definition, pod: Object) -> Component:
     Raises ComponentNotFoundError.
     """
     leaves = definition.leaves
-    found = (
+    owner = (
         # As upstream in `InferPodComponent`: the only component needs no selector, and its selector is not evaluated.
         leaves[0] if len(leaves) == 1 else next((leaf for leaf in leaves if matches_component_type(leaf, pod)), None)
     )
-    if found is None:
+    if owner is None:
         names = ", ".join(leaf.name for leaf in leaves) or "there are none"
         raise ComponentNotFoundError(
             f"definition {definition.name}: pod {pod_name(pod)} is of none of the components that have pods ({names})"
         )
-    return found
+    return owner
 
 
 def instance_of(component: Component, obj: Object, pod: Object) -> str:
@@ -89,7 +89,7 @@ def instance_of(component: Component, obj: Object, pod: Object) -> str:
 def replica_maker(definition: Definition, component: str) -> Component | None:
     """Return the component that makes the replicas: the nearest one upwards with a `replicaSelector`."""
     lineage = definition.lineage(component)
-    return next((each for each in lineage if each.selector.replica_key is not None), None)
+    return next((ancestor for ancestor in lineage if ancestor.selector.replica_key is not None), None)
 
 
 def matches_component_type(component: Component, pod: Object) -> bool:
@@ -105,10 +105,10 @@ def matches_component_type(component: Component, pod: Object) -> bool:
     if selector.key is None:
         return bool(selector.labels)
     if selector.value is None:
-        return any(found is not None for found in _ask(component, "keyPath", selector.key, pod))
+        return any(answer is not None for answer in _ask(component, "keyPath", selector.key, pod))
     # The path may end in a comment, and the line break ends it.
     comparison = PodQuery(f"{selector.key.text}\n== {json.dumps(selector.value)}")
-    return any(found is True for found in _ask(component, "keyPath", comparison, pod))
+    return any(answer is True for answer in _ask(component, "keyPath", comparison, pod))
 
 
 def extract_replica_key(component: Component, pod: Object) -> str | None:
@@ -126,7 +126,7 @@ def extract_group_keys(component: Component, paths: Iterable[PodQuery], pod: Obj
 
 def passes_filters(component: Component, filters: Iterable[PodQuery], pod: Object) -> bool:
     """Return whether every filter gives true for a pod. Any other result counts as false."""
-    return all(_single(component, "filters", each, pod) is True for each in filters)
+    return all(_single(component, "filters", condition, pod) is True for condition in filters)
 
 
 def pod_name(pod: Object) -> str:

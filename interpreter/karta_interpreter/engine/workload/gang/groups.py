@@ -95,17 +95,17 @@ def pod_groups(definition: Definition, obj: Object, pods: Iterable[Object]) -> t
     that a pod has, in the order of the pods. Pods without a rule are not in a group. Raises WorkloadError if a pod
     belongs nowhere, a key has no value, or a group is one replica and the number of replicas is unknown.
     """
-    known = tuple(pods)
-    places = attribution.attribute_all(definition, obj, known)
+    all_pods = tuple(pods)
+    places = attribution.attribute_all(definition, obj, all_pods)
     if definition.gang.pod_group is not None:
-        return (_whole(definition, obj, list(zip(known, places, strict=True)), definition.gang.pod_group),)
+        return (_whole(definition, obj, list(zip(all_pods, places, strict=True)), definition.gang.pod_group),)
     groups: dict[tuple[str, tuple[str, ...]], list[_Grouped]] = {}
-    for pod, place in zip(known, places, strict=True):
-        member = effective_member(definition, place.component, pod)
-        about = None if member is None else definition.component(member.component)
-        if member is not None and about is not None:
-            keys = attribution.extract_group_keys(about, member.rule.group_by, pod)
-            groups.setdefault((member.pod_group, keys), []).append(_Grouped(pod, place, member))
+    for pod, attributed in zip(all_pods, places, strict=True):
+        member = effective_member(definition, attributed.component, pod)
+        component = None if member is None else definition.component(member.component)
+        if member is not None and component is not None:
+            keys = attribution.extract_group_keys(component, member.rule.group_by, pod)
+            groups.setdefault((member.pod_group, keys), []).append(_Grouped(pod, attributed, member))
     return tuple(
         PodGroup(name, _minimum(definition, obj, grouped), tuple(one.pod for one in grouped), keys)
         for (name, keys), grouped in groups.items()
@@ -115,8 +115,8 @@ def pod_groups(definition: Definition, obj: Object, pods: Iterable[Object]) -> t
 def effective_member(definition: Definition, component: str, pod: Object) -> EffectiveMember | None:
     """Return the first rule about a component or an owner with filters that the pod passes, None without a group."""
     for candidate in _candidates(definition, component):
-        about = definition.component(candidate.component)
-        if about is not None and attribution.passes_filters(about, candidate.rule.filters, pod):
+        owner = definition.component(candidate.component)
+        if owner is not None and attribution.passes_filters(owner, candidate.rule.filters, pod):
             return candidate
     return None
 
@@ -124,44 +124,49 @@ def effective_member(definition: Definition, component: str, pod: Object) -> Eff
 def _candidates(definition: Definition, component: str) -> Iterator[EffectiveMember]:
     """Yield the rules that may decide on pods of a component, its own rules first, then its owner's, and so on."""
     rules = [EffectiveMember(group.name, rule) for group in definition.gang.pod_groups for rule in group.members]
-    return (each for about in definition.lineage(component) for each in rules if each.component == about.name)
+    return (rule for ancestor in definition.lineage(component) for rule in rules if rule.component == ancestor.name)
 
 
 def _whole(
     definition: Definition, obj: Object, pods: Sequence[tuple[Object, attribution.Attribution]], whole: "WholeGroup"
 ) -> PodGroup:
-    parts = [part.component for part in whole.sub_groups]
+    parts = [sub_group.component for sub_group in whole.sub_groups]
 
     def part_of(component: str) -> str | None:
         """Return the subgroup of a component: its own, else the nearest owner's."""
         return next((owner.name for owner in definition.lineage(component) if owner.name in parts), None)
 
     members: dict[str | None, list[Object]] = {}
-    for pod, place in pods:
-        members.setdefault(part_of(place.component), []).append(pod)
+    for pod, attributed in pods:
+        members.setdefault(part_of(attributed.component), []).append(pod)
     minimums: dict[str | None, int] = {}
     for location in scale_locations(definition, obj):
-        part = part_of(location.pod_set.component)
-        minimums[part] = minimums.get(part, 0) + minimum(location.scale)
+        sub_group = part_of(location.pod_set.component)
+        minimums[sub_group] = minimums.get(sub_group, 0) + minimum(location.scale)
     sub_groups = tuple(
-        SubGroup(part.component, minimums.get(part.component, 0), tuple(members.get(part.component, ())), part.topology)
-        for part in whole.sub_groups
-        if minimums.get(part.component) or members.get(part.component)
+        SubGroup(
+            sub_group.component,
+            minimums.get(sub_group.component, 0),
+            tuple(members.get(sub_group.component, ())),
+            sub_group.topology,
+        )
+        for sub_group in whole.sub_groups
+        if minimums.get(sub_group.component) or members.get(sub_group.component)
     )
     # Pods outside all subgroups are in the group, but the group does not wait for them.
-    waits_for = sum(count for part, count in minimums.items() if part is not None or not parts)
+    waits_for = sum(count for sub_group, count in minimums.items() if sub_group is not None or not parts)
     return PodGroup(whole.name, waits_for, tuple(pod for pod, _ in pods), (), sub_groups, whole.topology)
 
 
 def _minimum(definition: Definition, obj: Object, pods: Iterable[_Grouped]) -> int:
     """Return the minimum members of the group that the pods belong to."""
     alike = {(one.place.component, one.place.instance, one.member): one for one in pods}
-    parts = [part for one in alike.values() for part in _parts(definition, one)]
+    parts = [pod_part for one in alike.values() for pod_part in _parts(definition, one)]
     total = 0
     for location in scale_locations(definition, obj):
         pods_of = (location.pod_set.component, None), (location.pod_set.component, location.pod_set.instance)
-        part = next((part for part in parts if (part.component, part.instance) in pods_of), None)
-        total += 0 if part is None else _per_replica(obj, part, minimum(location.scale))
+        pod_part = next((pod_part for pod_part in parts if (pod_part.component, pod_part.instance) in pods_of), None)
+        total += 0 if pod_part is None else _per_replica(obj, pod_part, minimum(location.scale))
     return total
 
 
@@ -237,8 +242,8 @@ def divides(keys: Keys, selector: PodQuery | None, pod: Object) -> bool:
 def _changes(keys: Keys, places: Iterable[Path], pod: Object) -> bool:
     changed: JSON = pod
     try:
-        for place in places:
-            changed = set_value(changed, place, _OTHER)
+        for path in places:
+            changed = set_value(changed, path, _OTHER)
     except InterpretationError:
         return False  # the pod has another value on the way, so a key cannot read this place either
     return any(_answer(key, changed) != _answer(key, pod) for key in keys)

@@ -25,10 +25,10 @@ def minimum_members(definition: Definition, obj: Object, component: str, instanc
     """
     chosen = _chosen(definition, obj, component, instance)
     return sum(
-        minimum(place.scale)
-        for place in scale_locations(definition, obj)
-        if chosen in definition.lineage(place.pod_set.component)
-        and (place.pod_set.component != component or instance in (None, place.pod_set.instance))
+        minimum(location.scale)
+        for location in scale_locations(definition, obj)
+        if chosen in definition.lineage(location.pod_set.component)
+        and (location.pod_set.component != component or instance in (None, location.pod_set.instance))
     )
 
 
@@ -40,7 +40,7 @@ def subtree_scale(definition: Definition, obj: Object, component: str, instance:
     pods are counted.
     """
     chosen = _chosen(definition, obj, component, instance)
-    count = _multiplied if any(has_scale(each) for each in definition.components) else _counted
+    count = _multiplied if any(has_scale(candidate) for candidate in definition.components) else _counted
     return count(definition, obj, chosen, instance)
 
 
@@ -61,7 +61,7 @@ def _chosen(definition: Definition, obj: Object, name: str, instance: str | None
 
 
 def _children(definition: Definition, component: Component) -> list[Component]:
-    return [each for each in definition.components if each.owner == component.name]
+    return [child for child in definition.components if child.owner == component.name]
 
 
 def _multiplied(definition: Definition, obj: Object, component: Component, instance: str | None) -> int:
