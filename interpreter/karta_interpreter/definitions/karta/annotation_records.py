@@ -79,13 +79,13 @@ class Annotations:
 
     def queries(self, operation: Operation | None = None) -> Iterator[AnnotationQuery]:
         """Yield the expressions in all values, or only the ones that the answer to an ``operation`` depends on."""
-        queries = (each for each in queries_in(self) if isinstance(each, AnnotationQuery))
-        return (each for each in queries if operation is None or operation in each.read_by)
+        queries = (query for query in queries_in(self) if isinstance(query, AnnotationQuery))
+        return (query for query in queries if operation is None or operation in query.read_by)
 
     @property
     def retained(self) -> tuple[RetainRule, ...]:
         """The rules of ``retain``, and the rules for fields that members derive from preserved state."""
-        return (*self.retain, *(place for each in self.state for place in each.places))
+        return (*self.retain, *(rule for preserved in self.state for rule in preserved.places))
 
     @property
     def is_indivisible(self) -> bool:
@@ -190,7 +190,7 @@ _EXPRESSIONS: Final = ("name", "namespace", *_FORMS)
 
 def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
     """Return the names of the elastic components and instances (``component/instance``), empty for ``none``."""
-    components = {each.name: each for _, each in annotation.karta.spec.structure_definition.components}
+    components = {by_name.name: by_name for _, by_name in annotation.karta.spec.structure_definition.components}
     if annotation.items() == [_NONE] and _NONE not in components:
         return ()
     # A component name may contain a slash: then the whole item is meant, and no instance.
@@ -277,12 +277,12 @@ def _named(annotation: AnnotationText, index: int, field: str, text: str) -> Ann
 
 def _dependency_problems(entry: Object) -> Iterator[Problem]:
     form = next((name for name in _FORMS if name in entry), "")
-    known, fields = _FORMS.get(form, _DEPENDENCY_FIELDS), (*_DEPENDENCY_FIELDS, *chain(*_FORMS.values()))
-    others = [name for name in entry if form and name in fields and name not in known]
+    allowed, fields = _FORMS.get(form, _DEPENDENCY_FIELDS), (*_DEPENDENCY_FIELDS, *chain(*_FORMS.values()))
+    others = [name for name in entry if form and name in fields and name not in allowed]
     for name in others:
         yield name, f"{name} does not go with {form}", "write two entries"
     own = {name: value for name, value in entry.items() if name not in others}
-    yield from _field_problems(own, known, fields, optional=("namespace",))
+    yield from _field_problems(own, allowed, fields, optional=("namespace",))
     api_version, kind = entry.get("apiVersion"), entry.get("kind")
     if isinstance(api_version, str) and isinstance(kind, str):
         try:
@@ -295,10 +295,12 @@ def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedCont
     """Return the expressions of ``added-containers`` by component."""
     added: list[values.AddedContainers] = []
     components = annotation.karta.spec.structure_definition.components
-    known = dict.fromkeys(each.name for _, each in components if each.spec_definition)
-    hint = hints(known)
+    with_pods = dict.fromkeys(
+        component_of_kind.name for _, component_of_kind in components if component_of_kind.spec_definition
+    )
+    hint = hints(with_pods)
     for component, text in annotation.yaml(dict).items():
-        if component not in known:
+        if component not in with_pods:
             annotation.error(f'there is no component "{component}" that has pods', hint(component), (component,))
         elif not isinstance(text, str):
             annotation.error(f"{component}: {type_name(text)} where an expression belongs", _QUOTES, (component,))
@@ -378,7 +380,9 @@ def _final_conditions(karta: Karta) -> frozenset[str]:
     if status is None:
         return frozenset()
     matchers = (*status.status_mappings.completed, *status.status_mappings.failed)
-    return frozenset(each.type for matcher in matchers for each in matcher.by_conditions if each.status == "True")
+    return frozenset(
+        condition.type for matcher in matchers for condition in matcher.by_conditions if condition.status == "True"
+    )
 
 
 def parse_lua(annotation: AnnotationText) -> Scripts:
@@ -435,15 +439,15 @@ def parse_retain(annotation: AnnotationText) -> tuple[RetainRule, ...]:
 
 def _retained_path(annotation: AnnotationText, entry: str, at: str | int) -> Iterator[RetainRule]:
     text, absent, drops = split_default(entry)
-    place = annotation.query(text, at)
-    if place is None:
+    query = annotation.query(text, at)
+    if query is None:
         return
-    _check_place(annotation, place, at)
-    for whole in whole_places(place):
+    _check_place(annotation, query, at)
+    for whole in whole_places(query):
         kept = "the whole object" if whole == "." else f"all of {whole}"
         message = f"`{text}` keeps {kept} of the member: what changes there in the template never arrives"
         annotation.warn(message, "name the fields that a member changes", "retains-all", (at,))
-    yield values.Retained(place, absent, drops)
+    yield values.Retained(query, absent, drops)
 
 
 def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[RetainRule]:
@@ -454,25 +458,25 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
     if problems:
         return
     text, absent, drops = split_default(entry[key]) if key == "owned" else (entry[key], None, False)
-    place = annotation.query(text, at, key)
-    if place is None:
+    query = annotation.query(text, at, key)
+    if query is None:
         return
-    _check_place(annotation, place, at)
-    owner, element = owner_of(place.node), Iterate(place.node) if "by" in entry else place.node
+    _check_place(annotation, query, at)
+    owner, element = owner_of(query.node), Iterate(query.node) if "by" in entry else query.node
     inputs = {"by": element, "if": element, "value": owner or WHOLE, "while": WHOLE}
     queries = {field: annotation.query(entry[field], at, field, of=inputs[field]) for field in inputs.keys() & entry}
     if not all(queries.values()):
         return
     if key != "unset":
         if key == "owned":
-            yield values.Retained(place, absent, drops, queries["while"])
+            yield values.Retained(query, absent, drops, queries["while"])
         else:
-            yield values.RetainedCount(place) if key == "replicas" else values.KeepQuantityFormat(place)
+            yield values.RetainedCount(query) if key == "replicas" else values.KeepQuantityFormat(query)
         return
     if "value" in entry and owner is None:
-        message = f"`{place.text}` names several fields; a value is for one"
+        message = f"`{query.text}` names several fields; a value is for one"
         annotation.error(message, "write an entry for each", (at,))
-    yield values.Unset(place, queries.get("by"), queries.get("if"), queries.get("value"))
+    yield values.Unset(query, queries.get("by"), queries.get("if"), queries.get("value"))
 
 
 def _key_of(entry: Mapping[str, JSON]) -> str:
@@ -511,11 +515,11 @@ def _preserved(annotation: AnnotationText, index: int, entry: Object) -> Iterato
         return
     texts = entry["spec"] if isinstance(entry["spec"], list) else [entry["spec"]]
     places = [annotation.query(text, index, "spec") for text in texts]
-    for place in filter(None, places):
-        _check_place(annotation, place, index)
-    found = tuple(values.Unset(place) for place in places if place)
-    if len(found) == len(texts):
-        yield values.PreservedState(tuple(step for step in path if step is not None), entry["label"], found)
+    for query in filter(None, places):
+        _check_place(annotation, query, index)
+    rules = tuple(values.Unset(query) for query in places if query)
+    if len(rules) == len(texts):
+        yield values.PreservedState(tuple(step for step in path if step is not None), entry["label"], rules)
 
 
 def _state_problems(entry: Object) -> Iterator[Problem]:

@@ -60,10 +60,10 @@ class AnnotationText:
 
     def parts(self, pattern: str) -> list[str]:
         """Return the matches of a pattern's first group in the text."""
-        found = [(match[1].rstrip(), match.start(1)) for match in re.finditer(pattern, self.text, re.MULTILINE)]
-        places = {part: Mark(*position_in(self.text, start)) for part, start in reversed(found)}
+        matches = [(match[1].rstrip(), match.start(1)) for match in re.finditer(pattern, self.text, re.MULTILINE)]
+        places = {entry: Mark(*position_in(self.text, start)) for entry, start in reversed(matches)}
         self.documents[:] = [Document(None, self.name, 0, 1, Mark(1, 1, parts={**places}))]
-        return [part for part, _ in found]
+        return [entry for entry, _ in matches]
 
     def names(self, noun: str, known: Collection[str]) -> tuple[str, ...]:
         """Return the known names of a comma-separated list, each once. An unknown name is an error."""
@@ -84,8 +84,8 @@ class AnnotationText:
             documents = read_documents(self.text, self.name, SWITCHES)
         except ManifestError as err:
             message = f"is not YAML: {err} (line {err.line}, column {err.column} of the annotation)"
-            found = error(f"annotation-{self.name}", self.path, message, unquoted_path(self.text, err))
-            self.findings.append(replace(found, inside=(err.line, err.column)))
+            finding = error(f"annotation-{self.name}", self.path, message, unquoted_path(self.text, err))
+            self.findings.append(replace(finding, inside=(err.line, err.column)))
             return empty
         self.documents[:] = documents
         value = documents[0].value if len(documents) == 1 else None

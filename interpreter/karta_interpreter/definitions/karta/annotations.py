@@ -92,8 +92,8 @@ class AnnotationQuery(Query):
     def take(self, projection: Projection) -> None:
         """Mark the parts of the workload that are read."""
         parts = project(self.node, project(self.of, (projection,)))
-        for part in parts if self.reads else mark_all(parts):
-            part.take(*self.reads)
+        for reads in parts if self.reads else mark_all(parts):
+            reads.take(*self.reads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ class PreservedState:
         return f"{{ {field_text(self.status[1:])} }}"
 
     def __str__(self) -> str:
-        places = " and ".join(f"`{each.place.text}`" for each in self.places)
+        places = " and ".join(f"`{rule.place.text}`" for rule in self.places)
         return f"the label {self.label}, which has `{field_text(self.status)}` of the cluster before, {places}"
 
 

@@ -128,7 +128,9 @@ def _status(written: model.StatusDefinition, compiled: _Compiled) -> status_rule
         phase=None if phase is None else compiled(phase.path),
         conditions=rule,
         mappings=tuple(
-            (status, tuple(_matcher(each, compiled) for each in found)) for status, found in mappings if found
+            (status, tuple(_matcher(matcher, compiled) for matcher in matchers_of_status))
+            for status, matchers_of_status in mappings
+            if matchers_of_status
         ),
     )
 

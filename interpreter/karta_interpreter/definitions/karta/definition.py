@@ -258,12 +258,12 @@ class Definition:
 
     def lineage(self, name: str) -> tuple[Component, ...]:
         """Return a component and its owners up to the root, or nothing for an unknown component."""
-        found: list[Component] = []
+        ancestors: list[Component] = []
         component = self.component(name)
         while component is not None:
-            found.append(component)
+            ancestors.append(component)
             component = None if component.owner is None else self.component(component.owner)
-        return tuple(found)
+        return tuple(ancestors)
 
 
 Binding: TypeAlias = Callable[[Mapping[str, JSON]], Any]
@@ -294,7 +294,7 @@ class Bindings:
 
 
 def _bindings(parts: Mapping[str, object]) -> dict[str, Binding]:
-    return {name: binding for name, part in parts.items() if (binding := _binding(part))}
+    return {name: binding for name, item in parts.items() if (binding := _binding(item))}
 
 
 def _binding(part: Any) -> Binding | None:  # noqa: ANN401 - any part of a definition
@@ -306,8 +306,12 @@ def _binding(part: Any) -> Binding | None:  # noqa: ANN401 - any part of a defin
         is_read = any(binding for binding, _ in items)
         return (lambda values: tuple(bind(values) if bind else item for bind, item in items)) if is_read else None
     if is_dataclass(part) and not isinstance(part, type):
-        found = _bindings({each.name: getattr(part, each.name) for each in fields(part)})
-        return (lambda values: replace(part, **{name: bind(values) for name, bind in found.items()})) if found else None
+        bindings = _bindings({field.name: getattr(part, field.name) for field in fields(part)})
+        return (
+            (lambda values: replace(part, **{name: bind(values) for name, bind in bindings.items()}))
+            if bindings
+            else None
+        )
     return None
 
 
@@ -326,15 +330,15 @@ class Queued:
     @cached_property
     def fields(self) -> tuple[QueuedFields, ...]:
         """One for each kind of field of each component."""
-        found: list[QueuedFields] = []
+        queued: list[QueuedFields] = []
         for component in self._components:
             for nodes, missing, while_held in _queued_nodes(component.pods):
                 # An expression that reads another object has no place in this one.
                 if own := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
                     # Queries are compiled from text, which errors and explanations show. So render the nodes as jq.
                     query = Query.compile(render(reduce(Comma, own)), owner=component.definition)
-                    found += [QueuedFields(query, missing, while_held)] if query.is_plain else []
-        return tuple(found)
+                    queued += [QueuedFields(query, missing, while_held)] if query.is_plain else []
+        return tuple(queued)
 
 
 def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[Node], int, bool]]:

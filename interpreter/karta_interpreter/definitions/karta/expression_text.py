@@ -56,4 +56,6 @@ def count_places(query: Query, value: Object) -> list[Location | None]:
     >>> [place and place.path for place in count_places(Query.compile(".spec.n, .status.n, 1"), {})]
     [('spec', 'n'), None, None]
     """
-    return [place if place and place.path[:1] != ("status",) else None for place in query.locate_each(value)]
+    return [
+        location if location and location.path[:1] != ("status",) else None for location in query.locate_each(value)
+    ]

@@ -57,8 +57,8 @@ def check_expressions(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
     for path, text in expressions(karta.spec, ("spec",)):
         # A reference is looked up before any has a value, so its own expressions can read none.
         looks_up = path[: len(REFERENCES)] == REFERENCES
-        parsed, found = check_expression(path, text, frozenset() if looks_up else names)
-        findings += found
+        parsed, problems = check_expression(path, text, frozenset() if looks_up else names)
+        findings += problems
         if parsed is not None:
             usable.append(parsed)
     return usable, findings
@@ -77,18 +77,18 @@ def check_expression(
     try:
         node, vetting = examine(text, variables)
     except QuerySyntaxError as err:
-        found = _error("expression-syntax", path, text, err, Span(err.start, err.end))
-        return None, [replace(found, hint=json_path_hint(text) or found.hint)]
+        finding = _error("expression-syntax", path, text, err, Span(err.start, err.end))
+        return None, [replace(finding, hint=json_path_hint(text) or finding.hint)]
     if vetting.refusals:
-        return None, [_error("expression-refused", path, text, each, each.span) for each in vetting.refusals]
+        return None, [_error("expression-refused", path, text, refusal, refusal.span) for refusal in vetting.refusals]
     parsed = Parsed(path, text, node, variables)
     if vetting.verdict is not Verdict.BOUNDED or about_pod:
         return parsed, []
     reasons = "; ".join(dict.fromkeys(note.message for note in vetting.notes))
     message = f"a separate process answers this expression, under a time limit: {reasons}"
     hint = "paths, `[]`, `//`, `select`, arithmetic and comparisons are answered at once"
-    found = warning("bounded-expression", path, message, hint)
-    return parsed, [replace(found, expression=text, span=vetting.notes[0].span)]
+    finding = warning("bounded-expression", path, message, hint)
+    return parsed, [replace(finding, expression=text, span=vetting.notes[0].span)]
 
 
 _JSON_PATH: Final = re.compile(r"\{(\.[\w.*\[\]-]+)\}")
@@ -100,8 +100,8 @@ def json_path_hint(text: str) -> str:
     >>> json_path_hint("{.status.phase}")
     "{ } around a path is kubectl's JSONPath; write `.status.phase`"
     """
-    found = _JSON_PATH.fullmatch(text.strip())
-    return f"{{ }} around a path is kubectl's JSONPath; write `{found[1].replace('[*]', '[]')}`" if found else ""
+    match = _JSON_PATH.fullmatch(text.strip())
+    return f"{{ }} around a path is kubectl's JSONPath; write `{match[1].replace('[*]', '[]')}`" if match else ""
 
 
 def _error(rule: str, path: Path, text: str, wrong: QuerySyntaxError | Reason, span: Span) -> Finding:
@@ -129,14 +129,14 @@ def selections(node: Node) -> list[str]:
     >>> selections(parse('.a[] | select(.on) | .b'))
     ['select(.on)']
     """
-    found: list[str] = []
+    texts: list[str] = []
     for stage in _stages(node):
         match stage:
             case ast.FunctionCall("select", [_]):
-                found.append(render(stage))
+                texts.append(render(stage))
             case ast.FunctionCall(_, [*_, picked]) if key_of(stage) in PICKERS:
-                found += selections(picked)
-    return found
+                texts += selections(picked)
+    return texts
 
 
 def shared_default(node: Node) -> tuple[str, str] | None:
@@ -147,10 +147,10 @@ def shared_default(node: Node) -> tuple[str, str] | None:
     >>> shared_default(parse(".spec.groups[].replicas // 1"))
     ('.spec.groups[].replicas // 1', '.spec.groups[] | .replicas // 1')
     """
-    for part in _walk(node, children):
-        if isinstance(part, ast.Alternative) and several(part.left):
-            each, rest = _split(part.left)
-            return render(part), render(ast.Pipe(each, ast.Alternative(rest, part.right)))
+    for current in _walk(node, children):
+        if isinstance(current, ast.Alternative) and several(current.left):
+            iterated, remainder = _split(current.left)
+            return render(current), render(ast.Pipe(iterated, ast.Alternative(remainder, current.right)))
     return None
 
 
@@ -162,13 +162,13 @@ def useless_defaults(node: Node, *, of_count: bool) -> list[str]:
     >>> useless_defaults(parse(".spec.n // null"), of_count=False), useless_defaults(parse(".n // -1"), of_count=True)
     (['.spec.n // null'], ['.n // -1'])
     """
-    found = []
-    for part in _walk(node, _results if of_count else children):
-        match part:
+    texts = []
+    for current in _walk(node, _results if of_count else children):
+        match current:
             case ast.Alternative(left, ast.Literal(None | int() | float() as value)) if not several(left):
                 if value is None or (of_count and value < 0):
-                    found.append(render(part))
-    return found
+                    texts.append(render(current))
+    return texts
 
 
 def _results(node: Node) -> tuple[Node, ...]:
@@ -182,8 +182,8 @@ def _split(node: Node) -> tuple[Node, Node]:
     """Split a path into the part that yields several results and the part that reads each of them."""
     match node:
         case ast.Index(target, key) if several(target):
-            each, rest = _split(target)
-            return each, ast.Index(rest, key)
+            iterated, remainder = _split(target)
+            return iterated, ast.Index(remainder, key)
         case ast.Pipe(left, right) if several(left) and not several(right):
             return left, right
     return node, ast.Identity()
@@ -207,7 +207,7 @@ def _flow(node: Node) -> tuple[Node, ...]:
         case ast.Bind(source, _, body):
             return source, body
         case ast.If(branches, otherwise):
-            parts = tuple(part for branch in branches for part in branch)
+            parts = tuple(stage for branch in branches for stage in branch)
             return parts if otherwise is None else (*parts, otherwise)
     return ()
 
@@ -215,9 +215,9 @@ def _flow(node: Node) -> tuple[Node, ...]:
 def _walk(node: Node, below: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
     waiting = [node]
     while waiting:  # without recursion, which would pass every node through all nodes above it
-        part = waiting.pop()
-        yield part
-        waiting += reversed(list(below(part)))
+        current = waiting.pop()
+        yield current
+        waiting += reversed(list(below(current)))
 
 
 _BARE: Final[Object] = {"metadata": {}, "spec": {}, "status": {}}
@@ -241,8 +241,8 @@ def takes_number(query: Query) -> bool:
     (True, False)
     """
     # Reading `.n * .m` fails on an empty object, which decides nothing. With a number in both fields it has places.
-    found = [_places(partial(count_places, query), value) for value in ({}, _filled(query.node))]
-    return True in found or False not in found
+    results = [_places(partial(count_places, query), value) for value in ({}, _filled(query.node))]
+    return True in results or False not in results
 
 
 def reads_object(node: Node) -> bool:
@@ -251,7 +251,7 @@ def reads_object(node: Node) -> bool:
     >>> reads_object(parse(".spec.n + 1")), reads_object(parse("2 * 3"))
     (True, False)
     """
-    return any(isinstance(each, ast.Identity) for each in _walk(node, children))
+    return any(isinstance(inner, ast.Identity) for inner in _walk(node, children))
 
 
 def _filled(node: Node) -> Object:

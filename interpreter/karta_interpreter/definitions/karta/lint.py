@@ -108,7 +108,7 @@ def _leaves(components: Sequence[tuple[Path, ComponentDefinition]], annotations:
     if not leaves and not _COUNTING.isdisjoint(annotations.operations or _COUNTING):
         message = "no component has a pod definition, so replicas of this kind cannot be counted"
         yield warning("no-pods", components[0][0], message, "add a specDefinition to the component that has the pods")
-    known: dict[Hashable, str] = {}
+    by_selector: dict[Hashable, str] = {}
     for path, leaf in leaves if len(leaves) > 1 else ():
         kind = leaf.pod_selector.component_type if leaf.pod_selector else None
         if kind is None:
@@ -117,7 +117,9 @@ def _leaves(components: Sequence[tuple[Path, ComponentDefinition]], annotations:
             continue
         labels = frozenset(kind.labels.items())
         # A pod belongs to the first component that recognises it. A component without a value recognises any.
-        first = known.get((kind.key, None, labels)) or known.setdefault((kind.key, kind.value, labels), leaf.name)
+        first = by_selector.get((kind.key, None, labels)) or by_selector.setdefault(
+            (kind.key, kind.value, labels), leaf.name
+        )
         if first != leaf.name:
             message = f'all pods that the component "{leaf.name}" recognises count as those of "{first}"'
             yield warning(
@@ -136,7 +138,7 @@ def _list_keys(karta: Karta) -> Iterator[Finding]:
     for index, group in enumerate(gang.pod_groups):
         members = (member.component for member in group.members)
         yield from _repeated((*_GANG, "podGroups", index, "members"), "componentName", members)
-    parts = (part.component for part in gang.pod_group.sub_groups) if gang.pod_group else ()
+    parts = (sub_group.component for sub_group in gang.pod_group.sub_groups) if gang.pod_group else ()
     yield from _repeated((*_GANG, "podGroup", "subGroups"), "componentName", parts)
 
 
@@ -150,22 +152,22 @@ def _sub_groups(karta: Karta) -> Iterator[Finding]:
     names = dict.fromkeys(component.name for _, component in karta.spec.structure_definition.components)
     hint = hints(names)
     whole = karta.spec.gang.pod_group
-    for index, part in enumerate(whole.sub_groups if whole else ()):
-        if part.component not in names:
+    for index, sub_group in enumerate(whole.sub_groups if whole else ()):
+        if sub_group.component not in names:
             at = (*_GANG, "podGroup", "subGroups", index, "componentName")
-            message = f'the subgroup "{part.component}" is not a component'
-            yield warning("sub-group-not-found", at, message, hint(part.component))
+            message = f'the subgroup "{sub_group.component}" is not a component'
+            yield warning("sub-group-not-found", at, message, hint(sub_group.component))
 
 
 def _status(definition: StatusDefinition) -> Iterator[Finding]:
-    known: dict[StatusMatcher, Status] = {}
+    status_of: dict[StatusMatcher, Status] = {}
     for status in MATCHING_ORDER:
         for index, matcher in enumerate(getattr(definition.status_mappings, status.lower())):
             at = (*ROOT_STATUS, "statusMappings", status.lower(), index)
             yield from _matcher(at, matcher, definition)
-            if known.setdefault(matcher, status) is not status:
-                yield _two_statuses(at, matcher, known[matcher], status)
-    if not known:
+            if status_of.setdefault(matcher, status) is not status:
+                yield _two_statuses(at, matcher, status_of[matcher], status)
+    if not status_of:
         at, hint = (*ROOT_STATUS, "statusMappings"), "add a mapping, at least running"
         yield warning("status-mappings-empty", at, "no status is ever matched", hint)
 
@@ -224,7 +226,9 @@ def _expressions(
                 yield _warning(
                     "suspend-path-not-writable", expression, message, "write a path, such as `.spec.suspend`"
                 )
-        for added in (each for each in annotations.added_containers if each.component == component.name):
+        for added in (
+            containers for containers in annotations.added_containers if containers.component == component.name
+        ):
             expression = Parsed(annotation_path("added-containers"), added.query.text, added.query.node)
             yield from _per_instance(component, expression, usable.get(("instanceIdPath",)) if added.each else None)
         # If nothing scales a component, its expression need not be writable.
@@ -245,13 +249,13 @@ def _references(parsed: Iterable[Parsed]) -> Iterator[Finding]:
 
 def _by_component(parsed: Sequence[Parsed], paths: Collection[Path]) -> Mapping[Path, Sequence[Parsed]]:
     """Return the expressions of each component, in one pass: a definition may have thousands of components."""
-    found: dict[Path, list[Parsed]] = {path: [] for path in paths}
+    by_component: dict[Path, list[Parsed]] = {path: [] for path in paths}
     depths = {len(path) for path in paths}
     for expression in parsed:
         for depth in depths:
-            if (path := expression.path[:depth]) in found:
-                found[path].append(expression)
-    return found
+            if (path := expression.path[:depth]) in by_component:
+                by_component[path].append(expression)
+    return by_component
 
 
 def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parsed | None) -> Iterator[Finding]:
@@ -278,9 +282,13 @@ def _changing(components: Collection[ComponentDefinition], annotations: Annotati
     """
     if annotations.is_indivisible:
         return {}
-    scales = {each.name: each.scale_definition for each in components if each.scale_definition and each.spec_definition}
+    scales = {
+        component.name: component.scale_definition
+        for component in components
+        if component.scale_definition and component.spec_definition
+    }
     bounded = [name for name, scale in scales.items() if scale.min_replicas_path or scale.max_replicas_path]
-    elastic = [each.name for each in components if annotations.is_elastic(each.name)]
+    elastic = [component.name for component in components if annotations.is_elastic(component.name)]
     named = bounded if annotations.elastic is None else elastic
     if named or _REVISE in annotations.lua.operations or _REVISE not in (annotations.operations or (_REVISE,)):
         return dict.fromkeys(named, True)

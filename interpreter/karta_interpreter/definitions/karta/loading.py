@@ -52,15 +52,17 @@ class Loaded:
         """Return the definition. Raise DefinitionError with the findings if it cannot be used."""
         if self.definition is None:
             wrong = [finding for finding in self.findings if finding.severity is Severity.ERROR]
-            lines = [f"line {each.line}: {each}" if each.line else str(each) for each in wrong]
+            lines = [f"line {finding.line}: {finding}" if finding.line else str(finding) for finding in wrong]
             message = f"definition {self.name or self.source} cannot be used:"
             raise DefinitionError("\n  ".join([message, *lines]), self.findings)
         return self.definition
 
     def with_findings(self, findings: Iterable[Finding]) -> "Loaded":
         """Return a copy with other findings, also in its definition."""
-        found = tuple(findings)
-        return replace(self, findings=found, definition=self.definition and replace(self.definition, findings=found))
+        all_findings = tuple(findings)
+        return replace(
+            self, findings=all_findings, definition=self.definition and replace(self.definition, findings=all_findings)
+        )
 
 
 def load_documents(text: str, source: str) -> list[Loaded]:
@@ -75,14 +77,14 @@ def load_documents(text: str, source: str) -> list[Loaded]:
 def load_placed(text: str, source: str) -> list[tuple[Loaded, SourcePosition | None]]:
     """Return the results of `load_documents`, each with the object's position in the text, None if unreadable."""
     try:
-        found = read_objects(text, source, *KINDS)
+        documents = read_objects(text, source, *KINDS)
     except ManifestError as err:
         unreadable = error("unreadable", (), str(err), unquoted_path(text, err))
         finding = replace(unreadable, source=source, line=err.line, column=err.column)
         return [(Loaded(None, (finding,), "", None, source), None)]
     lines = split_lines(text)
-    places = [(value, SourcePosition(document, at, lines)) for document, at, value in found]
-    return [(_placed(load_object(value, source), place), place) for value, place in places]
+    places = [(value, SourcePosition(document, at, lines)) for document, at, value in documents]
+    return [(_placed(load_object(value, source), position), position) for value, position in places]
 
 
 def load_definition(value: Object, source: str = "") -> Definition:
@@ -155,30 +157,32 @@ def pack(definition: Definition) -> str:
     manifest = definition.manifest if definition.has_karta else None
     annotations = edit.get(manifest, _ANNOTATIONS) or {}
     if manifest is not None and _LUA in annotations:
-        rest = {name: value for name, value in annotations.items() if name != _LUA}
-        manifest = edit.set_value(manifest, _ANNOTATIONS, rest)
+        others = {name: value for name, value in annotations.items() if name != _LUA}
+        manifest = edit.set_value(manifest, _ANNOTATIONS, others)
     scripts = [asdict(script) for script in definition.scripts]
     return json.dumps({"manifest": manifest, "kind": tuple(definition.gvk), "scripts": scripts})
 
 
 def pack_known(known: Known) -> Object:
     """Return the JSON for `unpack_known`."""
-    objects = [obj for found in known.objects.values() for obj in found]
+    objects = [obj for listed in known.objects.values() for obj in listed]
     complete = [tuple(gvk) for gvk in sorted(known.complete)]
     return {"objects": objects, "complete": complete, "unknown": [(*gvk, why) for gvk, why in known.unknown.items()]}
 
 
 def unpack_known(packed: Object) -> Known:
     """Return the objects that were packed."""
-    known = Known.of(packed["objects"], (GVK(*gvk) for gvk in packed["complete"]))
-    return replace(known, unknown={GVK(*gvk): why for *gvk, why in packed["unknown"]})
+    objects_known = Known.of(packed["objects"], (GVK(*gvk) for gvk in packed["complete"]))
+    return replace(objects_known, unknown={GVK(*gvk): why for *gvk, why in packed["unknown"]})
 
 
 @lru_cache(_UNPACKED)
 def unpack(text: str) -> Definition:
     """Return the packed definition, without its source and the places of its findings. The last ones stay cached."""
     packed = json.loads(text)
-    scripts = Scripts(Script(**(each | {"lines": tuple(each["lines"])})) for each in packed["scripts"])
+    scripts = Scripts(
+        Script(**(packed_script | {"lines": tuple(packed_script["lines"])})) for packed_script in packed["scripts"]
+    )
     if packed["manifest"] is None:
         return Definition.of_scripts(GVK(*packed["kind"]), scripts)
     return load_definition(packed["manifest"]).overridden(scripts)

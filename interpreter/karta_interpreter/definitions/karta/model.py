@@ -280,7 +280,9 @@ class StructureDefinition(Schema):
     @property
     def components(self) -> tuple[tuple[Path, ComponentDefinition], ...]:
         """Every component with its path in the Karta, the root first."""
-        children = (((*STRUCTURE, "childComponents", index), each) for index, each in enumerate(self.child_components))
+        children = (
+            ((*STRUCTURE, "childComponents", index), child) for index, child in enumerate(self.child_components)
+        )
         return ((ROOT, self.root_component), *children)
 
 

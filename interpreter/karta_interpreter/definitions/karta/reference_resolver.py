@@ -45,11 +45,11 @@ class Known:
     @classmethod
     def of(cls, objects: Iterable[Object], complete: Iterable[GVK] = ()) -> Self:
         """Return the reader of some objects. Raise InterpretationError for an object without apiVersion and kind."""
-        found: dict[GVK, tuple[Object, ...]] = {}
+        by_kind: dict[GVK, tuple[Object, ...]] = {}
         for obj in objects:
             gvk = GVK.of(obj)
-            found[gvk] = (*found.get(gvk, ()), obj)
-        return cls(found, frozenset(complete))
+            by_kind[gvk] = (*by_kind.get(gvk, ()), obj)
+        return cls(by_kind, frozenset(complete))
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
         """Return the object of that name."""
@@ -64,20 +64,20 @@ class Known:
         """Return the objects of a kind. An object without a namespace is in every namespace."""
         if gvk in self.unknown:
             raise QueryReferenceError(self.unknown[gvk])
-        found = self.objects.get(gvk, ())
-        return [obj for obj in found if namespace is None or namespace_of(obj) in ("", namespace)]
+        listed = self.objects.get(gvk, ())
+        return [obj for obj in listed if namespace is None or namespace_of(obj) in ("", namespace)]
 
 
 def known_to(reader: ReferenceReader | None, references: Iterable[Reference]) -> Known:
     """Return the objects of referenced kinds that a reader has, to hand on, and why others cannot be looked up."""
-    found: dict[GVK, tuple[Object, ...]] = {}
+    by_kind: dict[GVK, tuple[Object, ...]] = {}
     unknown: dict[GVK, str] = {}
     for gvk in {reference.gvk for reference in references}:
         try:
-            found[gvk] = tuple(_present(reader).list(gvk, None))
+            by_kind[gvk] = tuple(_present(reader).list(gvk, None))
         except QueryReferenceError as error:
             unknown[gvk] = str(error)
-    return Known(found, frozenset(found), unknown)
+    return Known(by_kind, frozenset(by_kind), unknown)
 
 
 def _present(reader: ReferenceReader | None) -> ReferenceReader:
@@ -90,7 +90,7 @@ def resolved(definition: Definition, obj: Object, reader: ReferenceReader | None
     """Return the definition with the values of its references. A failed look-up is an error when the value is read."""
     if not definition.references:
         return definition
-    return definition.bound({each.name: _value(each, obj, reader) for each in definition.references})
+    return definition.bound({reference.name: _value(reference, obj, reader) for reference in definition.references})
 
 
 def _value(reference: Reference, obj: Object, reader: ReferenceReader | None) -> JSON:
@@ -102,13 +102,15 @@ def _value(reference: Reference, obj: Object, reader: ReferenceReader | None) ->
 
 
 def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None) -> JSON:
-    given = namespace_of(obj) if reference.namespace is None else _text(reference.namespace, obj, "namespaceExpression")
-    namespace = given or ""
+    own_namespace = (
+        namespace_of(obj) if reference.namespace is None else _text(reference.namespace, obj, "namespaceExpression")
+    )
+    namespace = own_namespace or ""
     query = reference.lookup
     if query is None:
         rules = [replace(rule, values=tuple(_values(rule, obj))) for rule in reference.labels]
-        found = _present(reader).list(reference.gvk, namespace)
-        return [each for each in found if all(_follows(rule, each) for rule in rules)]
+        listed = _present(reader).list(reference.gvk, namespace)
+        return [candidate for candidate in listed if all(_follows(rule, candidate) for rule in rules)]
 
     def named(name: JSON) -> JSON:
         text = _checked_text(query, name)
@@ -121,10 +123,10 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
 
 def _one(query: Query, obj: Object, field: str, hint: str = "") -> JSON:
     """Return the result of an expression for a workload, None for nothing."""
-    found = query.evaluate(obj)
-    if len(found) > 1:
-        raise InterpretationError(f"{field} `{query.text}` gives {len(found)} results where one belongs{hint}")
-    return found[0] if found else None
+    outputs = query.evaluate(obj)
+    if len(outputs) > 1:
+        raise InterpretationError(f"{field} `{query.text}` gives {len(outputs)} results where one belongs{hint}")
+    return outputs[0] if outputs else None
 
 
 def _text(query: Query, obj: Object, field: str) -> str | None:

@@ -109,11 +109,11 @@ def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
     """
     if not isinstance(value, dict):
         return None, [error("schema", (), f"a Karta is an object, not {type_name(value)}")]
-    found = (value.get("apiVersion"), value.get("kind"))
-    if not is_definition(value) and not (found == (None, None) and "spec" in value):
+    type_meta = (value.get("apiVersion"), value.get("kind"))
+    if not is_definition(value) and not (type_meta == (None, None) and "spec" in value):
         return None, [error("not-a-karta", (), *_other_object(value))]
     findings = [_unknown(field, (field,), _OBJECT_FIELDS) for field in value if field not in _OBJECT_FIELDS]
-    findings += _metadata_findings(value.get("metadata"), needs_name=found != (None, None))
+    findings += _metadata_findings(value.get("metadata"), needs_name=type_meta != (None, None))
     spec, more = _read_spec(value.get("spec"))
     findings += more
     if spec is None:
@@ -150,7 +150,7 @@ def gvk_of(value: Object) -> GVK | None:
     """Return the kind that a definition names, or None. The definition need not be valid."""
     kind = edit.get(value, ROOT_KIND)
     group, version, name = (edit.get(kind, (field,)) for field in ("group", "version", "kind"))
-    if not all(isinstance(part, str) for part in (group, version, name)) or not version or not name:
+    if not all(isinstance(text, str) for text in (group, version, name)) or not version or not name:
         return None
     return GVK(group, version, name)
 
@@ -210,8 +210,8 @@ def _finding(detail: ErrorDetails, around: JSON) -> Finding:
     path: Path = (*_SPEC, *detail["loc"])
     kind = detail["type"]
     if kind == "extra_forbidden":
-        known = tuple(str(field.alias) for field in _schema_at(detail["loc"][:-1]).model_fields.values())
-        return _unknown(str(path[-1]), path, known)
+        field_names = tuple(str(field.alias) for field in _schema_at(detail["loc"][:-1]).model_fields.values())
+        return _unknown(str(path[-1]), path, field_names)
     if kind in _EXPECTED:
         return _wrong_type(path, _EXPECTED[kind], detail["input"])
     hint = _INDENT if kind == "missing" and isinstance(around, dict) and path[-1] in around else ""
@@ -266,8 +266,8 @@ def _homes() -> Mapping[str, Mapping[str, None]]:
     """Return the fields of metadata and of all parts of a spec, each with the names of its parts, in order."""
     homes: dict[str, dict[str, None]] = {name: {"metadata": None} for name in ("name", "labels", "annotations")}
     parts: list[tuple[str, type[Schema]]] = [("spec", Spec)]
-    for name, part in parts:  # `parts` grows meanwhile
-        for field in part.model_fields.values():
+    for name, model in parts:  # `parts` grows meanwhile
+        for field in model.model_fields.values():
             homes.setdefault(str(field.alias), {})[name] = None
             parts += [(str(field.alias), below) for below in _schemas(field.annotation)]
     return homes

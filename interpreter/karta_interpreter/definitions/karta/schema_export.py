@@ -32,10 +32,10 @@ def model_schema() -> Object:
 
 class _Generator(GenerateJsonSchema):
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        part = super().model_schema(schema)
-        part.pop("title")
-        part["description"] = part["description"].splitlines()[0].replace("``", "`")
-        return part
+        definition = super().model_schema(schema)
+        definition.pop("title")
+        definition["description"] = definition["description"].splitlines()[0].replace("``", "`")
+        return definition
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
@@ -51,7 +51,7 @@ class _Generator(GenerateJsonSchema):
 _ANNOTATION_NAMES: Object = {
     "anyOf": [
         {"not": {"pattern": "^" + PREFIX.replace(".", r"\.")}},
-        {"enum": [PREFIX + each.name for each in ANNOTATIONS]},
+        {"enum": [PREFIX + annotation.name for annotation in ANNOTATIONS]},
     ]
 }
 """Annotations of others may have any name. No pattern looks ahead, because validators in Go cannot read that."""
@@ -69,9 +69,9 @@ def json_schema(version: str) -> Object:
     ['spec']
     """
     versions, kinds = zip(KARTA, RESOURCE_INTERFACE, strict=True)
-    known = {PREFIX + each.name: _of_draft_7(each.property_schema) for each in ANNOTATIONS}
+    properties = {PREFIX + annotation.name: _of_draft_7(annotation.property_schema) for annotation in ANNOTATIONS}
     texts = {"type": "object", "additionalProperties": {"type": "string"}}
-    annotations = {**texts, "properties": known, "propertyNames": _ANNOTATION_NAMES}
+    annotations = {**texts, "properties": properties, "propertyNames": _ANNOTATION_NAMES}
     metadata = {"name": {"type": "string"}, "labels": texts, "annotations": annotations}
     return {
         # The dialect that the language servers of editors know best.
@@ -89,7 +89,7 @@ def json_schema(version: str) -> Object:
             "spec": {"$ref": REFERENCE + Spec.__name__},
             "status": {"type": "object"},
         },
-        "definitions": {name: _of_draft_7(part) for name, part in model_schema().items()},
+        "definitions": {name: _of_draft_7(definition) for name, definition in model_schema().items()},
     }
 
 
@@ -99,10 +99,13 @@ def _of_draft_7(schema: Any) -> Any:  # noqa: ANN401 - a schema holds JSON of an
         return [_of_draft_7(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    known = {key: _of_draft_7(value) for key, value in schema.items() if not key.startswith("x-kubernetes-")}
-    if "$ref" not in known or len(known) == 1:
-        return known
-    return {**{key: value for key, value in known.items() if key != "$ref"}, "allOf": [{"$ref": known["$ref"]}]}
+    structural = {key: _of_draft_7(value) for key, value in schema.items() if not key.startswith("x-kubernetes-")}
+    if "$ref" not in structural or len(structural) == 1:
+        return structural
+    return {
+        **{key: value for key, value in structural.items() if key != "$ref"},
+        "allOf": [{"$ref": structural["$ref"]}],
+    }
 
 
 _TYPE = (
@@ -146,7 +149,9 @@ def custom_resource_definition() -> Object:
     """
     parts = model_schema()
     # A CRD cannot have a schema of ``metadata``, so the description of the whole lists the annotations.
-    listed = "".join(f"\n- {PREFIX}{each.name}: {each.property_schema['description']}" for each in ANNOTATIONS)
+    listed = "".join(
+        f"\n- {PREFIX}{annotation.name}: {annotation.property_schema['description']}" for annotation in ANNOTATIONS
+    )
     status_description = "What was found out about the definition."
     properties = {
         "apiVersion": {"type": "string"},
@@ -188,8 +193,8 @@ def _structural(schema: Any, parts: Object) -> Any:  # noqa: ANN401 - a schema h
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
-        part = parts[schema["$ref"].removeprefix(REFERENCE)]
-        schema = {**part, **{key: value for key, value in schema.items() if key != "$ref"}}
+        referred = parts[schema["$ref"].removeprefix(REFERENCE)]
+        schema = {**referred, **{key: value for key, value in schema.items() if key != "$ref"}}
     if schema.get("type") == "array":
         schema = {"x-kubernetes-list-type": "atomic", **schema}
     return {

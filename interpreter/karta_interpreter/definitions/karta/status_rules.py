@@ -74,5 +74,5 @@ class StatusRules:
     def hold_while_there(self) -> bool:
         """Whether the conditions in ``.status.conditions`` have no status."""
         rule = self.conditions
-        found = rule and (rule.query.text, rule.type_field, rule.status_field)
-        return found == (".status.conditions", "type", "")
+        texts = rule and (rule.query.text, rule.type_field, rule.status_field)
+        return texts == (".status.conditions", "type", "")

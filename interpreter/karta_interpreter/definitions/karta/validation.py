@@ -74,8 +74,8 @@ def _owners(components: Components, names: Container[str], hint: Hint) -> Iterat
             message = f'the child component "{child.name}" has an owner that does not exist: "{child.owner_ref}"'
             yield error("owner-not-found", (*path, "ownerRef"), message, hint(child.owner_ref))
     first: dict[str, tuple[Path, model.ComponentDefinition]] = {}
-    for place, component in components:
-        first.setdefault(component.name, (place, component))
+    for component_path, component in components:
+        first.setdefault(component.name, (component_path, component))
     # A component without a name owns nothing: an empty ownerRef is a separate finding.
     levels, own_themselves = _levels({name: component.owner_ref for name, (_, component) in first.items() if name})
     for path, component in first.values():
@@ -97,16 +97,16 @@ def _levels(owners: Mapping[str, str | None]) -> tuple[dict[str, int], set[str]]
     levels: dict[str, int] = {}
     own_themselves: set[str] = set()
     for start in owners:
-        way: list[str] = []
+        lineage: list[str] = []
         name: str | None = start
         while name is not None and name in owners and name not in levels:
             levels[name] = 0  # also ends a cycle
-            way.append(name)
+            lineage.append(name)
             name = owners[name]
-        if name in way:
-            own_themselves.update(way[way.index(name) :])
+        if name in lineage:
+            own_themselves.update(lineage[lineage.index(name) :])
         above = -1 if name is None or name not in owners else levels[name]
-        levels |= {each: above + distance for distance, each in enumerate(reversed(way), start=1)}
+        levels |= {owner: above + distance for distance, owner in enumerate(reversed(lineage), start=1)}
     return levels, own_themselves
 
 
@@ -115,7 +115,7 @@ def _component(path: Path, component: model.ComponentDefinition) -> Iterator[Fin
         yield error("component-name-empty", (*path, "name"), "the component name is empty", "give it a name")
     spec = component.spec_definition
     ways = spec and (spec.pod_template_spec_path, spec.pod_spec_path, spec.fragmented_pod_spec_definition)
-    if ways and sum(way is not None for way in ways) > 1:
+    if ways and sum(option is not None for option in ways) > 1:
         message = f'the component "{component.name}" has several pod definitions'
         hint = "keep one of podTemplateSpecPath, podSpecPath and fragmentedPodSpecDefinition"
         yield error("several-pod-definitions", (*path, "specDefinition"), message, hint)
@@ -172,9 +172,9 @@ def _references(references: Sequence[model.ResourceReference]) -> Iterator[Findi
 
 def _ways(path: Path, reference: model.ResourceReference) -> Iterator[Finding]:
     if (reference.lookup is None) == (reference.list is None):
-        found = "neither lookup nor list" if reference.lookup is None else "both lookup and list"
+        written = "neither lookup nor list" if reference.lookup is None else "both lookup and list"
         hint = "lookup reads objects by their names, list those with certain labels"
-        yield error("reference-without-way", path, f'the reference "{reference.name}" has {found}', hint)
+        yield error("reference-without-way", path, f'the reference "{reference.name}" has {written}', hint)
     if reference.list is not None:
         yield from _list((*path, "list"), reference.list)
 
@@ -202,5 +202,5 @@ def _requirement(path: Path, rule: model.LabelRequirement) -> Iterator[Finding]:
 
 def _value(path: Path, value: model.LabelValue) -> Iterator[Finding]:
     if (value.value is None) == (value.expression is None):
-        found = "neither value nor expression" if value.value is None else "both value and expression"
-        yield error("reference-label-value", path, f"there is {found}", "write one of them")
+        written = "neither value nor expression" if value.value is None else "both value and expression"
+        yield error("reference-label-value", path, f"there is {written}", "write one of them")

@@ -49,33 +49,33 @@ def references(place: SchemaPath, schema: Object, is_known: IsKnown) -> Iterator
 
     Pods without any known part are one reference of the kind `PODS`.
     """
-    for at, part in parts_below(place, schema):
+    for at, field_schema in parts_below(place, schema):
         name = next(step for step in reversed(at.steps) if isinstance(step, str))
         if is_known(at) or name in _NOT_NEEDED:
             continue
-        if is_pod_template(part) or is_pod_spec(part):
-            inside, is_any_known = _references_in_pods(at, part, is_known)
+        if is_pod_template(field_schema) or is_pod_spec(field_schema):
+            inside, is_any_known = _references_in_pods(at, field_schema, is_known)
             yield from inside if is_any_known or not inside else [(at, PODS)]
-        elif is_text(part):
+        elif is_text(field_schema):
             is_alias = f"{name}Name" in dict(fields(schema))
-            if (_OBJECT.search(name) or _REFERENCE.search(name)) and not (is_alias or listed_texts(part)):
+            if (_OBJECT.search(name) or _REFERENCE.search(name)) and not (is_alias or listed_texts(field_schema)):
                 yield at, _kind(name)
         else:
-            if _is_reference(name, part) and not is_known(at / "name"):
+            if _is_reference(name, field_schema) and not is_known(at / "name"):
                 yield at / "name", _kind(name)
-            if "accessModes" not in dict(fields(part)):  # a claim refers to data of its cluster
-                yield from references(at, part, is_known)
+            if "accessModes" not in dict(fields(field_schema)):  # a claim refers to data of its cluster
+                yield from references(at, field_schema, is_known)
 
 
 def _references_in_pods(place: SchemaPath, schema: Object, is_known: IsKnown) -> tuple[list[FieldOfKind], bool]:
     """Return the references in pods, and whether any of their parts is known."""
-    known: list[SchemaPath] = []
+    covered: list[SchemaPath] = []
 
     def is_known_here(at: SchemaPath) -> bool:
-        known.extend([at] if is_known(at) else [])
-        return at in known[-1:]
+        covered.extend([at] if is_known(at) else [])
+        return at in covered[-1:]
 
-    return list(references(place, schema, is_known_here)), bool(known)
+    return list(references(place, schema, is_known_here)), bool(covered)
 
 
 def _is_reference(field: str, schema: Object) -> bool:

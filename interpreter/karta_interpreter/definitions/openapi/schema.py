@@ -29,21 +29,21 @@ class CustomKind:
         if not (isinstance(group, str) and isinstance(kind, str) and group and kind):
             raise DefinitionError(f"CRD {name}: spec.group and spec.names.kind have to be there")
         listed = get(spec, ("versions",))
-        versions = [each for each in listed if isinstance(get(each, ("name",)), str)] if type(listed) is list else []
-        stored = (each for each in versions if each.get("storage") is True)
-        named = (each for each in versions if each["name"] == version)
-        found = next(stored if version is None else named, None)
-        if found is None:
-            asked = "stored version" if version is None else f"version {version}"
-            names = ", ".join(each["name"] for each in versions) or "none"
-            raise DefinitionError(f"CRD {name} has no {asked}; it has {names}")
-        schema = get(found, ("schema", "openAPIV3Schema"))
+        versions = [entry for entry in listed if isinstance(get(entry, ("name",)), str)] if type(listed) is list else []
+        stored = (entry for entry in versions if entry.get("storage") is True)
+        named = (entry for entry in versions if entry["name"] == version)
+        entry = next(stored if version is None else named, None)
+        if entry is None:
+            wanted = "stored version" if version is None else f"version {version}"
+            names = ", ".join(entry["name"] for entry in versions) or "none"
+            raise DefinitionError(f"CRD {name} has no {wanted}; it has {names}")
+        schema = get(entry, ("schema", "openAPIV3Schema"))
         if not isinstance(schema, dict):
             raise DefinitionError(
-                f"CRD {name}: its version {found['name']} has no schema.openAPIV3Schema to draft from"
+                f"CRD {name}: its version {entry['name']} has no schema.openAPIV3Schema to draft from"
             )
-        scale = get(found, ("subresources", "scale", "specReplicasPath"), "")
-        return cls(str(name), GVK(group, found["name"], kind), schema, scale if isinstance(scale, str) else "")
+        scale = get(entry, ("subresources", "scale", "specReplicasPath"), "")
+        return cls(str(name), GVK(group, entry["name"], kind), schema, scale if isinstance(scale, str) else "")
 
     @property
     def name(self) -> str:
@@ -111,13 +111,13 @@ def _texts(schema: Object) -> list[str] | None:
         return []
     limits: list[JSON] = [schema.get("enum"), *map(_texts, objects_in(schema.get("allOf")))]
     for name in ("anyOf", "oneOf"):
-        branches = [each for each in map(_texts, objects_in(schema.get(name))) if each is not None]
+        branches = [texts for texts in map(_texts, objects_in(schema.get(name))) if texts is not None]
         if branches and len(branches) == len(objects_in(schema.get(name))):
             limits += [list(chain(*branches))]
-    known = [limit for limit in limits if isinstance(limit, list)]
-    if not known:
+    lists = [limit for limit in limits if isinstance(limit, list)]
+    if not lists:
         return None
-    return [text for text in known[0] if isinstance(text, str) and all(text in each for each in known)]
+    return [text for text in lists[0] if isinstance(text, str) and all(text in texts for texts in lists)]
 
 
 def key_of(schema: Object, items: Object) -> str | None:
@@ -196,15 +196,15 @@ class SchemaPath:
         '.spec.sets[] | "\\(.id)-\\(.roles // {} | keys[])"'
         """
         at, first = next((at, step) for at, step in enumerate(self.steps) if isinstance(step, Entries))
-        way, rest = SchemaPath(self.steps[:at]).jq, self.after_first
+        prefix, after = SchemaPath(self.steps[:at]).jq, self.after_first
         empty = "{}" if first.is_map else "[]"
-        if not rest.has_instances:
+        if not after.has_instances:
             if first.key is None:
-                return f"{way} // {empty} | keys[]" if first.is_map else f"{way} // {empty} | keys[] | tostring"
-            return f"{way}[]{_step(first.key)}"
+                return f"{prefix} // {empty} | keys[]" if first.is_map else f"{prefix} // {empty} | keys[] | tostring"
+            return f"{prefix}[]{_step(first.key)}"
         if first.key is None:
-            return f'{way} // {empty} | to_entries[] | "\\(.key)-\\({SchemaPath(("value", *rest.steps)).ids})"'
-        return f'{way}[] | "\\({SchemaPath((first.key,)).jq})-\\({rest.ids})"'
+            return f'{prefix} // {empty} | to_entries[] | "\\(.key)-\\({SchemaPath(("value", *after.steps)).ids})"'
+        return f'{prefix}[] | "\\({SchemaPath((first.key,)).jq})-\\({after.ids})"'
 
 
 def _step(step: Step) -> str:
@@ -215,8 +215,8 @@ def _step(step: Step) -> str:
 
 def parts_below(place: SchemaPath, schema: Object) -> Iterator[tuple[SchemaPath, Object]]:
     """Yield the fields of an object, or the entries of a list or a map, each with its path."""
-    for name, part in fields(schema):
-        yield place / name, part
+    for name, field_schema in fields(schema):
+        yield place / name, field_schema
     items = entries(schema, "items")
     if items is not None:
         yield place / Entries(key=key_of(schema, items)), items

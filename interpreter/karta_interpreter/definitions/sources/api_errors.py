@@ -138,11 +138,11 @@ def _text(error: BaseException) -> str:
 
 
 def _status_hint(request: ApiRequest, status: int) -> str:
-    place = _RESOURCE.fullmatch(request.path)
+    resource_path = _RESOURCE.fullmatch(request.path)
     if status == HTTPStatus.FORBIDDEN:
-        return _missing_rule(request, place)
-    if status == HTTPStatus.NOT_FOUND and place and not place["name"]:
-        resource = ".".join(filter(None, (place["resource"], place["group"])))
+        return _missing_rule(request, resource_path)
+    if status == HTTPStatus.NOT_FOUND and resource_path and not resource_path["name"]:
+        resource = ".".join(filter(None, (resource_path["resource"], resource_path["group"])))
         return f"the server has no {resource}: is the CRD installed there?"
     return _STATUS_HINTS.get(status, "")
 

@@ -131,11 +131,12 @@ class ApiServer:
     ) -> AsyncGenerator[Object]:
         """Yield the parts of a large list one by one. All have the same version, and a watch can start from it."""
         selected = (("labelSelector", selector),) if selector else ()
-        limit, rest = _PAGE, selected
+        limit, continuation = _PAGE, selected
         while True:
             try:
                 page = await self._ask(
-                    ApiRequest("GET", path, verbs, (("limit", str(limit)), *rest)), _PAGE_BYTES if limit > 1 else 0
+                    ApiRequest("GET", path, verbs, (("limit", str(limit)), *continuation)),
+                    _PAGE_BYTES if limit > 1 else 0,
                 )
             except ClusterError as error:
                 if error.reason != "TooLarge" or limit == 1:
@@ -146,7 +147,7 @@ class ApiServer:
             token = get(page, ("metadata", "continue"))
             if not token:
                 return
-            limit, rest = min(limit * 2, _PAGE), (*selected, ("continue", str(token)))
+            limit, continuation = min(limit * 2, _PAGE), (*selected, ("continue", str(token)))
 
     async def create(self, path: str, obj: Object) -> Object:
         """Create an object in the collection at a path, and return it."""
@@ -188,20 +189,20 @@ class ApiServer:
         )
         silence = timeout_seconds + _SILENCE_SECONDS
         async with self._answer(ApiRequest("GET", path, ("watch",), query), silence=silence) as (request, response):
-            rest = b""
+            tail = b""
             async for chunk in response.content.iter_any():
                 # aiohttp limits the length of its lines, and an event has an object of up to 1.5 MiB.
-                *lines, rest = (rest + chunk).split(b"\n")
+                *lines, tail = (tail + chunk).split(b"\n")
                 for line in lines:
                     yield read_event(request, line)
-                if len(rest) > _MOST_BYTES:
+                if len(tail) > _MOST_BYTES:
                     raise too_large(request, _MOST_BYTES)
-            if rest:
+            if tail:
                 raise ConnectionResetError("in the middle of an event")
 
     async def _ask(self, request: ApiRequest, most: int = 0) -> Object:
-        async with self._answer(request) as (asked, response):
-            return read_object(asked, await _read(asked, response, most or _MOST_BYTES))
+        async with self._answer(request) as (authorized, response):
+            return read_object(authorized, await _read(authorized, response, most or _MOST_BYTES))
 
     @asynccontextmanager
     async def _answer(

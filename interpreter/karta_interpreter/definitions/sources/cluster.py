@@ -61,7 +61,9 @@ class Cluster:
         Without failures it stays below `Pace.watch`: a watch without events is silent until its end. The collection of
         the older kind does not count if it is absent.
         """
-        return max(each.stale_for for each in (self._current, self._older) if each is self._current or not each.absent)
+        return max(
+            layer.stale_for for layer in (self._current, self._older) if layer is self._current or not layer.absent
+        )
 
     async def run(self, changed: Callable[[], Awaitable[None]]) -> None:
         """Keep in step until cancelled. ``changed`` is awaited after each change of `layer`."""
@@ -92,14 +94,14 @@ class Cluster:
             await moved.wait()
             moved.clear()
             # Before reading: a collection that becomes known meanwhile sets `moved` again.
-            known = self._current.known and self._older.known
+            is_known = self._current.known and self._older.known
             # Compiling takes milliseconds, and would block all calls.
             self.kartas = await asyncio.to_thread(self._read)
             layer = await asyncio.to_thread(self._new_layer)
             if layer != self.layer:
                 self.layer = layer
                 await changed()
-            self.synced = self.synced or known
+            self.synced = self.synced or is_known
             settled.set()
 
     def _read(self) -> Mapping[str, ClusterKarta]:
@@ -117,7 +119,7 @@ class Cluster:
 
     def _new_layer(self) -> SourceDefinitions:
         entries: list[ServedDefinition] = []
-        quarantined = [problem for each in (self._current, self._older) if (problem := self._problem(each))]
+        quarantined = [problem for layer in (self._current, self._older) if (problem := self._problem(layer))]
         for karta in self._oldest_first():
             if karta.served and karta.served.definition:
                 entries.append(ServedDefinition(karta.served.definition, ORIGIN))

@@ -59,8 +59,8 @@ def load_object(obj: Object, source: str) -> Loaded:
     try:
         loaded = loading.load_object(obj, source)
     except Exception as err:  # noqa: BLE001 - an error of one object does not affect the others
-        found = error("unreadable", (), f"cannot be read: {type(err).__name__}: {err}")
-        loaded = Loaded(None, (found,), name_of(obj), gvk_of(obj), source)
+        problem = error("unreadable", (), f"cannot be read: {type(err).__name__}: {err}")
+        loaded = Loaded(None, (problem,), name_of(obj), gvk_of(obj), source)
     return loaded.with_findings(replace(finding, source=source) for finding in loaded.findings)
 
 

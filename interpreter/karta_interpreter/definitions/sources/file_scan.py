@@ -82,7 +82,7 @@ def list_files(root: Path) -> Listing:
                 continue
             seen.add(identity)
             if is_folder:
-                visible = (each for each in path.iterdir() if each.name[0] != "." and each.name != _SKIPPED)
+                visible = (entry for entry in path.iterdir() if entry.name[0] != "." and entry.name != _SKIPPED)
                 # Reversed, because the last one is taken first: files come in the order of their paths. By name,
                 # because comparing paths is slow.
                 waiting += sorted(visible, key=lambda each: each.name, reverse=True)
@@ -139,7 +139,7 @@ async def _next_change(roots: Sequence[Path], places: frozenset[Path]) -> None:
         path = Path(changed)
         return path.parent in inside or any(root.is_relative_to(path) for root in roots)
 
-    inside = {place for place in places if any(place.is_relative_to(root) for root in roots)}
+    inside = {location for location in places if any(location.is_relative_to(root) for root in roots)}
     try:
         async for _ in awatch(
             *places,

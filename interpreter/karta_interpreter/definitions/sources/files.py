@@ -146,14 +146,20 @@ class DefinitionFile(WatchedFile[Loaded]):
 
     def quarantined(self) -> Iterator[Quarantined]:
         """Yield the definitions that cannot be used."""
-        for each in self.loaded:
-            if not each.definition:
-                kept = any(_is_newer(each, old) for old in self.last_good)
-                yield Quarantined(each.source, each.findings, each.name, each.gvk, serving_last_good=kept)
+        for document in self.loaded:
+            if not document.definition:
+                kept = any(_is_newer(document, old) for old in self.last_good)
+                yield Quarantined(
+                    document.source, document.findings, document.name, document.gvk, serving_last_good=kept
+                )
 
     def _become(self, content: bytes | None, loaded: tuple[Loaded, ...]) -> Self:
         new = WatchedFile._become(self, content, loaded)  # noqa: SLF001 - with slots no `super` before Python 3.14
-        entries = (ServedDefinition(each.definition, each.source, each.line) for each in new.served if each.definition)
+        entries = (
+            ServedDefinition(document.definition, document.source, document.line)
+            for document in new.served
+            if document.definition
+        )
         return replace(new, entries=tuple(entries))
 
     def _load(self, text: str) -> Iterable[Loaded]:
@@ -168,8 +174,8 @@ class DefinitionFile(WatchedFile[Loaded]):
         return each.definition is not None
 
     def _kept(self, loaded: tuple[Loaded, ...]) -> Iterable[Loaded]:
-        kinds = {each.gvk for each in loaded if each.definition}
-        broken = [each for each in loaded if not each.definition]
+        kinds = {document.gvk for document in loaded if document.definition}
+        broken = [document for document in loaded if not document.definition]
         return (old for old in self.served if old.gvk not in kinds and any(_is_newer(new, old) for new in broken))
 
 
@@ -187,12 +193,19 @@ class OverrideFile(WatchedFile[LoadedCustomization]):
 
     def quarantined(self) -> Iterator[Quarantined]:
         """Yield the customizations that cannot be used, or only in part."""
-        for each in self.loaded:
-            errors = tuple(finding for finding in each.findings if finding.severity is Severity.ERROR)
+        for customization in self.loaded:
+            errors = tuple(finding for finding in customization.findings if finding.severity is Severity.ERROR)
             if errors:
-                kept = any(_has_newer(each, script.operation, old) for old in self.last_good for script in old.scripts)
+                kept = any(
+                    _has_newer(customization, script.operation, old) for old in self.last_good for script in old.scripts
+                )
                 yield Quarantined(
-                    each.source, errors, each.name, each.gvk, serving_last_good=kept, in_part=bool(each.scripts)
+                    customization.source,
+                    errors,
+                    customization.name,
+                    customization.gvk,
+                    serving_last_good=kept,
+                    in_part=bool(customization.scripts),
                 )
 
     def _load(self, text: str) -> Iterable[LoadedCustomization]:
@@ -207,7 +220,11 @@ class OverrideFile(WatchedFile[LoadedCustomization]):
         return bool(each.scripts)
 
     def _kept(self, loaded: tuple[LoadedCustomization, ...]) -> Iterator[LoadedCustomization]:
-        renewed = {(each.gvk, each.name, script.operation) for each in loaded for script in each.scripts}
+        renewed = {
+            (customization.gvk, customization.name, script.operation)
+            for customization in loaded
+            for script in customization.scripts
+        }
         for old in self.served:
             scripts = Scripts(
                 script
@@ -250,10 +267,10 @@ class Folder(Generic[File]):
         listing = list_files(self.root)
         files: dict[Path, File] = {}
         unlisted = []
-        for place, reason in listing.unreadable:
-            left = {path: file for path, file in self.files.items() if path.is_relative_to(place)}
+        for unreadable, reason in listing.unreadable:
+            left = {path: file for path, file in self.files.items() if path.is_relative_to(unreadable)}
             files.update(left)
-            kept, source = any(file.served for file in left.values()), name_of(place)
+            kept, source = any(file.served for file in left.values()), name_of(unreadable)
             unlisted.append(Quarantined(source, _not_read(source, reason), serving_last_good=kept))
         # First: new files may need their room.
         for path in self.files.keys() - files.keys() - listing.stamps.keys():
@@ -283,16 +300,16 @@ class Folder(Generic[File]):
 def layer_of(folder: Folder[DefinitionFile]) -> SourceDefinitions:
     """Return the definitions of a folder. The first by path has the highest precedence."""
     return SourceDefinitions(
-        tuple(each for file in folder.files.values() for each in file.entries), folder.quarantined()
+        tuple(entry for file in folder.files.values() for entry in file.entries), folder.quarantined()
     )
 
 
 def overrides_of(folders: Iterable[Folder[OverrideFile]]) -> Overrides:
     """Return the scripts of all folders. As in Karmada, customizations of one kind are merged by name."""
     folders = tuple(folders)
-    merged = merge(each for folder in folders for file in folder.files.values() for each in file.served)
+    merged = merge(entry for folder in folders for file in folder.files.values() for entry in file.served)
     return Overrides(
-        merged.scripts, merged.findings, tuple(each for folder in folders for each in folder.quarantined())
+        merged.scripts, merged.findings, tuple(quarantine for folder in folders for quarantine in folder.quarantined())
     )
 
 

@@ -56,8 +56,12 @@ class ReferenceCache:
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """Return the objects of a kind. Raise QueryReferenceError if they are not known."""
         objects = self._objects(gvk)
-        found = objects.items()
-        return [_decoded(obj) for key, obj in found if namespace is None or key.rpartition("/")[0] in ("", namespace)]
+        named_objects = objects.items()
+        return [
+            _decoded(obj)
+            for key, obj in named_objects
+            if namespace is None or key.rpartition("/")[0] in ("", namespace)
+        ]
 
     def problem(self, gvk: GVK) -> str:
         """Return why the objects of a kind are not known, empty if they are."""

@@ -152,11 +152,11 @@ def combine(
     entries: dict[GVK, tuple[SourceDefinitions, ServedDefinition]] = {}
     findings: list[Finding] = []
     quarantined: list[Quarantined] = []
-    known = set(overrides.scripts)
+    gvks = set(overrides.scripts)
     for layer in layers:
         quarantined += layer.quarantined
-        known |= {entry.definition.gvk for entry in layer.entries}
-        for entry in (each for each in layer.entries if selection.takes(each.definition.gvk)):
+        gvks |= {entry.definition.gvk for entry in layer.entries}
+        for entry in (served_entry for served_entry in layer.entries if selection.takes(served_entry.definition.gvk)):
             winner_layer, winner = entries.setdefault(entry.definition.gvk, (layer, entry))
             if winner is not entry:
                 findings.append(_hidden(winner, entry, same_layer=winner_layer is layer))
@@ -169,20 +169,22 @@ def combine(
         elif selection.takes(gvk):
             definition = Definition.of_scripts(gvk, scripts)
             served[gvk] = ServedDefinition(definition, definition.source)
-    broken = tuple(each for each in (*quarantined, *overrides.quarantined) if selection.takes(each.gvk))
-    return Snapshot(served, broken, (*findings, *overrides.findings, *selection.findings(known)))
+    broken = tuple(
+        quarantine for quarantine in (*quarantined, *overrides.quarantined) if selection.takes(quarantine.gvk)
+    )
+    return Snapshot(served, broken, (*findings, *overrides.findings, *selection.findings(gvks)))
 
 
 def _hidden(winner: ServedDefinition, loser: ServedDefinition, *, same_layer: bool) -> Finding:
     is_one_file = winner.origin == loser.origin and winner.line and loser.line
     hides, hidden = (
-        f"{each.definition.name} from {each.origin}" + (f" (line {each.line})" if is_one_file else "")
-        for each in (winner, loser)
+        f"{entry.definition.name} from {entry.origin}" + (f" (line {entry.line})" if is_one_file else "")
+        for entry in (winner, loser)
     )
     message = f"{loser.definition.gvk}: {hides} hides {hidden}"
     twice = error("duplicate-kind", (), message, "keep one definition per kind")
-    found = twice if same_layer else warning("shadowed-kind", (), message)
-    return replace(found, source=loser.definition.source, line=loser.line, column=1 if loser.line else 0)
+    finding = twice if same_layer else warning("shadowed-kind", (), message)
+    return replace(finding, source=loser.definition.source, line=loser.line, column=1 if loser.line else 0)
 
 
 def _hidden_scripts(scripts: Scripts, entry: ServedDefinition) -> Iterator[Finding]:

@@ -168,10 +168,10 @@ def conditions_of(
     ``previous`` are the present ``status.conditions``. Their ``lastTransitionTime`` stays while the status does.
     ``hidden_by`` names the Karta that is used instead, if an older one defines the same kind.
     """
-    known = _by_type(previous)
-    conditions = [each for kind, each in known.items() if kind not in _TYPES]
+    by_type = _by_type(previous)
+    conditions = [condition for kind, condition in by_type.items() if kind not in _TYPES]
     for kind, holds, reason, message in _verdicts(loaded, crd_served, hidden_by):
-        status, old = "True" if holds else "False", known.get(kind, {})
+        status, old = "True" if holds else "False", by_type.get(kind, {})
         since = old.get("lastTransitionTime") if old.get("status") == status else None
         condition = {
             "type": kind,
@@ -186,8 +186,8 @@ def conditions_of(
 
 def report_of(conditions: JSON) -> tuple[JSON, ...]:
     """Return our conditions without their times, to compare them."""
-    known = _by_type(conditions)
-    return tuple(_content(known.get(kind, {})) for kind in _TYPES)
+    by_type = _by_type(conditions)
+    return tuple(_content(by_type.get(kind, {})) for kind in _TYPES)
 
 
 def events_of(obj: Object, before: JSON, after: JSON, now: datetime) -> list[Object]:
@@ -227,8 +227,8 @@ def _verdicts(loaded: Loaded, crd_served: bool, hidden_by: str) -> Iterator[tupl
 
 
 def _event(obj: Object, condition: Object, now: datetime) -> Object:
-    about = {**obj, **obj["metadata"]}
-    subject = {field: about.get(field, "") for field in ("apiVersion", "kind", "name", "uid")}
+    fields = {**obj, **obj["metadata"]}
+    subject = {field: fields.get(field, "") for field in ("apiVersion", "kind", "name", "uid")}
     identity = sha256(repr((subject, _content(condition))).encode()).hexdigest()[:16]
     moment = _timestamp(now)
     return {

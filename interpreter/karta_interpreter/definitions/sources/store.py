@@ -95,13 +95,13 @@ class Store:
         """Read one file of a folder again, in a thread, and publish the content of all sources."""
         async with self._reading:
             # A generator, so that the file is read in the thread.
-            folders = (each.reread(path) if each.root == root else each for each in self._folders)
+            folders = (folder.reread(path) if folder.root == root else folder for folder in self._folders)
             self._folders = await asyncio.to_thread(lambda: tuple(folders))
             await self._publish()
 
     def files(self, root: Path) -> Mapping[Path, DefinitionFile]:
         """Return the files of a folder as they were last read. The mapping is replaced, never changed."""
-        return next((each.files for each in self._folders if each.root == root), {})
+        return next((folder.files for folder in self._folders if folder.root == root), {})
 
     def takes(self, gvk: GVK) -> bool:
         """Return whether a kind is served if a source has it."""
@@ -117,13 +117,13 @@ class Store:
                 group.create_task(self._cluster.run(self._publish))
 
     async def _watch_folders(self, rescan: float) -> None:
-        roots = [*(each.root for each in self._folders), *(each.root for each in self._overrides)]
+        roots = [*(folder.root for folder in self._folders), *(folder.root for folder in self._overrides)]
         async with aclosing(changes(roots, rescan=rescan)) as turns:
             async for _ in turns:
                 await self.reload()
 
     def _read(self) -> tuple[_Folders, _Overrides]:
-        return tuple(each.read() for each in self._folders), tuple(each.read() for each in self._overrides)
+        return tuple(folder.read() for folder in self._folders), tuple(folder.read() for folder in self._overrides)
 
     def _layers(self) -> Iterator[SourceDefinitions]:
         if self._cluster:
@@ -150,7 +150,7 @@ class Store:
         if self._cluster:
             definitions = (entry.definition for entry in snapshot.entries.values())
             self._cluster.referenced.want(
-                (definition.gvk, each.gvk) for definition in definitions for each in definition.references
+                (definition.gvk, reference.gvk) for definition in definitions for reference in definition.references
             )
         # A copy: a subscriber may end its subscription.
         for subscriber in tuple(self._subscribers):

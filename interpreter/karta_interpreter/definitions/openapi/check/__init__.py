@@ -45,24 +45,24 @@ def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Find
     if not own:
         kinds = sorted({f"{_spec(crd, 'names', 'kind')}.{_spec(crd, 'group')}" for crd in crds})
         near = closest(f"{gvk.kind}.{gvk.group}", kinds)
-        known = f"the given CRDs are those of {', '.join(kinds)}" if len(kinds) <= _MOST_KINDS else ""
-        hint = f"did you mean {near}?" if near else known
+        given_kinds = f"the given CRDs are those of {', '.join(kinds)}" if len(kinds) <= _MOST_KINDS else ""
+        hint = f"did you mean {near}?" if near else given_kinds
         return [warning("crd-missing", ROOT_KIND, f"there is no CRD for {gvk}", hint)]
-    found: list[list[Finding]] = []
+    checks: list[list[Finding]] = []
     without: list[Finding] = []
     for crd in own:
         try:
-            found.append(check(karta, CustomKind.of(crd, gvk.version).schema))
+            checks.append(check(karta, CustomKind.of(crd, gvk.version).schema))
         except DefinitionError as err:
             without.append(error("crd-version", (*ROOT_KIND, "version"), str(err)))
     # A release without the version contradicts nothing else. Keep the first one's findings that all others share.
-    first, *others = found or [without[:1]]
+    first, *others = checks or [without[:1]]
     return [finding for finding in first if all(_is_among(finding, other) for other in others)]
 
 
 def _is_among(finding: Finding, others: Iterable[Finding]) -> bool:
     """Return whether another release contradicts the same place. Its hint may list other names."""
-    return any((each.path, each.rule, each.span) == (finding.path, finding.rule, finding.span) for each in others)
+    return any((other.path, other.rule, other.span) == (finding.path, finding.rule, finding.span) for other in others)
 
 
 def _spec(crd: Object, *names: str) -> object:

@@ -80,22 +80,22 @@ class _Checked:
         if node is None:
             return ()
         scope = TypeScope(schema=schema)
-        found = outputs(node, inputs or (self._root,), scope)
-        for each in scope.found:
-            finding = Finding(each.severity, each.rule, path, each.message, each.hint)
-            self.findings.append(replace(finding, expression=text, span=each.span))
+        shapes = outputs(node, inputs or (self._root,), scope)
+        for mistake in scope.found:
+            finding = Finding(mistake.severity, mistake.rule, path, mistake.message, mistake.hint)
+            self.findings.append(replace(finding, expression=text, span=mistake.span))
         # After a contradiction the shapes are unknown, and another finding would be about the same mistake.
         if expected is not None and not scope.found:
-            self._compare(path, text, found, expected)
-        return found
+            self._compare(path, text, shapes, expected)
+        return shapes
 
     def _compare(self, path: Path, text: str, found: Shapes, expected: Expected, advice: str = "") -> None:
         """Report outputs if none is as expected."""
         noun, fits = expected
         # Null stands for an absent value, which is allowed in every field about pods and counts.
-        known = [shape for shape in found if shape != NULL]
-        if known and all(shape.is_known and not fits(shape) for shape in known):
-            shape = known[0]
+        typed = [shape for shape in found if shape != NULL]
+        if typed and all(shape.is_known and not fits(shape) for shape in typed):
+            shape = typed[0]
             message = f"{shape.at or 'this'} is {shape.noun} in the CRD, not {noun}"
             advice = advice or hint(self._root, shape, expected)
             self._add(error("crd-wrong-type", path, message, advice), text, Span(0, len(text)))
@@ -126,9 +126,11 @@ class _Checked:
                 if below in keys or not (keys or is_one_of):
                     continue
                 message = f"{shape.at} is one of {', '.join(shape.values)} in the CRD, so two instances may have one id"
-                known = f"{at} is keyed by {' and '.join(key[1:] for key in keys)} in the CRD, so {below} may repeat"
+                key_message = (
+                    f"{at} is keyed by {' and '.join(key[1:] for key in keys)} in the CRD, so {below} may repeat"
+                )
                 advice = f"read the id from {at}[]{keys[0]}" if keys else "the id of an instance has to be unique"
-                self._add(warning("crd-instance-id", path, known if keys else message, advice), text)
+                self._add(warning("crd-instance-id", path, key_message if keys else message, advice), text)
 
     def _optional(self, path: Path, text: str) -> None:
         """Warn of a template that may be absent in a required part of the workload."""
@@ -168,14 +170,14 @@ class _Checked:
         phases, conditions = definition.phase_definition, definition.conditions_definition
         listed, types, statuses = [], [], []
         if phases is not None:
-            found = self._quiet(phases.path)
-            self._compare((*ROOT_STATUS, "phaseDefinition", "path"), phases.path, found, TEXT)
-            listed = listed_values(found)
+            shapes = self._quiet(phases.path)
+            self._compare((*ROOT_STATUS, "phaseDefinition", "path"), phases.path, shapes, TEXT)
+            listed = listed_values(shapes)
         if conditions is not None:
             names = (conditions.type_field_name, conditions.status_field_name)
-            found = self._quiet(conditions.path)
-            self._conditions((*ROOT_STATUS, "conditionsDefinition", "path"), conditions.path, found, names)
-            entries = [each for shape in found for each in shape.each()]
+            shapes = self._quiet(conditions.path)
+            self._conditions((*ROOT_STATUS, "conditionsDefinition", "path"), conditions.path, shapes, names)
+            entries = [element for shape in shapes for element in shape.each()]
             types, statuses = (_listed(entries, name) for name in names)
         for status in MATCHING_ORDER:
             for index, matcher in enumerate(getattr(definition.status_mappings, status.lower())):
@@ -193,7 +195,7 @@ class _Checked:
 
     def _conditions(self, path: Path, text: str, found: Shapes, names: tuple[str, str]) -> None:
         self._compare(path, text, found, LIST)
-        for entry in (each for shape in found if "array" in shape.types for each in shape.each()):
+        for entry in (element for shape in found if "array" in shape.types for element in shape.each()):
             for name in filter(None, names):
                 if "object" in entry.types and entry.field(name) is None:
                     message = f"a condition in {entry.at} has no field {name} in the CRD"
@@ -219,10 +221,10 @@ class _Checked:
             is_type = rule is values.AggregateRule.ANY and pattern[1:-1] == ("conditions",)
             steps = pattern[:-1] if is_type else pattern
             text = SchemaPath(tuple(Entries() if step is None else step for step in steps)).jq
-            found = self.expression(annotation_path("aggregate"), text)
+            shapes = self.expression(annotation_path("aggregate"), text)
             if rule in _AGGREGATED and not is_type:
                 advice = "rules for any value: first, worst, omit, drop"
-                self._compare(annotation_path("aggregate"), text, found, _AGGREGATED[rule], advice)
+                self._compare(annotation_path("aggregate"), text, shapes, _AGGREGATED[rule], advice)
 
     def aggregation(self, annotations: Annotations) -> None:
         """Compare the values of required fields. Warn of fields that are required or added up without an annotation."""
@@ -232,13 +234,13 @@ class _Checked:
                 self._written(annotation_path("required-status"), shape, value, advice)
         if annotations.operations is not None and "AggregateStatus" not in annotations.operations:
             return
-        for name, place, text in undecided(below(self._root.schema, "status")):
-            pattern = tuple(step if isinstance(step, str) else None for step in place.steps)
+        for name, field_path, text in undecided(below(self._root.schema, "status")):
+            pattern = tuple(step if isinstance(step, str) else None for step in field_path.steps)
             is_ruled = any(pattern[:end] in annotations.aggregate for end in range(2, len(pattern) + 1))
             # A required field of the status itself disappears with the last cluster, whatever its rule is.
             is_decided = is_ruled and (name == "aggregate" or pattern[2:])
             if not is_decided and pattern not in annotations.required_status:
-                field, advice = place.jq, f"add `{place.jq}: {text}` to the annotation {name}"
+                field, advice = field_path.jq, f"add `{field_path.jq}: {text}` to the annotation {name}"
                 added_up = f"{field} is added up over clusters, and by its name it is not an amount"
                 lacking = f"the CRD requires {field}, and an aggregated status may lack it"
                 self.findings.append(
@@ -265,12 +267,16 @@ class _Checked:
                 elif isinstance(dependency, values.LeftOut):
                     covered += shapes
         covered += [shape for shape in scope.visited if "string" in shape.types]
-        known = {shape.place for shape in covered}
+        covered_paths = {shape.place for shape in covered}
         spec = below(self._root.schema, "spec")
-        for place, kind in references(SchemaPath(("spec",)), spec, lambda at: f"${at.jq}" in known):
-            entry = f"pods: {place.jq}" if kind == PODS else f"apiVersion: v1, kind: {kind or '…'}, name: {place.jq}"
-            message = f"{place.jq} looks like a reference, which neither pods nor dependencies cover"
-            hint = f"add {{{entry}}} to the annotation dependencies, or {{omit: {place.jq}, reason: …}}"
+        for reference, kind in references(SchemaPath(("spec",)), spec, lambda at: f"${at.jq}" in covered_paths):
+            entry = (
+                f"pods: {reference.jq}"
+                if kind == PODS
+                else f"apiVersion: v1, kind: {kind or '…'}, name: {reference.jq}"
+            )
+            message = f"{reference.jq} looks like a reference, which neither pods nor dependencies cover"
+            hint = f"add {{{entry}}} to the annotation dependencies, or {{omit: {reference.jq}, reason: …}}"
             self.findings.append(warning("crd-reference", annotation_path("dependencies"), message, hint))
 
     def _followed(self, text: str, scope: TypeScope) -> Shapes:
@@ -323,7 +329,7 @@ _MANY: Final = 20
 
 
 def _listed(entries: Sequence[Shape], name: str) -> list[str]:
-    return listed_values(tuple(shape for each in entries for shape in each.field(name) or ()))
+    return listed_values(tuple(shape for entry in entries for shape in entry.field(name) or ()))
 
 
 def _written_as(shape: Shape) -> str:

@@ -59,12 +59,14 @@ def hint(root: Shape, shape: Shape, expected: Expected) -> str:
     if not shape.at.startswith("."):
         return f"it has: {', '.join(shape.fields)}" if shape.fields else ""
     steps = _steps(shape.at)
-    places = [_steps(each.at) for top in root.field(steps[0]) or () for each in _fitting(top, fits, _DEEPEST)]
-    near = {place: _shared(place, steps) for place in map(tuple, places)}
-    nearest = [place for place, shared in near.items() if shared == max(near.values())]
+    places = [_steps(shape.at) for top in root.field(steps[0]) or () for shape in _fitting(top, fits, _DEEPEST)]
+    near = {candidate: _shared(candidate, steps) for candidate in map(tuple, places)}
+    nearest = [candidate for candidate, shared in near.items() if shared == max(near.values())]
     if nearest:
-        found = sorted(nearest, key=len)[:_MOST]
-        return f"{noun.partition(', with')[0]} near it: {', '.join('.' + '.'.join(place) for place in found)}"
+        shortest = sorted(nearest, key=len)[:_MOST]
+        return (
+            f"{noun.partition(', with')[0]} near it: {', '.join('.' + '.'.join(candidate) for candidate in shortest)}"
+        )
     if expected == BOOLEAN:
         return f'compare it: `{shape.at} == "{(shape.values or ["value"])[0]}"`'
     return f"it has: {', '.join(shape.fields)}" if shape.fields else f"the schema has nothing there that is {noun}"
@@ -89,6 +91,6 @@ def _fitting(shape: Shape, fits: Callable[[Shape], bool], depth: int) -> Iterato
     if shape.is_known and fits(shape) and (shape.fields or "object" not in shape.types):
         yield shape
     elif depth and "containers" not in shape.fields:
-        fields = [each for name in shape.fields for each in shape.field(name) or ()]
+        fields = [inner for name in shape.fields for inner in shape.field(name) or ()]
         below = shape.each() if "array" in shape.types else fields
-        yield from (found for each in below for found in _fitting(each, fits, depth - 1))
+        yield from (match for inner in below for match in _fitting(inner, fits, depth - 1))

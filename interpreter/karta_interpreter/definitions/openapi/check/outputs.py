@@ -48,9 +48,9 @@ def outputs(node: Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C9
         case ast.Comma(left, right):
             return unique((outputs(left, inputs, scope), outputs(right, inputs, scope)))
         case ast.Alternative(left, right):
-            found = outputs(left, inputs, scope)
-            _check_default(found, right, scope)
-            return unique((found, outputs(right, inputs, scope)))
+            shapes = outputs(left, inputs, scope)
+            _check_default(shapes, right, scope)
+            return unique((shapes, outputs(right, inputs, scope)))
         case ast.Binary(_, left, right):
             return _operation(node, outputs(left, inputs, scope), outputs(right, inputs, scope), scope)
         case ast.Try(body, handler):
@@ -65,13 +65,13 @@ def outputs(node: Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C9
         case ast.Variable(name):
             return scope.variables.get(name, (ANY,))
         case ast.Bind(source, patterns, body):
-            found = outputs(source, inputs, scope)
+            shapes = outputs(source, inputs, scope)
             match patterns:
                 case (ast.VariablePattern(name),):
-                    known = {**scope.variables, name: found}
+                    variables = {**scope.variables, name: shapes}
                 case _:  # patterns name parts, which are not followed and may hide variables of the same name
-                    known = {}
-            return outputs(body, inputs, replace(scope, variables=known))
+                    variables = {}
+            return outputs(body, inputs, replace(scope, variables=variables))
         case ast.Reduce(source) | ast.Foreach(source):
             outputs(source, inputs, scope)
         case ast.Define(name, _, _, body):
@@ -86,9 +86,9 @@ def outputs(node: Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C9
             return _fields(outputs(target, inputs, scope), name, node, key, scope)
         case ast.Index(target, key):
             keys = outputs(key, inputs, scope)
-            is_position = bool(keys) and all("integer" in each.types and "string" not in each.types for each in keys)
-            found = outputs(target, inputs, scope)
-            return _elements(found, "an index reads a list", ("array",) if is_position else _CONTAINERS, node, scope)
+            is_position = bool(keys) and all("integer" in key.types and "string" not in key.types for key in keys)
+            shapes = outputs(target, inputs, scope)
+            return _elements(shapes, "an index reads a list", ("array",) if is_position else _CONTAINERS, node, scope)
         case ast.Iterate(target):
             return _elements(outputs(target, inputs, scope), "`[]` reads a list or an object", _CONTAINERS, node, scope)
         case ast.Array(body):
@@ -96,7 +96,7 @@ def outputs(node: Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C9
         case ast.Object(entries):
             return (_made(entries, inputs, scope),)
         case ast.Text() | ast.Format() | ast.Negate() | ast.Assign() | ast.Slice():
-            parts = [outputs(part, inputs, scope) for part in children(node)]
+            parts = [outputs(child, inputs, scope) for child in children(node)]
             if isinstance(node, ast.Slice):
                 return parts[0]
             return inputs if isinstance(node, ast.Assign) else (NUMBER if isinstance(node, ast.Negate) else TEXT,)
@@ -105,12 +105,12 @@ def outputs(node: Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C9
 
 def _fields(shapes: Shapes, name: str, node: Node, key: Node, scope: TypeScope) -> Shapes:
     """Return the shapes of a field. It is a contradiction only if none of the objects can have the field."""
-    found: list[Shapes] = []
+    field_shapes: list[Shapes] = []
     wrong: list[Contradiction] = []
-    for shape in (each for each in shapes if each != NULL):
+    for shape in (candidate for candidate in shapes if candidate != NULL):
         below = shape.field(name) if "object" in shape.types or not shape.is_known else None
         if below is not None:
-            found.append(below)
+            field_shapes.append(below)
         elif "object" not in shape.types:
             hint = f"for each entry: {shape.at}[].{name}" if "array" in shape.types and shape.at else ""
             if shape.at.startswith((".metadata.labels.", ".metadata.annotations.")):
@@ -120,15 +120,15 @@ def _fields(shapes: Shapes, name: str, node: Node, key: Node, scope: TypeScope) 
             at = "" if shape.at == "." else shape.at
             message, hint = f"{scope.schema} has no field {at}.{name}", did_you_mean(name, shape.fields)
             wrong.append(Contradiction("crd-unknown-field", message, hint, key.span if key.span.end else node.span))
-    return _unless(found, wrong, scope)
+    return _unless(field_shapes, wrong, scope)
 
 
 def _elements(shapes: Shapes, wants: str, types: Sequence[str], node: Node, scope: TypeScope) -> Shapes:
     """Return the shapes of entries. It is a contradiction only if no value has one of the ``types``."""
-    known = [shape for shape in shapes if shape != NULL]
-    found = [shape.each() for shape in known if not shape.is_known or shape.types.intersection(types)]
-    wrong = [_wrong_type(shape, wants, node.span, scope) for shape in known]
-    return _unless(found, wrong, scope)
+    typed = [shape for shape in shapes if shape != NULL]
+    elements = [shape.each() for shape in typed if not shape.is_known or shape.types.intersection(types)]
+    wrong = [_wrong_type(shape, wants, node.span, scope) for shape in typed]
+    return _unless(elements, wrong, scope)
 
 
 def _unless(found: Sequence[Shapes], wrong: Sequence[Contradiction], scope: TypeScope) -> Shapes:
@@ -245,17 +245,17 @@ def _operation(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope
         return (BOOLEAN,)
     _operands(node, lefts, rights, scope)
     both = unique((lefts, rights))
-    if all("number" in each.types or "integer" in each.types for each in both):
+    if all("number" in shape.types or "integer" in shape.types for shape in both):
         return (NUMBER,)
-    if operator == "+" and all(each.types == {"string"} for each in both):
+    if operator == "+" and all(shape.types == {"string"} for shape in both):
         return (TEXT,)
-    if operator == "+" and all(each.types == {"array"} for each in both):
-        return (list_of(unique(each.each() for each in both)),)
-    objects = [each for each in both if each.types == {"object"} and each.fields]
+    if operator == "+" and all(shape.types == {"array"} for shape in both):
+        return (list_of(unique(shape.each() for shape in both)),)
+    objects = [shape for shape in both if shape.types == {"object"} and shape.fields]
     if operator in ("+", "*") and objects:
-        names = dict.fromkeys(name for each in objects for name in each.fields)
-        merged = object_of({name: unique(each.field(name) or () for each in objects) for name in names})
-        return (merged,) if all(each in (*objects, NULL) for each in both) else (merged, ANY)
+        names = dict.fromkeys(name for shape in objects for name in shape.fields)
+        merged = object_of({name: unique(shape.field(name) or () for shape in objects) for name in names})
+        return (merged,) if all(shape in (*objects, NULL) for shape in both) else (merged, ANY)
     return (ANY,)
 
 
@@ -282,11 +282,11 @@ def _check_default(shapes: Shapes, default: Node, scope: TypeScope) -> None:
     """Find a text that stands for an absent number, or a number that stands for an absent text."""
     if not (isinstance(default, ast.Literal) and isinstance(default.value, str | int | float)):
         return
-    own, known = literal(default.value), [shape for shape in shapes if shape != NULL]
-    kinds = {kind for shape in known for kind in _kinds(shape)}
-    if kinds in ({"number"}, {"string"}) and all(shape.is_known for shape in known) and not _kinds(own) & kinds:
-        message = f"{known[0].at or 'this'} is {known[0].noun} in {scope.schema}, and its default is {own.noun}"
-        hint = f"write {known[0].noun} behind `//`"
+    own, typed = literal(default.value), [shape for shape in shapes if shape != NULL]
+    kinds = {kind for shape in typed for kind in _kinds(shape)}
+    if kinds in ({"number"}, {"string"}) and all(shape.is_known for shape in typed) and not _kinds(own) & kinds:
+        message = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and its default is {own.noun}"
+        hint = f"write {typed[0].noun} behind `//`"
         scope.add(Contradiction(WRONG_TYPE, message, hint, default.span, Severity.WARNING))
 
 
@@ -295,24 +295,24 @@ def _compared(shapes: Shapes, other: Node, scope: TypeScope) -> None:
     # null and "" are compared with an absent value, whatever the schema lists.
     if not isinstance(other, ast.Literal) or other.value in (None, ""):
         return
-    own, known = literal(other.value), [shape for shape in shapes if shape != NULL]
+    own, typed = literal(other.value), [shape for shape in shapes if shape != NULL]
     listed = listed_values(shapes)
     if listed and isinstance(other.value, str) and other.value not in listed:
-        message = f'{known[0].at or "this"} is never "{other.value}" in {scope.schema}'
+        message = f'{typed[0].at or "this"} is never "{other.value}" in {scope.schema}'
         hint = did_you_mean(other.value, listed)
         scope.add(Contradiction("crd-unknown-value", message, hint, other.span, Severity.WARNING))
-    elif known and all(shape.is_known and not _kinds(shape) & _kinds(own) for shape in known):
-        message = f"{known[0].at or 'this'} is {known[0].noun} in {scope.schema}, and never equals {own.noun}"
-        hint = f"compare it with {known[0].noun}"
+    elif typed and all(shape.is_known and not _kinds(shape) & _kinds(own) for shape in typed):
+        message = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and never equals {own.noun}"
+        hint = f"compare it with {typed[0].noun}"
         scope.add(Contradiction(WRONG_TYPE, message, hint, other.span, Severity.WARNING))
 
 
 def _kinds(shape: Shape) -> frozenset[str]:
     """Return the types of a shape. jq has one type of numbers."""
-    return frozenset("number" if each == "integer" else each for each in shape.types)
+    return frozenset("number" if kind == "integer" else kind for kind in shape.types)
 
 
 def listed_values(shapes: Shapes) -> list[str]:
     """Return all texts that a value may be, none if it may be any text."""
-    found = [shape.values for shape in shapes if shape != NULL]
-    return [value for each in found for value in each] if all(found) else []
+    listed = [shape.values for shape in shapes if shape != NULL]
+    return [value for values in listed for value in values] if all(listed) else []

@@ -75,7 +75,7 @@ class Shape:
         >>> Shape({"type": "array"}).noun, Shape({"x-kubernetes-int-or-string": True}).noun
         ('a list', 'an integer or a string')
         """
-        return " or ".join(_NOUNS.get(each, each) for each in sorted(self.types)) or "anything"
+        return " or ".join(_NOUNS.get(type_name, type_name) for type_name in sorted(self.types)) or "anything"
 
     @property
     def fields(self) -> list[str]:
@@ -112,8 +112,8 @@ class Shape:
         listed = [("[]", self.schema[name]) for name in ("items", "additionalProperties") if name in self.schema]
         properties = self.schema.get("properties")
         if not listed and isinstance(properties, dict) and not self._is_open:
-            listed = [(_step(name), part) for name, part in properties.items()]
-        return tuple(shape for entry, part in listed or [("[]", {})] for shape in self._below("[]", part, entry))
+            listed = [(_step(name), schema) for name, schema in properties.items()]
+        return tuple(shape for entry, schema in listed or [("[]", {})] for shape in self._below("[]", schema, entry))
 
     def _below(self, step: str, schema: JSON, entry: str = "") -> "Shapes":
         at = f"{'' if self.at == '.' else self.at}{step}"
@@ -189,11 +189,11 @@ def literal(value: JSON) -> Shape:
 
 def unique(parts: Iterable[Shapes]) -> Shapes:
     """Return the shapes of several parts, each once."""
-    found: list[Shape] = []
-    for shape in (each for shapes in parts for each in shapes):
-        if shape not in found:
-            found.append(shape)
-    return tuple(found)
+    distinct: list[Shape] = []
+    for shape in (shape for shapes in parts for shape in shapes):
+        if shape not in distinct:
+            distinct.append(shape)
+    return tuple(distinct)
 
 
 WRONG_TYPE: Final = "crd-wrong-type"

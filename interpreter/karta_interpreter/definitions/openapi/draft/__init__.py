@@ -47,28 +47,28 @@ def draft(kind: CustomKind) -> Draft:
     >>> draft(CustomKind("bakeries.example.io", GVK("example.io", "v1", "Bakery"), {})).karta["metadata"]
     {'name': 'example-io-bakery-v1'}
     """
-    found = find_pods(kind.schema)
-    on_root = len(found) == 1 and not found[0].place.has_instances
-    root, root_notes = _root(kind, found[0] if on_root else None)
-    children, child_notes = ([], []) if on_root else _children(kind, found)
+    pod_fields = find_pods(kind.schema)
+    on_root = len(pod_fields) == 1 and not pod_fields[0].place.has_instances
+    root, root_notes = _root(kind, pod_fields[0] if on_root else None)
+    children, child_notes = ([], []) if on_root else _children(kind, pod_fields)
     notes = [*root_notes, *child_notes]
-    if not found:
+    if not pod_fields:
         notes.append((ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
     annotations: dict[str, JSON] = {}
-    if any(map(have_state, found)):
+    if any(map(have_state, pod_fields)):
         annotations[f"{PREFIX}elastic"] = "none"
         note = (
             "CHECK: Would replicas in another cluster be a separate database? Storage or a primary next to "
             "their count suggests that. Else remove this, or name the components that may be divided."
         )
         notes.append((annotation_path("elastic"), note))
-    if needed := _dependencies(kind.schema, {pods.place.jq for pods in found if pods.form is not Form.FRAGMENTS}):
+    if needed := _dependencies(kind.schema, {pods.place.jq for pods in pod_fields if pods.form is not Form.FRAGMENTS}):
         annotations[f"{PREFIX}dependencies"] = needed
         note = "CHECK: does a workload need these objects in its cluster? Only the names of the fields say so."
         notes.append((annotation_path("dependencies"), note))
     decisions = list(undecided(below(kind.schema, "status")))
     for name, note in _DECISIONS.items():
-        if lines := [f"{place.jq}: {text}\n" for annotation, place, text in decisions if annotation == name]:
+        if lines := [f"{path.jq}: {text}\n" for annotation, path, text in decisions if annotation == name]:
             annotations[f"{PREFIX}{name}"] = "".join(lines)
             notes.append((annotation_path(name), note))
     written = {
@@ -85,7 +85,7 @@ def draft(kind: CustomKind) -> Draft:
 def _root(kind: CustomKind, pods: PodsField | None) -> tuple[Object, Notes]:
     parts, notes = _component(kind, pods, ROOT) if pods else ({}, [])
     spec = below(kind.schema, "spec")
-    switches = (SchemaPath(("spec", *way)).jq for way in _SUSPEND if below(spec, *way).get("type") == "boolean")
+    switches = (SchemaPath(("spec", *steps)).jq for steps in _SUSPEND if below(spec, *steps).get("type") == "boolean")
     switch = next(switches, "")
     status, note = statuses(kind, switch)
     if switch:
@@ -124,23 +124,23 @@ _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 
 def _component(kind: CustomKind, pods: PodsField, at: Path) -> tuple[dict[str, JSON], Notes]:
     """Return the fields of the component at ``at``, without its name, and notes to check."""
-    found, form, is_fragments = counts(pods, kind.scale_path), pods.form.value, pods.form is Form.FRAGMENTS
+    counted, form, is_fragments = counts(pods, kind.scale_path), pods.form.value, pods.form is Form.FRAGMENTS
     notes: Notes = []
     if is_fragments:
         notes.append(((*at, "specDefinition"), "CHECK: are these the pieces of a pod?"))
     elif pods.is_guess:
         notes.append(((*at, "specDefinition"), "CHECK: only its name says that this is a pod's definition."))
-    pieces = {piece: place.jq for piece, place in pods.pieces.items()}
+    pieces = {piece: path.jq for piece, path in pods.pieces.items()}
     parts: dict[str, JSON] = {"specDefinition": {form: pieces if is_fragments else pods.place.jq}}
-    if found.paths:
-        parts["scaleDefinition"] = found.paths
-    if found.is_guess:
+    if counted.paths:
+        parts["scaleDefinition"] = counted.paths
+    if counted.is_guess:
         notes.append(((*at, "scaleDefinition"), "CHECK: only its name says that this counts pods."))
-    if found.is_product:
+    if counted.is_product:
         notes.append(((*at, "scaleDefinition"), "CHECK: are these multiplied? A count is for the whole workload."))
-    if found.others:
-        place = "scaleDefinition" if found.paths else "specDefinition"
-        notes.append(((*at, place), f"CHECK: does one of these count pods as well? {', '.join(found.others)}"))
+    if counted.others:
+        field = "scaleDefinition" if counted.paths else "specDefinition"
+        notes.append(((*at, field), f"CHECK: does one of these count pods as well? {', '.join(counted.others)}"))
     if not pods.place.has_instances:
         return parts, notes
     key = next(step.key for step in reversed(pods.place.steps) if isinstance(step, Entries))
@@ -178,7 +178,7 @@ def _dependencies(schema: Object, pods: Collection[str]) -> str:
     >>> print(_dependencies({"properties": {"spec": {"properties": {"tls": tls}}}}, ()), end="")
     - {apiVersion: v1, kind: Secret, name: ".spec.tls.secretName"}
     """
-    found = references(SchemaPath(("spec",)), below(schema, "spec"), lambda place: place.jq in pods)
-    named = [(place, kind) for place, kind in found if kind not in ("", PODS)][:_MOST_OBJECTS]
+    referenced = references(SchemaPath(("spec",)), below(schema, "spec"), lambda place: place.jq in pods)
+    named = [(path, kind) for path, kind in referenced if kind not in ("", PODS)][:_MOST_OBJECTS]
     entry = "- {{apiVersion: v1, kind: {}, name: {}}}\n"
-    return "".join(entry.format(kind, json.dumps(place.jq)) for place, kind in named)
+    return "".join(entry.format(kind, json.dumps(path.jq)) for path, kind in named)

@@ -65,11 +65,11 @@ class PodsField:
 
 def find_pods(schema: Object) -> list[PodsField]:
     """Return every place that looks like a pod's definition. Pieces of pods only count without a whole one."""
-    start = [(SchemaPath((name,)), part) for name, part in fields(schema) if name == "spec"]
-    parts = [part for place, field_schema in start for part in _walk(place, field_schema, ())]
-    whole = [pods for part in parts for pods in _whole(*part)]
-    known = [pods for pods in whole if not pods.is_guess]
-    return known or whole or [pods for part in parts for pods in _fragments(*part)]
+    start = [(SchemaPath((name,)), spec) for name, spec in fields(schema) if name == "spec"]
+    parts = [piece for path, field_schema in start for piece in _walk(path, field_schema, ())]
+    whole = [pods for piece in parts for pods in _whole(*piece)]
+    certain = [pods for pods in whole if not pods.is_guess]
+    return certain or whole or [pods for piece in parts for pods in _fragments(*piece)]
 
 
 _Part = tuple[SchemaPath, Object, tuple[tuple[SchemaPath, Object], ...]]
@@ -81,9 +81,9 @@ def _walk(place: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, 
     above = (*ancestors, (place, schema))
     inner = below(schema, "spec") if is_pod_template(schema) else schema
     is_deepest = sum(isinstance(step, Entries) for step in place.steps) == _DEEPEST
-    for at, part in parts_below(place, inner):
+    for at, field_schema in parts_below(place, inner):
         if not (is_deepest and isinstance(at.steps[-1], Entries)):
-            yield from _walk(at, part, above)
+            yield from _walk(at, field_schema, above)
 
 
 def _whole(place: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]) -> Iterator[PodsField]:
@@ -100,17 +100,17 @@ def _whole(place: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath,
 def _fragments(
     place: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]
 ) -> Iterator[PodsField]:
-    known = dict(fields(schema)).keys()
+    field_names = dict(fields(schema)).keys()
     # The spec of a PersistentVolumeClaim has resources as well.
-    if not {"limits", "requests"} <= dict(fields(below(schema, "resources"))).keys() or known & _OF_CLAIMS:
+    if not {"limits", "requests"} <= dict(fields(below(schema, "resources"))).keys() or field_names & _OF_CLAIMS:
         return
     pieces: dict[str, SchemaPath] = {}
     for piece, ways in _PIECES.items():
-        for way in ways:
-            part = below(schema, *way)
+        for steps in ways:
+            piece_schema = below(schema, *steps)
             # A field of the other type only has the name of the piece.
-            if part and is_text(part) == (piece in _TEXTS):
-                pieces.setdefault(piece, SchemaPath((*place.steps, *way)))
+            if piece_schema and is_text(piece_schema) == (piece in _TEXTS):
+                pieces.setdefault(piece, SchemaPath((*place.steps, *steps)))
     yield PodsField(place, schema, Form.FRAGMENTS, (*ancestors, (place, schema)), pieces, is_guess=True)
 
 
@@ -170,7 +170,7 @@ def counts(pods: PodsField, scale_path: str) -> ScaleFields:
         paths = {"replicasPath": _product(pods.place, factors), **bounds}
     elif scale_path and not (bounds or pods.place.has_instances):
         paths = {"replicasPath": f"{scale_path} // 1"}
-    may_count = (each.place.jq for each in numbers if each not in factors and _MAY_COUNT.search(each.name))
+    may_count = (number.place.jq for number in numbers if number not in factors and _MAY_COUNT.search(number.name))
     others = tuple(path for path in may_count if path not in bounds.values())[:_MOST]
     return ScaleFields(paths, others, len(factors) > 1, bool(guessed))
 
@@ -183,21 +183,21 @@ def have_state(pods: PodsField) -> bool:
     True
     """
     counting = {number.parent for number in _numbers(pods) if number.name in FACTORS or _COUNT.fullmatch(number.name)}
-    around = (schema for place, schema in pods.ancestors if place in counting)
+    around = (schema for path, schema in pods.ancestors if path in counting)
     return any(
-        _STORAGE.fullmatch(name) or not _STORAGE_FIELDS.isdisjoint(dict(fields(part)))
+        _STORAGE.fullmatch(name) or not _STORAGE_FIELDS.isdisjoint(dict(fields(field_schema)))
         for schema in around
-        for name, part in fields(schema)
+        for name, field_schema in fields(schema)
     )
 
 
 def _numbers(pods: PodsField) -> Iterator[NumberField]:
     # A bare pod spec may have counts next to its containers, as in KServe. A template is Kubernetes' own type.
     own = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
-    for place, schema in (*pods.ancestors, *own):
-        for name, part in fields(schema):
-            if part.get("type") == "integer" or part.get("x-kubernetes-int-or-string") is True:
-                yield NumberField(place, name, part.get("default"))
+    for path, schema in (*pods.ancestors, *own):
+        for name, field_schema in fields(schema):
+            if field_schema.get("type") == "integer" or field_schema.get("x-kubernetes-int-or-string") is True:
+                yield NumberField(path, name, field_schema.get("default"))
 
 
 def _bounds(factors: Sequence[NumberField], numbers: Sequence[NumberField]) -> list[NumberField]:
@@ -224,12 +224,12 @@ def _product(place: SchemaPath, factors: Sequence[NumberField]) -> str:
         for factor in factors
         if factor.parent.has_instances
     ]
-    parts = [f"{each.place.jq} // {each.default if type(each.default) is int else 1}" for each in mine]
+    parts = [f"{number.place.jq} // {number.default if type(number.default) is int else 1}" for number in mine]
     if not place.has_instances:
         return _times(parts)
-    each = f"{place.to_first.jq} | {_product(place.after_first, deeper)}"
-    return _times([*parts, each])
+    product = f"{place.to_first.jq} | {_product(place.after_first, deeper)}"
+    return _times([*parts, product])
 
 
 def _times(parts: Sequence[str]) -> str:
-    return " * ".join(f"({part})" for part in parts) if len(parts) > 1 else "".join(parts) or "1"
+    return " * ".join(f"({factor})" for factor in parts) if len(parts) > 1 else "".join(parts) or "1"

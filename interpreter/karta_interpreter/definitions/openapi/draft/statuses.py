@@ -85,10 +85,10 @@ def _phases(status: Object) -> Iterator[tuple[SchemaPath, Object]]:
     for name in PHASES:
         if is_text(below(status, name)):
             yield root / name, below(status, name)
-    for name, part in fields(status):
+    for name, field_schema in fields(status):
         for inner in PHASES[:2]:
-            if is_text(below(part, inner)):
-                yield root / name / inner, below(part, inner)
+            if is_text(below(field_schema, inner)):
+                yield root / name / inner, below(field_schema, inner)
 
 
 def _by_phase(place: SchemaPath, schema: Object) -> Statuses:
@@ -114,8 +114,10 @@ def _by_conditions(kind: CustomKind, status: Object) -> Statuses:
         " controller does not set."
     )
     if listed:
-        types = {name: [each for each in listed if _MEANINGS.get(each.lower()) == name] for name in WORDS}
-        unknown = [each for each in listed if each.lower() not in _MEANINGS]
+        types = {
+            name: [condition for condition in listed if _MEANINGS.get(condition.lower()) == name] for name in WORDS
+        }
+        unknown = [condition for condition in listed if condition.lower() not in _MEANINGS]
         note = "CHECK: which condition means what is guessed by its name."
         note += f" Without a meaning here: {', '.join(unknown)}." if unknown else ""
     mappings = {
@@ -163,15 +165,15 @@ def undecided(schema: Object, place: SchemaPath = _STATUS) -> Iterator[tuple[str
     described, required = dict(fields(schema)), schema.get("required")
     # All texts of an object come from one cluster: if one is left out, nothing is left of the object.
     may_lack = isinstance(required, list) and (place == _STATUS or not all(map(is_text, described.values())))
-    for name, part in described.items():
-        if part.get("type") in ("integer", "number") and _NO_AMOUNT.search(name[:1].upper() + name[1:]):
+    for name, field_schema in described.items():
+        if field_schema.get("type") in ("integer", "number") and _NO_AMOUNT.search(name[:1].upper() + name[1:]):
             yield "aggregate", place / name, "max"
-        elif may_lack and name in (required or ()) and part.get("type") not in _KEPT:
-            yield "required-status", place / name, json.dumps(least_value(part))
-        yield from undecided(part, place / name)
+        elif may_lack and name in (required or ()) and field_schema.get("type") not in _KEPT:
+            yield "required-status", place / name, json.dumps(least_value(field_schema))
+        yield from undecided(field_schema, place / name)
     items = entries(schema, "items") or {}
     if "name" in dict(fields(items)):  # the elements of other lists are not merged
-        yield from (each for each in undecided(items, place / Entries()) if each[0] == "aggregate")
+        yield from (decision for decision in undecided(items, place / Entries()) if decision[0] == "aggregate")
 
 
 def least_value(schema: Object) -> JSON:
@@ -181,5 +183,8 @@ def least_value(schema: Object) -> JSON:
     {'n': 0}
     """
     names = required if isinstance(required := schema.get("required"), list) else ()
-    empty = {**_KEPT, "object": {name: least_value(part) for name, part in fields(schema) if name in names}}
+    empty = {
+        **_KEPT,
+        "object": {name: least_value(field_schema) for name, field_schema in fields(schema) if name in names},
+    }
     return schema.get("default", empty.get(schema.get("type"), next(iter(listed_texts(schema)), "")))
