@@ -32,13 +32,12 @@ _AT_ONCE = 50
 """Lua has room for 200 functions in a script, its library among them."""
 
 
-def _run(cases: list[Case], *, has_paths: bool) -> list[Any]:
+def _run(cases: list[Case]) -> list[Any]:
     """What a script returns for each case: its outputs, or true where it fails."""
     if len(cases) > _AT_ONCE:
-        rest = _run(cases[_AT_ONCE:], has_paths=has_paths)
-        return [*_run(cases[:_AT_ONCE], has_paths=has_paths), *rest]
+        rest = _run(cases[_AT_ONCE:])
+        return [*_run(cases[:_AT_ONCE]), *rest]
     compiler = OperationScript(load_definition(yaml.safe_load(FLEET)))  # of which no expression is looked at
-    compiler.has_paths = has_paths
     names = [compiler.list_of(Query.compile(f".input | ({case.jq})"), f"case_{i}") for i, case in enumerate(cases)]
     compiler.add(_RUN % ", ".join(names))
     inputs = [{} if case.input is None else {"input": case.input} for case in cases]
@@ -53,13 +52,12 @@ def _comparable(value: JSON) -> JSON:
     return [_comparable(below) for below in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("has_paths", [False, True])
-def test_lua_gives_the_same_where_no_difference_is_named(*, has_paths: bool) -> None:
+def test_lua_gives_the_same_where_no_difference_is_named() -> None:
     cases = [case for case in CASES if case.lua not in ("refused", "nulls")]
     expected = [case.outputs is None or case.outputs for case in cases]
     differing = [
         case
-        for case, found, wanted in zip(cases, _run(cases, has_paths=has_paths), expected, strict=True)
+        for case, found, wanted in zip(cases, _run(cases), expected, strict=True)
         if order_key(_comparable(found)) != order_key(_comparable(wanted))
     ]
     assert differing == [case for case in cases if case.lua]
@@ -68,4 +66,4 @@ def test_lua_gives_the_same_where_no_difference_is_named(*, has_paths: bool) -> 
 @pytest.mark.parametrize("case", [case for case in CASES if case.lua == "refused"], ids=lambda case: case.jq)
 def test_what_has_no_form_in_lua_is_refused(case: Case) -> None:
     with pytest.raises(ExportError):
-        _run([case], has_paths=False)
+        _run([case])

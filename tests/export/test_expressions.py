@@ -18,10 +18,9 @@ def _compiler() -> OperationScript:
     return OperationScript(definition)
 
 
-def _outputs(expression: str, obj: Any, *, has_paths: bool = False, of_counts: bool = False) -> Any:
+def _outputs(expression: str, obj: Any, *, of_counts: bool = False) -> Any:
     """Return all outputs of an expression, computed by its Lua."""
     compiler = _compiler()
-    compiler.has_paths = has_paths
     name = compiler.list_of(Query.compile(expression), "found", of_counts=of_counts)
     compiler.add(f"function ReflectStatus(obj)\n  return {{found = {name}(obj)}}\nend")
     script = Script("InterpretStatus", compiler.text(), "toy")

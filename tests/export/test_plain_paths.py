@@ -23,7 +23,7 @@ _RULES = r"""
 _LABELS = {"kueue.x-k8s.io/queue-name": "team"}
 _RETAINS = {"resourcetemplate.karmada.io/retain-replicas": "true"}
 _POD = {"spec": {"containers": [{"name": "main", "image": "main"}]}}
-_OF_LISTS = ("places_at", "moved_path", "append_from", "scales_of", "shares_of")
+_OF_LISTS = ("moved_path", "append_from", "scales_of", "shares_of")
 
 
 def _component(name: str, **scale: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from karta_interpreter import __version__
@@ -15,29 +15,18 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export import aggregation, interpretation, retention, revision
 from karta_interpreter.export.comments import Comment, comments_of, document_of
-from karta_interpreter.export.script import LARGEST, OperationScript, check_size
+from karta_interpreter.export.script import OperationScript, check_size
 from karta_interpreter.languages.lua.customization import KIND
 
-
-class ScriptWriter(NamedTuple):
-    """Writes the script of an operation. An ExportError says why it cannot be written.
-
-    A script that ``traces`` writes into the object, and so asks where values are.
-    """
-
-    write: Callable[[OperationScript], None]
-    traces: bool = False
-
-
 _WRITERS: Final = by_operation(
-    interpret_replica=ScriptWriter(interpretation.replica),
-    interpret_component=ScriptWriter(interpretation.component),
-    revise_replica=ScriptWriter(revision.revise, traces=True),
-    retain=ScriptWriter(retention.retain, traces=True),
-    aggregate_status=ScriptWriter(aggregation.aggregate),
-    interpret_status=ScriptWriter(interpretation.status),
-    interpret_health=ScriptWriter(interpretation.health),
-    interpret_dependency=ScriptWriter(interpretation.dependency),
+    interpret_replica=interpretation.replica,
+    interpret_component=interpretation.component,
+    revise_replica=revision.revise,
+    retain=retention.retain,
+    aggregate_status=aggregation.aggregate,
+    interpret_status=interpretation.status,
+    interpret_health=interpretation.health,
+    interpret_dependency=interpretation.dependency,
 )
 
 
@@ -107,41 +96,25 @@ def _header(definition: Definition, operation: Operation, head: Sequence[str]) -
 
 
 def _compiled(definition: Definition, operations: Sequence[Operation], comments: Sequence[Comment]) -> str:
-    """Return the functions that answer some operations, in the cheapest form of those that Lua takes."""
+    """Return the functions that answer some operations."""
     for annotation in ANNOTATIONS:
         is_read = not annotation.read_by.isdisjoint(operations) and annotation.is_set(definition.annotations)
         if is_read and isinstance(annotation.exported, NotExported):
             raise ExportError(f"annotation {annotation.name}: {annotation.exported.reason}")
-    traced = any(_WRITERS[operation].traces for operation in operations)
-    scripts: list[OperationScript] = []
-    # Which form is shorter depends on the definition: with paths as texts or as functions, with repeated parts shared
-    # or not. All four are written. A script that asks for places has its paths as texts in any case.
-    for has_paths in {True, traced}:
-        # Which parts are repeated is known once all expressions were written.
-        plain, sharing = (OperationScript(definition, comments, traced=traced) for _ in range(2))
-        for script in (plain, sharing):
-            script.has_paths = has_paths
-            for operation in operations:
-                _WRITERS[operation].write(script)
-            sharing.share(plain)
-        scripts += [plain, sharing]
+    script = OperationScript(definition)
+    for _ in range(2):  # Which parts are repeated is known once all expressions were written.
+        script = OperationScript(definition, comments, script.repeated())
+        for operation in operations:
+            _WRITERS[operation](script)
+    text = script.text()
     # A line break before, so that the first line is counted as well.
-    texts = [text for text in (each.text() for each in scripts) if f"\n{text}".count("\nlocal ") <= _MOST_LOCALS]
-    if not texts:
+    if f"\n{text}".count("\nlocal ") > _MOST_LOCALS:
         raise ExportError(f"the script has more than {_MOST_LOCALS} local functions")
-    return min(texts, key=_cost)
-
-
-def _cost(text: str) -> tuple[bool, int]:
-    """Return the cost of a script for Karmada, which compiles it at each call: mostly its functions and its length."""
-    return len(text) > LARGEST, len(text) + _BYTES_OF_A_FUNCTION * len(_FUNCTION.findall(text))
+    return text
 
 
 _MOST_LOCALS: Final = 190
 """Lua has at most 200 local variables in a function, the script itself among them."""
-_FUNCTION: Final = re.compile(r"\bfunction\b")
-_BYTES_OF_A_FUNCTION: Final = 120
-"""Compiling a function takes as long as so many bytes in it."""
 _DIGITS: Final = 16
 _REQUIRED: Final = re.compile(r"""require\s*\(?\s*["']karta["']""")
 _ASKED: Final = re.compile(r"\bkarta\.(\w+)")

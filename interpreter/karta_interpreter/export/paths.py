@@ -1,8 +1,7 @@
-"""Expressions that are paths, such as ``.spec.jobs[].replicas // 1``, which scripts have as texts or lists of keys."""
+"""Expressions that are paths through objects, such as ``.spec.replicas // 1``: scripts have them as lists of keys."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.export.lua import quoted, written
@@ -14,88 +13,52 @@ from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import children, terms_of, variables_in
 
-_KEY: Final = re.compile(r"[A-Za-z_][\w-]*")
-
 
 class Path(NamedTuple):
-    """The steps of a path, None for each element of a list, and the value in the place of null and false at its end."""
+    """The keys of a path, and the value in the place of null and false at its end."""
 
-    steps: tuple[str | None, ...] = ()
+    steps: tuple[str, ...] = ()
     default: str = ""
 
     @property
-    def text(self) -> str:
-        """The path as the library reads it, or nothing if a key has characters that a name does not have."""
-        if not all(step is None or _KEY.fullmatch(step) for step in self.steps):
-            return ""
-        return "".join("[]" if step is None else f".{step}" for step in self.steps)
-
-    @property
-    def is_single(self) -> bool:
-        """Whether there is one output, whatever the object is."""
-        return None not in self.steps
-
-    @property
     def is_plain(self) -> bool:
-        """Whether the path leads only through objects, and not into a status."""
+        """Whether the path leads to a field, and not into a status."""
         # The template that Retain gets has no status, so a condition about it is asked of the member's.
-        return self.is_single and self.steps[:1] != ("status",)
+        return self.steps[:1] not in ((), ("status",))
 
     @property
     def node(self) -> Node:
         """The path as an expression without a default."""
         found: Node = ast.Identity()
         for step in self.steps:
-            found = ast.Iterate(found) if step is None else ast.Index(found, ast.Literal(step))
+            found = ast.Index(found, ast.Literal(step))
         return found
 
     @property
     def keys(self) -> str:
-        """The keys of a path that leads only through objects, as a Lua list."""
-        return f"{{{', '.join(quoted(step or '') for step in self.steps)}}}"
-
-    @property
-    def arguments(self) -> str:
-        """The arguments of the library's functions."""
-        return f"{quoted(self.text)}, {self.default}" if self.default else quoted(self.text)
-
-
-def paths_of(node: Node) -> list[Path] | None:
-    """Return the paths that an expression consists of, or None if it contains anything else.
-
-    >>> from karta_interpreter.languages.jq.syntax.parser import parse
-    >>> paths_of(parse(".spec | .jobs[].name, .replicas // 1"))
-    [Path(steps=('spec', 'jobs', None, 'name'), default=''), Path(steps=('spec', 'replicas'), default='1')]
-    >>> paths_of(parse(".a + .b"))
-    """
-    terms = terms_of(node) if isinstance(node, ast.Comma) else [node]
-    if len(terms) > 1:
-        found = [paths_of(term) for term in terms]
-        return None if None in found else [path for paths in found if paths for path in paths]
-    match node:
-        case ast.Pipe(left, ast.Comma() as right):
-            before = _path(left)
-            after = paths_of(right)
-            if before is None or before.default or after is None:
-                return None
-            return [Path(before.steps + path.steps, path.default) for path in after]
-    path = _path(node)
-    return None if path is None or not path.steps else [path]
+        """The keys as a Lua list."""
+        return f"{{{', '.join(map(quoted, self.steps))}}}"
 
 
 def plain_path(node: Node) -> Path | None:
-    """Return the only path of an expression, if it leads only through objects."""
-    paths = paths_of(node) or []
-    return paths[0] if len(paths) == 1 and paths[0].is_plain else None
+    """Return the path that an expression consists of, unless it leads through a list or into a status.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> plain_path(parse(".spec | .replicas // 1"))
+    Path(steps=('spec', 'replicas'), default='1')
+    >>> plain_path(parse(".spec.jobs[].replicas"))
+    """
+    path = _path(node)
+    return path if path and path.is_plain else None
 
 
-def is_read(projection: Projection, steps: Sequence[str | None]) -> bool:
+def is_read(projection: Projection, steps: Sequence[str]) -> bool:
     """Return whether a projection has something at a path, or the whole value there."""
     part = projection
     for step in steps:
         if part.is_whole or part.elements is not None:
             return True
-        if step is None or step not in part.fields:
+        if step not in part.fields:
             return False
         part = part.fields[step]
     return True
@@ -121,7 +84,7 @@ def guarded_paths(node: Node, *, may_be_null: bool = False) -> list[Guarded] | N
     if not may_be_null and ast.Literal(None) in _branches(node):
         return None
     terms = _guarded(node, Path())
-    if terms is None or not all(path.steps == ("status",) or (path.steps and path.is_plain) for _, path in terms):
+    if terms is None or not all(path.steps == ("status",) or path.is_plain for _, path in terms):
         return None
     found = dict[tuple[Node, ...], list[Path]]()
     for conditions, path in terms:
@@ -193,9 +156,8 @@ def _path(node: Node) -> Path | None:
         case ast.Identity():
             return Path()
         case ast.Index(target, ast.Literal(str(key))):
-            return _longer(_path(target), key)
-        case ast.Iterate(target):
-            return _longer(_path(target), None)
+            path = _path(target)
+            return None if path is None or path.default else Path((*path.steps, key))
         case ast.Pipe(left, right):
             before, after = _path(left), _path(right)
             if before is None or before.default or after is None:
@@ -203,10 +165,6 @@ def _path(node: Node) -> Path | None:
             return Path(before.steps + after.steps, after.default)
         case ast.Alternative(left, ast.Literal(int() | str() as default)):
             path = _path(left)
-            if path is not None and path.is_single and path.steps and not path.default:
+            if path and path.steps and not path.default:
                 return Path(path.steps, written(literal(default)))
     return None
-
-
-def _longer(path: Path | None, step: str | None) -> Path | None:
-    return None if path is None or path.default else Path((*path.steps, step))

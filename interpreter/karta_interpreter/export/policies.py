@@ -79,7 +79,7 @@ def _fixed_path(definition: Definition, query: Query) -> tuple[str, Path]:
             f"definition {definition.name}: `{query.text}` of its suspendDefinition has no fixed path; give --object"
         )
     (guarded,) = found
-    return guarded.condition, tuple(step for step in guarded.paths[0].steps if step is not None)
+    return guarded.condition, guarded.paths[0].steps
 
 
 _OF_CLUSTER: Final = ("ClusterPolicy.kyverno.io", "SidecarSet.apps.kruise.io")

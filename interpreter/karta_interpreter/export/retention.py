@@ -160,8 +160,7 @@ def _plain_counts(script: OperationScript, bounds: Mapping[str, str]) -> str:
     paths = {
         leaf.name: path.keys
         for leaf in script.definition.leaves
-        # A count in the status belongs to the members.
-        if leaf.replicas and (path := plain_path(leaf.replicas.node)) and path.steps[:1] != ("status",)
+        if leaf.replicas and (path := plain_path(leaf.replicas.node))
     }
     if not paths:
         return "keep_counts_at({}, pods_of, pairing)"
@@ -261,7 +260,7 @@ def _is_held(script: OperationScript) -> Expression:
     return operation(
         "and",
         *(
-            _equality(call("peek", observed, *(text(step or "") for step in path.steps)), action.value)
+            _equality(call("peek", observed, *(text(step) for step in path.steps)), action.value)
             for action in actions
             for each in guarded_paths(action.path.node) or ()
             for path in each.paths

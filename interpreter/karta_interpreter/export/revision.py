@@ -61,7 +61,7 @@ def _only_scaled(script: OperationScript) -> Component | None:
     return None if is_read(_other_reads(script, found[0]), _written(found[0], path)) else found[0]
 
 
-def _written(component: Component, path: Path) -> Sequence[str | None]:
+def _written(component: Component, path: Path) -> Sequence[str]:
     """Return the path of what writing a count may make: objects on the way, but not those that have the pods, too."""
     pods = component.pods
     template = plain_path(pods.query.node) if isinstance(pods, PodSpec | PodTemplate) else None

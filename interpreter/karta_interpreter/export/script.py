@@ -1,6 +1,6 @@
 """One script of a definition, put together from its expressions and the functions of the library."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -34,7 +34,6 @@ from karta_interpreter.export.lua import (
     written,
 )
 from karta_interpreter.export.lua_body import OutputSink, Value
-from karta_interpreter.export.paths import Path, paths_of
 from karta_interpreter.export.traits import ResultTraits, is_boolean, is_large, name_of, repeated, results_of
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.singles import Singles
@@ -62,37 +61,31 @@ _OBJECT: Final = Name("obj")
 _NO_PLACES: Final = table(parts=Table())
 
 
-def _named_paths(query: Query) -> list[Path]:
-    """Return the paths that an expression consists of, if it does and the library can read all of them."""
-    paths = paths_of(query.node) or []
-    return paths if all(path.text for path in paths) else []
-
-
 class OperationScript:
     """The functions of expressions, the components that have them, and their use in the operation.
 
     Each expression becomes a local function, named after the component and the field.
     """
 
-    def __init__(self, definition: Definition, comments: Sequence[Comment] = (), *, traced: bool = False) -> None:
-        """``traced``: the script asks for places, so that paths are followed wherever they are read."""
-        self.has_paths = traced
+    def __init__(
+        self, definition: Definition, comments: Sequence[Comment] = (), repeated: Collection[Node] = ()
+    ) -> None:
+        """``repeated``: the parts that become functions, because expressions have them more than once."""
         self.definition = definition
         self.parts: list[str] = []
         self.features: set[str] = set()
         self.names: set[str] = set()
         self._table = ""
         self._comments = list(comments)
-        self._traced = traced
         self._queries: list[Query] = []
         self._known: dict[tuple[str, str], str] = {}
         self._shared: dict[tuple[Node, bool], str] = {}
-        self._repeated: frozenset[Node] = frozenset()
+        self._repeated = repeated
         self._null_makers: set[str] = set()
 
-    def share(self, other: "OperationScript") -> None:
-        """Make functions of the parts that the expressions of another script have more than once."""
-        self._repeated = repeated(query.node for query in other._queries)  # noqa: SLF001 - of the same class
+    def repeated(self) -> frozenset[Node]:
+        """Return the parts that the expressions of the script have more than once."""
+        return repeated(query.node for query in self._queries)
 
     def add(self, text: str) -> None:
         """Add lines of Lua."""
@@ -100,14 +93,9 @@ class OperationScript:
 
     def list_of(self, query: Query, name: str, parameter: str = "obj", *, of_counts: bool = False) -> str:
         """Return the name of a function that gives a list of all outputs of an expression."""
-        paths = _named_paths(query) if self.has_paths else None
-        if paths and self._traced:
-            return self.places_of(query, name, parameter)
         known = self._known.get((query.text, "places"), "")
         if known and known not in self._null_makers:
             return known
-        if paths and len(paths) == 1:
-            return self._path(query, name, f"values_at({paths[0].arguments})")
         return self._function(query, name, "counts" if of_counts else "list", parameter)
 
     def first_of(self, query: Query, name: str, parameter: str = "obj") -> str:
@@ -157,9 +145,8 @@ class OperationScript:
         return None
 
     def inline(self, query: Query) -> str:
-        """Return a path with one output as one Lua expression, or nothing if it requires a function."""
-        paths = paths_of(query.node) or []
-        found = self._in_place(query, "", Emitter.code) if len(paths) == 1 and paths[0].is_single else None
+        """Return an expression with one output as one Lua expression, or nothing if it requires a function."""
+        found = self._in_place(query, "", Emitter.code) if self.has_one_output(query) else None
         return written(found) if found else ""
 
     def has_place(self, query: Query) -> bool:
@@ -170,18 +157,7 @@ class OperationScript:
 
     def places_of(self, query: Query, name: str, parameter: str = "obj") -> str:
         """Return a function that gives the outputs of an expression, and the place of each that has one."""
-        paths = _named_paths(query)
-        if not paths:
-            return self._function(query, name, "places", parameter)
-        finders = [f"places_at({path.arguments})" for path in paths]
-        return self._path(query, name, finders[0] if len(finders) == 1 else f"joined_results({', '.join(finders)})")
-
-    def _path(self, query: Query, name: str, finder: str) -> str:
-        key = query.text, "path"
-        if key not in self._known:
-            self._known[key] = self.new(name)
-            self.add("\n".join([*self.comment_about(query), f"local {self._known[key]} = {finder}"]))
-        return self._known[key]
+        return self._function(query, name, "places", parameter)
 
     def _function(self, query: Query, name: str, form: str, parameter: str) -> str:
         key = query.text, form

@@ -21,7 +21,7 @@ _COMPARISONS: Final = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _EXTREMES: Final = (ast.FunctionCall("max"), ast.FunctionCall("min"))
 _AMOUNTS: Final = ("requests", "limits")
 """The fields of an object where a null means 0."""
-_LEAST: Final = 3
+_LEAST: Final = 5
 """The constructs of a part that is worth a function of its own."""
 _SMALL: Final = (ast.Identity, ast.Literal, ast.Index, ast.Iterate, ast.Comma, ast.Variable, ast.Text)
 _KIND: Final = re.compile(r"[A-Z][a-z]\w+")

@@ -122,39 +122,6 @@ local function limited(found)
   return found
 end
 
--- The steps of a path such as ".spec.jobs[].name".
-local function steps_of(path)
-  local steps = {}
-  for part in string.gmatch(path, "[^.]+") do
-    local key = string.match(part, "^[^%[]*")
-    if key ~= "" then steps[#steps + 1] = key end
-    for step in string.gmatch(part, "%[%]") do steps[#steps + 1] = step end
-  end
-  return steps
-end
-
-local function collect_values(found, value, steps, first, default)
-  for i = first, #steps do
-    if steps[i] == "[]" then
-      for _, element in each(value) do collect_values(found, element, steps, i + 1, default) end
-      return
-    end
-    value = get(value, steps[i])
-  end
-  if default ~= nil then value = value or default end
-  append(found, value)
-end
-
--- A function that returns the values at a path; `default` replaces null and false.
-local function values_at(path, default)
-  local steps = steps_of(path)
-  return function(obj)
-    local found = {}
-    collect_values(found, obj, steps, 1, default)
-    return found
-  end
-end
-
 -- The value of an element: nil in the place of `null`.
 local function non_null(value)
   if value == null then return nil end

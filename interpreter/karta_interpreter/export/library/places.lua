@@ -124,44 +124,6 @@ local function numeral(origin)
   return is_place(origin) and changed(origin, {numeral = true}) or nil
 end
 
-local function collect_places(found, origins, value, steps, first, path, default)
-  for i = first, #steps do
-    if steps[i] == "[]" then
-      for key, element in each(value) do
-        collect_places(found, origins, element, steps, i + 1, joined(path, {key}), default)
-      end
-      return
-    end
-    value, path = get(value, steps[i]), joined(path, {steps[i]})
-  end
-  local origin = {path = path, factor = 1}
-  if default ~= nil then value, origin = either(value, origin, default) end
-  append_from(found, value, origins, origin)
-end
-
--- As values_at, with the origin of each value.
-local function places_at(path, default)
-  local steps = steps_of(path)
-  return function(obj)
-    local found, origins = {}, {}
-    collect_places(found, origins, obj, steps, 1, {}, default)
-    return found, {parts = origins}
-  end
-end
-
--- A function that returns the results of several functions.
-local function joined_results(...)
-  local finders = {...}
-  return function(obj)
-    local found, origins = {}, {}
-    for _, find in ipairs(finders) do
-      local values, places_of_values = find(obj)
-      for i, value in ipairs(values) do append_from(found, value, origins, places_of_values.parts[i]) end
-    end
-    return found, {parts = origins}
-  end
-end
-
 -- The value at a path of keys and indices from 1; nil where the path does not exist.
 local function value_at(obj, path, size)
   for i = 1, size or #path do
