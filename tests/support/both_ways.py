@@ -55,7 +55,7 @@ def _decoded(call: Call, read: Read) -> Call:
     """Return a call about what the decoder reads of its objects."""
     is_about_two = call.operation is Operation.RETAIN
     fields = {"object": call.object, "observed": call.observed} if is_about_two else {"object": call.object}
-    obj, *observed = read(orjson.dumps(fields))
+    (obj, *observed), _ = read(orjson.dumps(fields))
     return call._replace(object=obj, observed=observed[0] if is_about_two else None)
 
 
@@ -63,7 +63,7 @@ def read_template(read: Callable[[Object], T], template: Object, paths: tuple[st
     """Read a pod template; fail unless these paths of its spec are all that matters."""
     projection = Projection()
     projection.at("spec").take(*paths)
-    (part,) = reader({"template": projection})(orjson.dumps({"template": template}))
+    (part,), _ = reader({"template": projection})(orjson.dumps({"template": template}))
     assert isinstance(part, dict)
     assert _outcome(read, part) == _outcome(read, template), "the paths lack a field that is read"
     return read(template)

@@ -88,9 +88,10 @@ def _peer(field: Field) -> Iterator[Callable[[bytes, list[Query], float], dict[s
 def _read(read: Read, text: bytes) -> Any:
     """Read a part, and all where a part is too large for that, as the server does."""
     try:
-        return read(b'{"object":%b}' % text)
+        (value,), _ = read(b'{"object":%b}' % text)
     except UNREAD:
         return orjson.loads(text)
+    return value
 
 
 def _evaluate(queries: list[Query], value: Any) -> None:

@@ -14,7 +14,8 @@ from karta_interpreter.webhook.wire import Request
 
 MILL = GVK("mill.example.org", "v1", "GrainMill")
 CALL = Request("u", MILL, operation_name="InterpretHealth", call=Call(Operation.INTERPRET_HEALTH, {}))
-MANY = CALL._replace(call=Call(Operation.INTERPRET_HEALTH, {"status": {"flour": list(range(2000))}}))
+FEW, MANY = b'[{"status":{"flour":[1,2]}}]', b'[{"status":{"flour":[%b0]}}]' % (b"0," * 2000)
+LONG_TEXT = b'[{"status":{"flour":"%b"}}]' % (b"x" * 1000)
 WRONG = CALL._replace(call=None, problem=InterpretationError("request.object is missing"))
 PLAIN = Definition("mill", MILL, (Component("mill", "root", MILL),))
 BOUNDED = replace(PLAIN, uses_bounded=True)
@@ -28,9 +29,6 @@ SCRIPTS = Scripts([Script("InterpretHealth", "", "miller")])
     ("request_", "definition", "is_slow", "lane"),
     [
         pytest.param(CALL, PLAIN, False, Lane.INLINE, id="plain expressions take a time that the object bounds"),
-        pytest.param(CALL, DEAR, False, Lane.INLINE, id="dear expressions take no time where little is read"),
-        pytest.param(MANY, PLAIN, False, Lane.INLINE, id="cheap expressions take no time where much is read"),
-        pytest.param(MANY, DEAR, False, Lane.CHILD, id="dear expressions take long where much is read"),
         pytest.param(CALL, REFERRING, False, Lane.INLINE, id="looking up what is in memory takes no time"),
         pytest.param(CALL, None, False, Lane.INLINE, id="a kind without a definition is an error"),
         pytest.param(WRONG, BOUNDED, False, Lane.INLINE, id="a request that cannot be answered is an error"),
@@ -52,4 +50,17 @@ SCRIPTS = Scripts([Script("InterpretHealth", "", "miller")])
     ],
 )
 def test_lane(request_: Request | None, definition: Definition | None, is_slow: bool, lane: Lane) -> None:
-    assert lane_of(request_, definition, size=2**16, is_slow=is_slow) is lane
+    assert lane_of(request_, definition, FEW, is_slow=is_slow) is lane
+
+
+@pytest.mark.parametrize(
+    ("definition", "text", "lane"),
+    [
+        pytest.param(DEAR, FEW, Lane.INLINE, id="dear expressions take no time if little is read"),
+        pytest.param(DEAR, LONG_TEXT, Lane.INLINE, id="a long text is one value"),
+        pytest.param(PLAIN, MANY, Lane.INLINE, id="cheap expressions take no time if much is read"),
+        pytest.param(DEAR, MANY, Lane.CHILD, id="dear expressions take long if much is read"),
+    ],
+)
+def test_lane_depends_on_steps_and_values(definition: Definition, text: bytes, lane: Lane) -> None:
+    assert lane_of(CALL, definition, text, is_slow=False) is lane

@@ -16,8 +16,11 @@ from karta_interpreter.base.k8s.values import JSON
 MOST_VALUES: Final = 12_000
 """Keys and values that one call may have in the server's own process: a hostile call of as many takes some 30 ms."""
 
-Read: TypeAlias = Callable[[bytes], tuple[JSON, ...]]
-"""Decodes a text. Raises one of `UNREAD` for a text that has to be decoded as a whole, and is perhaps invalid."""
+Read: TypeAlias = Callable[[bytes], tuple[tuple[JSON, ...], bytes]]
+"""Decodes a text. Returns the values, and the text of what was decoded.
+
+Raises one of `UNREAD` for a text that has to be decoded as a whole, and is perhaps invalid.
+"""
 
 UNREAD: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, orjson.JSONEncodeError)
 
@@ -27,12 +30,6 @@ _MOST: Final = 2**16
 _SURELY_FEW: Final = 2**15
 """Parts of this size have few enough values, whatever they are."""
 
-_DISTRUST: Final = 15
-"""After a text with too large parts, this many texts of at least its length are refused without decoding.
-
-Decoding a hostile text of 1 MB takes 20 to 100 ms of the server's own process. Another process answers large calls.
-"""
-
 _MOST_PARTS: Final = 1500
 """The most parts of a projection: the decoder of as many takes 20 ms to make. The catalogue's largest has 1,100."""
 
@@ -40,8 +37,6 @@ _MOST_NESTED: Final = 3
 """The most directly nested lists or maps with elements that are read in part. Types double with each level."""
 
 _SCALARS: Final = (int, float, str, bool, None)
-
-_TOO_MUCH: Final = "the parts that are read are too large"
 
 _Key: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
 """A patch cannot name a place below an empty key and replaces the whole object, so the object has to be read whole."""
@@ -133,27 +128,20 @@ def reader(projections: Mapping[str, Projection | None]) -> Read:
     >>> projection.take("spec.replicas")
     >>> read = reader({"object": projection, "replicas": None})
     >>> read(b'{"object": {"kind": "Job", "spec": {"replicas": 1, "template": {}}}}')
-    ({'spec': {'replicas': 1}}, None)
+    (({'spec': {'replicas': 1}}, None), b'[{"spec":{"replicas":1}},null]')
     """
     fields = [(name, _object_type(part, Any)) if part else (name, Any, None) for name, part in projections.items()]
     decoder = msgspec.json.Decoder(msgspec.defstruct("_Fields", fields, forbid_unknown_fields=True))
-    too_long = distrust = 0
 
-    def read(text: bytes) -> tuple[JSON, ...]:
-        nonlocal too_long, distrust
-        # A third of a millisecond instead of a decoding that would fail again.
-        if distrust and len(text) >= too_long:
-            distrust -= 1
-            raise msgspec.ValidationError(_TOO_MUCH)
+    def read(text: bytes) -> tuple[tuple[JSON, ...], bytes]:
         if not text.isascii():
             text.decode()  # msgspec does not check that skipped text is UTF-8
         values = astuple(decoder.decode(text))
         # This fails on integers that orjson would have read as doubles: it has no larger ones.
         written = orjson.dumps(values)
         if len(written) > _MOST or (len(written) > _SURELY_FEW and values_in(written) > MOST_VALUES):
-            too_long, distrust = len(text), _DISTRUST
-            raise msgspec.ValidationError(_TOO_MUCH)
-        return values
+            raise msgspec.ValidationError("the parts that are read are too large")
+        return values, written
 
     return read
 

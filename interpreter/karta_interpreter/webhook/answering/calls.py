@@ -120,17 +120,16 @@ class Calls:
         definition: Definition | None
         decoded = self._decoder.read(body)
         if decoded is not None:
-            request, definition, by_script = decoded
+            request, definition, text, by_script = decoded
             is_projected = not by_script
         # Only now: the fast decoder skips the parts that it does not need, so most large bodies are cheap for it.
         elif is_large_body(body):
-            return None, lane_of(None, None, len(body), is_slow=False)
+            return None, lane_of(None, None, b"", is_slow=False)
         else:
-            request, is_projected = decode(body), False
+            request, text, is_projected = decode(body), body, False
             definition = definition_of(request, snapshot)
         call = PendingCall(started, body, request, snapshot, definition, is_projected)
-        size = len(body)
-        return call, lane_of(request, definition, size, is_slow=self._slow_calls.matches(call.key, size))
+        return call, lane_of(request, definition, text, is_slow=self._slow_calls.matches(call.key, len(body)))
 
     def _inline(self, call: PendingCall) -> bytes | None:
         """Return the answer, or None if the work is interrupted and a child process has to give the answer."""

@@ -3,8 +3,6 @@
 from enum import Enum, auto
 from typing import Final
 
-import orjson
-
 from karta_interpreter.base.k8s.projection import MOST_VALUES, values_in
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.webhook.wire import Request
@@ -32,8 +30,8 @@ class Lane(Enum):
     """A process that runs scripts. The event loop encodes the result of the script."""
 
 
-def lane_of(request: Request | None, definition: Definition | None, size: int, *, is_slow: bool) -> Lane:
-    """Return the lane of a call with a body of ``size`` bytes. Without a ``request`` it is too large to decode.
+def lane_of(request: Request | None, definition: Definition | None, text: bytes, *, is_slow: bool) -> Lane:
+    """Return the lane of a call. Without a ``request`` it is too large to decode. ``text`` is the decoded JSON.
 
     ``is_slow``: calls like it have taken long in this process (`SlowCalls`).
     """
@@ -52,13 +50,10 @@ def lane_of(request: Request | None, definition: Definition | None, size: int, *
         # A script could run without end, but its process can be stopped. Its questions to the Karta are plain. If the
         # answers read references, the references have to be looked up first.
         return Lane.CHILD if definition.references else Lane.SCRIPT
-    # Mostly this comparison is enough: an element takes at least two bytes.
-    if definition.steps * size // 2 > _MOST_STEPS:
-        # The work of plain expressions is bounded by the decoded data: perhaps only parts of the body.
-        decoded = orjson.dumps([*(request.call or ())])
-        if definition.most_steps(decoded) > _MOST_STEPS:
-            return Lane.CHILD
-    return Lane.INLINE
+    # The decoded data bounds the work of plain expressions. Mostly the first comparison is enough: an element takes at
+    # least two bytes.
+    is_dear = definition.steps * len(text) // 2 > _MOST_STEPS and definition.most_steps(text) > _MOST_STEPS
+    return Lane.CHILD if is_dear else Lane.INLINE
 
 
 def is_large_body(body: bytes) -> bool:

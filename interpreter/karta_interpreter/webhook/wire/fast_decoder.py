@@ -49,11 +49,12 @@ class FastDecoded(NamedTuple):
     """A request, and the definition that answers it.
 
     It answers with its own expressions, all of which run in this process, or ``by_script``. Then the object of the call
-    is its text, as a fragment.
+    is its text, as a fragment. ``text`` is the JSON of all that was decoded.
     """
 
     request: Request
     definition: Definition
+    text: bytes
     by_script: bool = False
 
 
@@ -101,7 +102,7 @@ _TEXT: Final = msgspec.json.Decoder(_Text)
 _IDENTITY: Final = msgspec.json.Decoder(_Identity)
 
 
-def _text_reader(text: bytes) -> tuple[JSON, ...]:
+def _text_reader(text: bytes) -> tuple[tuple[JSON, ...], bytes]:
     """Return the identity of an object and its text. Raises one of `UNREAD`."""
     if len(text) > _LONGEST_FOR_SCRIPT:
         raise msgspec.ValidationError("the object is too large")
@@ -109,7 +110,7 @@ def _text_reader(text: bytes) -> tuple[JSON, ...]:
         text.decode()  # msgspec does not check that skipped text is UTF-8
     raw = bytes(_TEXT.decode(text).object)
     identity = _IDENTITY.decode(raw)
-    return {"kind": identity.kind, "apiVersion": identity.api_version}, orjson.Fragment(raw)
+    return ({"kind": identity.kind, "apiVersion": identity.api_version}, orjson.Fragment(raw)), raw
 
 
 class FastDecoder:
@@ -131,7 +132,7 @@ class FastDecoder:
             return None
         definition = question.definition
         try:
-            values = question.read(b"{" + body[head.end() - _BEFORE : -_AFTER])
+            values, text = question.read(b"{" + body[head.end() - _BEFORE : -_AFTER])
             obj = values[0]
             if obj.get("kind") != question.kind or obj.get("apiVersion") != question.api_version:
                 return None
@@ -146,7 +147,7 @@ class FastDecoder:
             question.operation_name,
             call,
         )
-        return FastDecoded(request, definition, question.by_script)
+        return FastDecoded(request, definition, text, question.by_script)
 
     def _learn(self, head: re.Match[bytes]) -> _Question | None:
         """Find out the question of a head, once. Return None if its request cannot be read in parts."""
