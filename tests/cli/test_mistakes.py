@@ -37,6 +37,9 @@ _MISTAKEN_FILES = {
 }
 """Commands that are given another file than the one that they need."""
 
+_PLAIN_COMMANDS = {"validate alone": ("validate", "kind/karta.yaml")}
+"""Commands without the file that would show the mistake at once."""
+
 _MISTAKES = yaml.safe_load((_HERE / "mistakes.yaml").read_text())
 
 
@@ -58,13 +61,13 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
 
 
 def _ask(run: Run, command: str) -> Result:
-    return run(*(_COMMANDS | _MISTAKEN_FILES)[command], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    return run(*(_COMMANDS | _MISTAKEN_FILES | _PLAIN_COMMANDS)[command], env={"COLUMNS": "200", "NO_COLOR": "1"})
 
 
 def test_there_are_some_for_every_command_and_each_has_a_reason() -> None:
     assert len({mistake["reason"] for mistake in _MISTAKES}) == len(_MISTAKES)
     commands = {mistake[kind] for mistake in _MISTAKES for kind in _FILES if kind in mistake}
-    assert commands == {*_COMMANDS, *_MISTAKEN_FILES}
+    assert commands == {*_COMMANDS, *_MISTAKEN_FILES, *_PLAIN_COMMANDS}
 
 
 @pytest.mark.parametrize("kind", [*_FILES])

@@ -47,6 +47,23 @@ def test_a_command_that_does_not_exist(run: Run, name: str, hint: str) -> None:
     assert result.stderr.endswith(f"Error: No such command '{name}'; {hint}\n")
 
 
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        pytest.param("serve --tls-cert c.pem", "Did you mean '--certificate-file'?", id="of kube-apiserver"),
+        pytest.param("serve --health-probe-bind-address :8081", "Did you mean '--health-port'?", id="of controllers"),
+        pytest.param("interpret --file karta.yaml", "Did you mean '--filename'?", id="of other tools"),
+        pytest.param("validate --schema crd.yaml", "Did you mean '--crd'?", id="of kubeconform"),
+        pytest.param("serve --prot 1", "Did you mean '--port'?", id="a typo"),
+        pytest.param("interpret --tls-cert c.pem", "No such option '--tls-cert'.\n", id="of another command"),
+    ],
+)
+def test_unknown_option_names_the_meant_one(run: Run, line: str, hint: str) -> None:
+    result = run(*line.split())
+    assert result.exit_code == 2
+    assert hint in result.output
+
+
 def test_catalog_is_alias_of_catalogue(run: Run) -> None:
     assert run("catalog", "list").stdout == run("catalogue", "list").stdout != ""
 

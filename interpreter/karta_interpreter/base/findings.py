@@ -1,5 +1,6 @@
 """What is wrong, or looks wrong, in a definition, and hints for a name that does not exist."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -124,6 +125,9 @@ def count(number: int, noun: str) -> str:
 
 
 _ALIKE = 0.7
+_ALIKE_WORDS = 0.6  # of three letters, two may have changed places
+_ALMOST_EQUAL = 0.9
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _COMPARED = 20
 _MOST_KNOWN = 500
 _LONGEST_LIST = 500
@@ -134,13 +138,22 @@ def closest(name: str, known: Iterable[str]) -> str:
 
     >>> closest("replicaPath", ["replicasPath", "minReplicasPath"])
     'replicasPath'
-    >>> closest("colour", ["name", "kind"])
-    ''
+    >>> closest("colour", ["name", "kind"]), closest("podAffinity", ["nodeAffinity"])
+    ('', '')
     """
     # To difflib `kind` and `Kind` differ in a letter, as two words do. To a person they do not.
     by_lower = {other.lower(): other for other in known}
-    matches = get_close_matches(name.lower(), by_lower, n=1, cutoff=_ALIKE)
-    return by_lower[matches[0]] if matches else ""
+    matches = get_close_matches(name.lower(), by_lower, cutoff=_ALIKE)
+    return next((by_lower[match] for match in matches if is_typo(name, by_lower[match])), "")
+
+
+def is_typo(name: str, other: str) -> bool:
+    """Return whether similar names differ by typos within words. `podAffinity` is not a typo of `nodeAffinity`."""
+    words, others = _WORD.findall(name), _WORD.findall(other)
+    if len(words) != len(others) or get_close_matches(name, (other,), cutoff=_ALMOST_EQUAL):
+        return True
+    pairs = zip(words, others, strict=True)
+    return all(get_close_matches(word.lower(), (own.lower(),), cutoff=_ALIKE_WORDS) for word, own in pairs)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -24,8 +24,8 @@ _files = inputs("-f", "--filename", "paths", text="Definitions")
 @click.command("override-policy")
 @click.argument("kind", required=False, shell_complete=complete_kinds)
 @_files
-@click.option("--suspend", "direction", flag_value="suspend", required=True, help="Suspend the workloads.")
-@click.option("--resume", "direction", flag_value="resume", help="Resume the workloads.")
+@click.option("--suspend", is_flag=True, help="Suspend the workloads.")
+@click.option("--resume", is_flag=True, help="Resume the workloads.")
 @file_option("--object", "path", help='Only this workload, with the patches that it needs: file or "-".')
 @click.option("--cluster", "clusters", metavar="NAME", multiple=True, help="A cluster to suspend in; may be repeated.")
 @output("yaml", "json")
@@ -33,7 +33,8 @@ def override_policy_command(
     *,
     kind: str | None,
     paths: tuple[str, ...],
-    direction: Direction,
+    suspend: bool,
+    resume: bool,
     path: str | None,
     clusters: tuple[str, ...],
     output: str,
@@ -45,6 +46,9 @@ def override_policy_command(
     """
     if (kind is None) == (path is None):
         raise UsageProblem("error: give either KIND or --object")
+    if suspend == resume:
+        raise UsageProblem("error: give either --suspend or --resume")
+    direction: Direction = "suspend" if suspend else "resume"
     try:
         policy = (
             _of_object(direction, path, paths, clusters)

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.findings import did_you_mean, escaped
+from karta_interpreter.base.findings import closest, did_you_mean, escaped
 
 NAME = "karta-interpreter"
 PLUGIN = "kubectl karta"
@@ -48,6 +48,32 @@ EXTRAS = {
     "console": ("aiohttp",),
 }
 """The libraries that each extra of the package installs."""
+
+
+_SYNONYMS = {
+    "--certificate-file": "tls-cert tls-cert-file cert cert-file cert-dir certificate tls-crt",
+    "--key-file": "tls-key tls-key-file tls-private-key-file key private-key",
+    "--ca-file": "ca ca-cert ca-bundle cacert certificate-authority",
+    "--host": "address bind bind-address listen listen-address",
+    "--port": "secure-port https-port webhook-port metrics-bind-address metrics-port",
+    "--health-port": "health-probe-bind-address health-addr probe-port",
+    "--kartas": "definitions folder directory dir config karta filename",
+    "--overrides": "override customizations customization scripts lua",
+    "--kinds": "kind include only",
+    "--without": "exclude skip ignore",
+    "--log-level": "v verbose verbosity debug zap-log-level",
+    "--multiple-pod-templates-scheduling": "feature-gates multiple-pod-templates",
+    "--call-limit": "timeout request-timeout",
+    "--context": "kube-context karmada-context cluster-context kubecontext",
+    "--kubeconfig": "karmada-config config",
+    "--filename": "file karta definition definitions manifest",
+    "--object": "workload resource input desired",
+    "--operation": "op operations",
+    "--desired-replica": "replicas replica input-replicas",
+    "--crd": "schema schemas crds openapi",
+    "--output": "format out",
+}
+"""The names of other tools for an option, without dashes. The first option of a command with such a name is meant."""
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -131,6 +157,9 @@ class Commands(click.Group):
         """
         try:
             return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            meant = _meant(error.option_name, error.ctx) if error.ctx else ""
+            raise click.NoSuchOption(error.option_name, f"{error.message}{meant}", ctx=error.ctx) from error
         except ModuleNotFoundError as error:
             if problem := missing_extra(ctx.invoked_subcommand or "", error):
                 raise problem from error
@@ -141,6 +170,14 @@ class Commands(click.Group):
             if error.errno not in _FULL:
                 raise
             raise Problem(f"error: the output cannot be written: {error.strerror}") from error
+
+
+def _meant(option: str, ctx: click.Context) -> str:
+    """Return a hint about an unknown option: the command's option that it stands for, by other tools or by letters."""
+    options = [name for each in ctx.command.params for name in (*each.opts, *each.secondary_opts)]
+    synonyms = (own for own, names in _SYNONYMS.items() if own in options and option.lstrip("-") in names.split())
+    meant = next(synonyms, closest(option, options))
+    return f" Did you mean '{meant}'?" if meant else ""
 
 
 class PluginHelp(click.HelpFormatter):
@@ -157,7 +194,7 @@ Exit codes:
   1  A finding, a failed case, a difference or a problem; or the content of a file, a server or a
      definition cannot be used.
   2  Wrong usage: an option, an argument, a file that does not exist or cannot be opened, a missing extra.
-  3  interpret and explain: answered, with a warning about a path that finds nothing.
+  3  interpret and explain with --strict: answered, with a warning about a path that finds nothing.
 """
 
 

@@ -30,7 +30,8 @@ def test_override_policy_of_object_has_the_patches_that_it_needs(run: Run, tmp_p
     ("arguments", "code", "message"),
     [
         pytest.param(["--suspend"], 2, "give either KIND or --object", id="nothing"),
-        pytest.param(["JobSet"], 2, "Missing option", id="no direction"),
+        pytest.param(["JobSet"], 2, "give either --suspend or --resume", id="no direction"),
+        pytest.param(["JobSet", "--suspend", "--resume"], 2, "give either --suspend or --resume", id="both directions"),
         pytest.param(["--suspend", "MPIJob"], 2, "write one of kubeflow.org/v1/MPIJob, kubeflow", id="two versions"),
         pytest.param(["--suspend", "Deployment"], 1, "has no suspendDefinition", id="no switch"),
     ],

@@ -65,13 +65,12 @@ def test_retain_has_both_objects() -> None:
     assert (case.call.object, case.call.observed) == ({"kind": "D"}, {"kind": "O"})
 
 
-def test_replicas_default_to_zero_as_in_go() -> None:
-    assert _only(f"{{name: a, operation: ReviseReplica, desiredObj: {_JOB}}}").call.replicas == 0
+def test_replicas_are_those_of_the_case() -> None:
     assert _only(f"{{name: a, operation: ReviseReplica, desiredObj: {_JOB}, inputReplicas: 4}}").call.replicas == 4
 
 
 def test_null_is_no_value() -> None:
-    case = _only(f"{{name: a, description: , operation: ReviseReplica, desiredObj: {_JOB}, inputReplicas: null}}")
+    case = _only(f"{{name: a, description: , operation: ReviseReplica, desiredObj: {_JOB}, inputReplicas: 0}}")
     assert (case.description, case.call.replicas) == ("", 0)
 
 
@@ -130,6 +129,10 @@ def test_a_case_that_must_fail() -> None:
                      id="which of the two would be asked about?"),
         pytest.param("{name: a, operation: InterpretHealth, desiredObj: text}", "desiredObj must be an object",
                      id="text for an object"),
+        pytest.param("{name: a, operation: ReviseReplica, desiredObj: {}}",
+                     "ReviseReplica needs inputReplicas", id="no number, which Karmada's harness takes for 0"),
+        pytest.param("{name: a, operation: ReviseReplica, desiredObj: {}, inputReplicas: null}",
+                     "ReviseReplica needs inputReplicas", id="null for a number"),
         pytest.param("{name: a, operation: ReviseReplica, desiredObj: {}, inputReplicas: two}",
                      "inputReplicas must be an integer, but is a string", id="text for a number"),
         pytest.param("{name: a, operation: ReviseReplica, desiredObj: {}, inputReplicas: true}",

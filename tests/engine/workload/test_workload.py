@@ -127,3 +127,11 @@ def test_references_are_looked_up_among_the_given_objects(tuned: Karta, make: An
         _ = workload.component("conductor").scales
     with pytest.raises(WorkloadError, match="apiVersion"):
         workload.with_references([{}])
+
+
+def test_missing_name_is_a_key_error_that_lists_the_names(workload: Workload) -> None:
+    with pytest.raises(KeyError, match='there is no "x"; there are: '):
+        workload.components["x"]
+    with pytest.raises(KeyError, match='there is no "x"; there are: ""'):
+        workload.root.instances["x"]
+    assert workload.components.get("x") is None

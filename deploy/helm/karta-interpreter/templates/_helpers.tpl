@@ -153,12 +153,29 @@ labels:
 {{- if or .Values.karmada.cluster .Values.registration.enabled -}}yes{{- end -}}
 {{- end -}}
 
+{{/* A quantity as a number */}}
+{{- define "karta-interpreter.amount" -}}
+{{- $unit := regexFind "[A-Za-z]*$" (toString .) -}}
+{{- $units := dict "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 -}}
+{{- mulf (trimSuffix $unit (toString .) | float64) (get $units $unit | default 1.0) -}}
+{{- end -}}
+
 {{/* The CPU request in thousandths, 0 where there is none; a container with a limit alone requests that much. */}}
 {{- define "karta-interpreter.requestedCpu" -}}
 {{- $resources := .Values.resources | default dict -}}
 {{- $limit := get ($resources.limits | default dict) "cpu" -}}
-{{- $cpu := get ($resources.requests | default dict) "cpu" | default $limit | toString -}}
-{{- if hasSuffix "m" $cpu -}}{{- trimSuffix "m" $cpu -}}{{- else -}}{{- mulf 1000 (float64 $cpu) -}}{{- end -}}
+{{- include "karta-interpreter.amount" (get ($resources.requests | default dict) "cpu" | default $limit | default 0) | float64 | mulf 1000 -}}
+{{- end -}}
+
+{{/* Nothing, or why the API server would refuse the pods */}}
+{{- define "karta-interpreter.checkResources" -}}
+{{- $resources := .Values.resources | default dict -}}
+{{- range $name, $limit := $resources.limits | default dict -}}
+{{- $request := get ($resources.requests | default dict) $name | default 0 -}}
+{{- if and $limit (lt (include "karta-interpreter.amount" $limit | float64) (include "karta-interpreter.amount" $request | float64)) -}}
+{{- fail (printf "resources.limits.%s is less than resources.requests.%s: no pod would start" $name $name) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Nothing, or why the autoscaler could never do what it is for */}}

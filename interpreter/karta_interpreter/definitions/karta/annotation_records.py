@@ -32,6 +32,7 @@ from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.languages.jq import parse, queries_in
 from karta_interpreter.languages.jq.analysis import most_outputs
 from karta_interpreter.languages.jq.syntax import Identity, Index, Iterate, Literal
+from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import owner_of
 from karta_interpreter.languages.lua.reading import read_scripts
 from karta_interpreter.languages.lua.script import Scripts
@@ -269,10 +270,25 @@ def _named(annotation: AnnotationText, index: int, field: str, text: str) -> Ann
     gives = {"pods": dict, "omit": object}.get(field, str)
     reads = _OF_PODS if field == "pods" else ()
     before, query = len(annotation.findings), annotation.query(text, index, field, gives=gives, reads=reads)
+    if field == "pods":
+        _check_templates(annotation, index, query)
     if query is None and _PLAIN_NAME.fullmatch(text):  # one finding, not one for each part of the name
         message, hint = f"{field} is jq, in which {text} is not a text", f"""write {field}: '"{text}"'"""
         annotation.findings[before:] = [replace(annotation.findings[before], message=message, hint=hint, span=None)]
     return query
+
+
+def _check_templates(annotation: AnnotationText, index: int, query: AnnotationQuery | None) -> None:
+    """Report an expression for pod templates that gives plain values, and warn of one that gives a spec."""
+    match query.node if query else None:
+        case Literal(value) if value is not None:
+            message = f"entry {index}: pods is jq that gives pod templates, not {type_name(value)}"
+            annotation.error(message, "write a path, such as .spec.template", (index, "pods"))
+        case Index(target, Literal("spec")) as path:
+            around = render(target)
+            message = f"entry {index}: pods takes pod templates, and `{render(path)}` is what a template has in spec"
+            hint = "name the field that has the template" if around == "." else f"write {around}"
+            annotation.warn(message, f"{hint}, or {{spec: …}} around a pod spec", at=(index, "pods"))
 
 
 def _dependency_problems(entry: Object) -> Iterator[Problem]:

@@ -269,7 +269,10 @@ def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parse
         message = "the expression may give several results, but the component has no instanceIdPath to name them"
         hint = "add instanceIdPath, or pick one result with `first(...)`"
         yield _warning("several-without-ids", expression, message, hint)
-    if ids is not None and selections(expression.node) != selections(ids.node):
+    if ids is not None and several(ids.node) and not several(expression.node):
+        message = f"the expression gives one result, and instanceIdPath `{ids.text}` may give several ids"
+        yield _warning("one-for-instances", expression, message, "give one result for each id, in the same order")
+    elif ids is not None and selections(expression.node) != selections(ids.node):
         message = f"its `select` is not that of instanceIdPath `{ids.text}`: results and ids are paired by position"
         yield _warning("select-differs", expression, message, "leave the same instances out of both, or none")
 

@@ -43,6 +43,13 @@ _GHOSTS = {
     "referencedComponents": "it appears in older documentation only and never had an effect; remove it",
 }
 """Fields that are documented, but not in any released schema."""
+_OTHER_PIECES = frozenset(
+    (
+        *("affinity", "podAntiAffinity", "tolerations", "nodeSelector", "nodeName", "topologySpreadConstraints"),
+        *("initContainers", "volumes", "serviceAccountName", "imagePullSecrets", "runtimeClassName", "hostNetwork"),
+    )
+)
+"""Fields of a pod spec that Karta's fragments do not have."""
 
 _EXPECTED = {
     "string_type": "a string",
@@ -247,6 +254,9 @@ def _wrong_type(path: Path, expected: str, found: JSON) -> Finding:
 def _unknown(field: str, path: Path, known: tuple[str, ...]) -> Finding:
     """Return the finding for an unknown field: an error if it hides an intended value, else it is only ignored."""
     message = f"there is no field {field}"
+    if "fragmentedPodSpecDefinition" in path and (piece := field.removesuffix("Path")) in _OTHER_PIECES:
+        hint = f"make the pod spec: podSpecPath: '{{containers: …, {piece}: .spec.{piece}}}'"
+        return error("unknown-field", path, f"{message}: fragments cannot have {piece}", hint)
     if field in _GHOSTS:
         severity = warning if field == "referencedComponents" else error
         return severity("unknown-field", path, message, _GHOSTS[field])

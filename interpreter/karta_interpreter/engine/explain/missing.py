@@ -59,6 +59,7 @@ _CONDITIONS: Final = "statusDefinition.conditionsDefinition.path"
 _MOST: Final = 4
 """The most components that one warning names."""
 _BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …} around the spec of a pod"
+_TEMPLATE: Final = frozenset({"spec", "metadata"})
 _LONGEST: Final = 60
 _COUNT: Final = re.compile(
     r"(?!min|max).*(replicas?|count|instances|size|nodes|workers|members|parallelism)", re.IGNORECASE
@@ -256,8 +257,8 @@ def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
                 hints = ((path, misspelt(path, obj)) for path in paths_read(query, obj))
                 notes = [f"{kind}: no name at {field_path(path)}; {hint}" for path, hint in hints if hint]
             case ExtraPodTemplates(query):
-                bare = (reading.value for reading in readings(query, obj) if isinstance(reading.value, dict))
-                notes = [_BARE_SPEC for template in bare if "containers" in template and "spec" not in template][:1]
+                templates_read = (reading.value for reading in readings(query, obj))
+                notes = [_BARE_SPEC for value in templates_read if value and _TEMPLATE.isdisjoint(value)][:1]
             case _:
                 continue
         for note in notes:

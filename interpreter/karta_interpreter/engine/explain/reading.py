@@ -11,6 +11,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from karta_interpreter.base.errors import QueryError
+from karta_interpreter.base.findings import is_typo
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, Path, field_path, json_pointer, parts_of
@@ -170,10 +171,10 @@ def almost(name: str, known: Iterable[str]) -> str:
     }
     letters = sorted(own)
     # difflib overrates the difference of swapped letters: the similarity of `stauts` and `status` is below `_SLIP`.
-    similar = get_close_matches(own, by_own, n=1, cutoff=_SLIP) or [
+    similar = get_close_matches(own, by_own, cutoff=_SLIP) or [
         candidate for candidate in by_own if sorted(candidate) == letters
     ]
-    return by_own[similar[0]] if similar else ""
+    return next((by_own[candidate] for candidate in similar if is_typo(name, by_own[candidate])), "")
 
 
 _STRUCTURE = "spec.structureDefinition"

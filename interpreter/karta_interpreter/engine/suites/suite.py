@@ -195,8 +195,9 @@ def _call(fields: Object, operation: Operation) -> Call:
 def _replicas(fields: Object, operation: Operation) -> int | None:
     if operation is not Operation.REVISE_REPLICA:
         return None
-    # Go's zero value: without a number in the case, Karmada's harness asks for 0 replicas.
-    replicas = 0 if fields.get("inputReplicas") is None else fields["inputReplicas"]
+    replicas = fields.get("inputReplicas")
+    if replicas is None:  # Karmada's harness takes Go's zero value and asks for 0 replicas
+        raise InterpretationError("ReviseReplica needs inputReplicas, the number of replicas after it")
     if isinstance(replicas, bool) or not isinstance(replicas, int):
         raise InterpretationError(f"inputReplicas must be an integer, but is {type_name(replicas)}")
     return replicas

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
-from karta_interpreter.base.findings import DefinitionError, Finding, did_you_mean
+from karta_interpreter.base.findings import DefinitionError, Finding, closest, did_you_mean
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.base.karmada import SLOTS, Operation
 from karta_interpreter.definitions.karta.definition import Definition
@@ -68,7 +68,11 @@ class Karta:
         with reading():
             gvk = GVK.of(obj)
         if gvk not in _CATALOGUE:
-            hint = did_you_mean(str(gvk), map(str, _CATALOGUE))
+            # By kind: in whole names, the API version of another kind counts as likeness.
+            kinds = {other.kind for other in _CATALOGUE}
+            kind = gvk.kind if gvk.kind in kinds else closest(gvk.kind, sorted(kinds))
+            meant = " or ".join(str(other) for other in _CATALOGUE if other.kind == kind)
+            hint = f"did you mean {meant}?" if meant else "`Karta.catalogue()` has its kinds"
             raise WorkloadError(f"the catalogue has no Karta for {gvk}; {hint}")
         return _CATALOGUE[gvk]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
@@ -28,6 +28,16 @@ from karta_interpreter.engine.workload.updates import PodChanges, update_pods
 from karta_interpreter.engine.workload.writing import apply_actions, scale_to
 
 Value = TypeVar("Value")
+
+
+class _Named(dict[str, Value]):
+    """Values by name. The error of a name that does not exist has a hint."""
+
+    def __missing__(self, name: str) -> NoReturn:
+        names = ", ".join(f'"{known}"' for known in self)
+        raise KeyError(
+            f'there is no "{name}"; there are: {names}' if names else f'there is no "{name}"; there are none'
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +89,7 @@ class Component:
     def instances(self) -> Mapping[str, Instance]:
         """All fields of each instance by id. If one expression fails, the whole property fails."""
         with reading():
-            return extraction.extract_instances(self.definition, self.workload.object)
+            return _Named(extraction.extract_instances(self.definition, self.workload.object))
 
     @property
     def scales(self) -> Mapping[str, Scale]:
@@ -142,11 +152,11 @@ class Component:
         is_known = field in self.definition.pod_queries
         return self._by_id(partial(extraction.extract_pods, field)) if is_known else {}
 
-    def _by_id(self, extract: Callable[[ComponentDefinition, Object, Ids], list[Value]]) -> dict[str, Value]:
+    def _by_id(self, extract: Callable[[ComponentDefinition, Object, Ids], list[Value]]) -> _Named[Value]:
         with reading():
             ids = instance_ids(self.definition, self.workload.object)
             values = extract(self.definition, self.workload.object, ids)
-        return dict(zip(ids, values, strict=True)) if values else {}
+        return _Named(zip(ids, values, strict=True) if values else ())
 
     def _updated(
         self, update: Callable[[ComponentDefinition, Object, Mapping[str, Value]], Object], by_id: Mapping[str, Value]
@@ -194,7 +204,8 @@ class Workload:
     @property
     def components(self) -> Mapping[str, Component]:
         """Every component by name, the root first and the others in the order of the definition."""
-        return {definition.name: Component(self, definition) for definition in self.karta.definition.components}
+        components = self.karta.definition.components
+        return _Named((definition.name, Component(self, definition)) for definition in components)
 
     @property
     def root(self) -> Component:

@@ -27,7 +27,7 @@ from karta_interpreter.languages.jq.syntax import Binary, FunctionCall, Identity
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import variables_in
 
-_LONGEST_QUOTE: Final = 200
+_LONGEST_QUOTE: Final = 80
 
 
 class ExpressionProgram:
@@ -259,5 +259,6 @@ def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
 
 
 def quoted(text: str) -> str:
-    """Return the text of an expression for messages, cut off if it is long."""
+    """Return the text of an expression for messages, in one line, cut off if it is long."""
+    text = " ".join(text.split())
     return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."
