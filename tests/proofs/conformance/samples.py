@@ -31,7 +31,10 @@ from tests.proofs.conformance.crds import sources
 _FOLDERS: Final = frozenset({"config", "doc", "docs", "example", "examples", "manifests", "sample", "samples"})
 _OPERATIONS: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_DEPENDENCY)
 _OF_CLAIMS: Final = frozenset(
-    {"pvcTemplate", "volumeClaim", "volumeClaimTemplate", "volumeClaimTemplates", "volumeClaimPolicies"}
+    {
+        *("dataVolumeTemplates", "pvcTemplate", "volumeClaim", "volumeClaimTemplate"),
+        *("volumeClaimTemplates", "volumeClaimPolicies"),
+    }
 )
 """Fields below which resources are those of a claim."""
 _END: Final = re.compile(r"^---", re.MULTILINE)

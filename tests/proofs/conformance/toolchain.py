@@ -78,15 +78,21 @@ def build_crds() -> Path:
     return _build(_CRDS, "crds")
 
 
+def cache_folder() -> Path:
+    """Return the folder for what is built or made once, which exists."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(home) / "karta-interpreter" / "conformance"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def _source(program: Path, module: str) -> tuple[str, Path]:
     found: dict[str, str] = json.loads(_go(program, "mod", "download", "-json", module))
     return found["Version"], Path(found["Dir"])
 
 
 def _build(source: Path, name: str, *command: str, package: str = ".") -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    program = Path(home) / "karta-interpreter" / "conformance" / name
-    program.parent.mkdir(parents=True, exist_ok=True)
+    program = cache_folder() / name
     _go(source, *(command or ("build",)), "-ldflags", "-s -w", "-o", str(program), package)
     return program
 

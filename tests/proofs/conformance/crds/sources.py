@@ -4,6 +4,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import yaml
+
+from tests.proofs.conformance.toolchain import cache_folder
 from tests.proofs.reality import programs
 from tests.proofs.reality.programs import Program
 from tests.proofs.rig.toolchain import module_folder
@@ -27,6 +30,7 @@ _MODULES: Final[Mapping[str, Program | _Module]] = {
     "k8s/crds/agents.*.yaml": programs.AGENT_SANDBOX,
     "config/crd/bases/workload.*.yaml": programs.APPWRAPPER,
     "manifests/crds/rollout-crd.yaml": programs.ARGO_ROLLOUTS,
+    "manifests/base/crds/full/argoproj.io_workflows.yaml": programs.ARGO_WORKFLOWS,
     "config/components/crd/bases/*.yaml": programs.JOBSET,
     "config/core/300-resources/service.yaml": _Module("knative.dev/serving", "v0.51.0"),
     "config/crd/full/**/serving.kserve.io_*inferenceservices.yaml": programs.KSERVE,
@@ -66,7 +70,6 @@ WITHOUT: Final[Mapping[str, str]] = {
     "grove.io/v1alpha1 PodCliqueSet": _NO_MODULE,
     "kafka.strimzi.io/v1 KafkaNodePool": "the operator is not written in Go",
     "kubeflow.org/v1 Notebook": _NO_MODULE,
-    "kubevirt.io/v1 VirtualMachine": "the operator makes the CRD; no file of its module has it",
     "machinelearning.seldon.io/v1 SeldonDeployment": _NO_MODULE,
     "milvus.io/v1beta1 Milvus": _NO_MODULE,
     "nvidia.com/v1alpha1 DynamoGraphDeployment": _NO_MODULE,
@@ -81,13 +84,14 @@ BUILT_IN: Final = ("apps/", "batch/v1 ", "v1 ")
 """How the names of the kinds begin that have no CRD."""
 
 
-_WITHOUT_FILES: Final = (programs.ARGO_WORKFLOWS, _Module("kubevirt.io/kubevirt", "v1.9.0"))
-"""Modules of controllers without a file of their CRDs."""
+_KUBEVIRT: Final = _Module("kubevirt.io/kubevirt", "v1.9.0")
+_KUBEVIRT_SCHEMAS: Final = "pkg/virt-operator/resource/generate/components/validations_generated.go"
+"""A file with the schema of each of its CRDs as a text of Go."""
 
 
 def folders() -> list[Path]:
     """Return the sources of all modules; raises BuildError when one cannot be had."""
-    return [module.source() for module in dict.fromkeys((*_MODULES.values(), *_WITHOUT_FILES))]
+    return [module.source() for module in dict.fromkeys((*_MODULES.values(), _KUBEVIRT))]
 
 
 def files() -> Iterator[Path]:
@@ -96,3 +100,19 @@ def files() -> Iterator[Path]:
         found = sorted(module.source().glob(pattern))
         assert found, f"{module} has no {pattern}"
         yield from found
+    for kind in ("VirtualMachine", "VirtualMachineInstance"):
+        yield _kubevirt_crd(kind)
+
+
+def _kubevirt_crd(kind: str) -> Path:
+    """Write the CRD that KubeVirt's operator makes of a schema in its source, and return the file."""
+    _, _, rest = (_KUBEVIRT.source() / _KUBEVIRT_SCHEMAS).read_text().partition(f'"{kind.lower()}": `')
+    schema = yaml.load(rest.partition("`")[0], yaml.CSafeLoader)
+    assert schema, f"KubeVirt has no schema of {kind}"
+    version = {"name": "v1", "served": True, "storage": True, "subresources": {"status": {}}, "schema": schema}
+    names = {"kind": kind, "plural": f"{kind.lower()}s"}
+    spec = {"group": "kubevirt.io", "names": names, "scope": "Namespaced", "versions": [version]}
+    crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": spec}
+    file = cache_folder() / f"{names['plural']}.kubevirt.io.yaml"
+    file.write_text(yaml.dump({**crd, "metadata": {"name": f"{names['plural']}.kubevirt.io"}}, Dumper=yaml.CSafeDumper))
+    return file
