@@ -23,10 +23,10 @@ from karta_interpreter.cli.files import (
 from karta_interpreter.cli.options import NO_WORKLOAD, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, table, written
+from karta_interpreter.engine.evaluation.attribution import pod_name
 from karta_interpreter.engine.evaluation.scale import Scale
 from karta_interpreter.engine.explain import NO_PODS, Fact, warnings_about
 from karta_interpreter.engine.workload import WorkloadTree
-from karta_interpreter.engine.workload.gang.attribution import pod_name
 from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode, PodNode
 
 _INDENT = "  "

@@ -7,7 +7,7 @@ import pytest
 from karta_interpreter.base.errors import ComponentNotFoundError, InterpretationError, WorkloadError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.engine.workload.gang.attribution import (
+from karta_interpreter.engine.evaluation.attribution import (
     Attribution,
     attribute,
     attribute_all,

@@ -1,6 +1,6 @@
 import pytest
 
-from karta_interpreter.engine.workload.gang.attribution import go_text
+from karta_interpreter.engine.evaluation.attribution import go_text
 
 
 @pytest.mark.parametrize(

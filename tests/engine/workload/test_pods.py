@@ -8,7 +8,7 @@ import pytest
 from karta_interpreter import Attribution, Karta, PodGroup, Workload
 from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.engine.workload.gang.attribution import matches_component_type
+from karta_interpreter.engine.evaluation.attribution import matches_component_type
 
 Make = Callable[..., Workload]
 

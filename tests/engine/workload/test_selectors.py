@@ -9,7 +9,7 @@ from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.definitions.karta.definition import Component
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.model import PodSelector
-from karta_interpreter.engine.workload.gang.attribution import (
+from karta_interpreter.engine.evaluation.attribution import (
     extract_group_keys,
     extract_replica_key,
     instance_of,

@@ -8,7 +8,7 @@ atomic: one writer owns all of it.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import reduce
 from struct import Struct
@@ -72,19 +72,24 @@ class Comparison(NamedTuple):
 
 def compared(ours: Object, observed: Object) -> Comparison | None:
     """Compare what Karmada is about to write with the member's object, or return None without fields of Karmada's."""
+    owned = owners(observed)
+    written = max((writer.time for writer, _ in owned if not writer.manager), default=0)
+    if not written:
+        return None
+    edition = annotation(ours, "resourcetemplate.karmada.io/generation")
+    return Comparison(written, (generation(observed) or 0) % 2**32, edition, [*differences(ours, observed, owned)])
+
+
+def owners(observed: Object) -> list[tuple[Writer, Object]]:
+    """Return the writers of an object with their fields: Karmada first, as "", then the latest writer first."""
     entries = get(observed, ("metadata", "managedFields"))
     if not isinstance(entries, list) or len(entries) > _ENTRIES:
-        return None
+        return []
     owned = [(Writer(entry["manager"][:_LONGEST], _seconds(entry.get("time"))), entry["fieldsV1"]) for entry in entries]
     path = "f:metadata", "f:annotations"
     karmada = {writer.manager for writer, fields in owned if _KARMADAS & {*get(fields, path, ())}}
-    written = max((writer.time for writer, _ in owned if writer.manager in karmada), default=0)
-    if not written:
-        return None
-    owned = [(_KARMADA if writer.manager in karmada else writer, fields) for writer, fields in owned]
-    owned.sort(key=lambda pair: (pair[0].manager != "", -pair[0].time))
-    edition = annotation(ours, "resourcetemplate.karmada.io/generation")
-    return Comparison(written, (generation(observed) or 0) % 2**32, edition, [*differences(ours, observed, owned)])
+    owned = [(writer._replace(manager="") if writer.manager in karmada else writer, fields) for writer, fields in owned]
+    return sorted(owned, key=lambda pair: (pair[0].manager != "", -pair[0].time))
 
 
 def _seconds(time: str | None) -> int:
@@ -155,15 +160,10 @@ def _elements(
 ) -> list[tuple[str, JSON, JSON, _Owned]] | None:
     """Return the elements that correspond, or None if the lists are to be compared as wholes."""
     part_of = _parts(owned)
-    example = next((key for _, fields in owned for key in fields if key[:2] in {"k:", "v:"}), "")
-    names = [*orjson.loads(example[2:])] if example.startswith("k:") else ["name"]
+    example = _example(fields for _, fields in owned)
+    key_of = element_key(fields for _, fields in owned)
     if not example and not all(isinstance(element, dict) for element in (*ours, *theirs)):
         return None
-
-    def key_of(element: JSON) -> str:
-        if isinstance(element, dict) and not example.startswith("v:"):
-            return "k:" + orjson.dumps({name: element[name] for name in names if name in element}).decode()
-        return "v:" + orjson.dumps(element).decode()
 
     def pair(old: JSON, new: JSON) -> tuple[str, JSON, JSON, _Owned]:
         return field, old, new, part_of(key_of(old if new is NOTHING else new) if example else "")
@@ -174,6 +174,24 @@ def _elements(
             return [pair(old.get(key, NOTHING), new.get(key, NOTHING)) for key in dict.fromkeys([*old, *new])]
         return None
     return [*map(pair, ours, theirs)] if len(ours) == len(theirs) else None
+
+
+def element_key(owned: Iterable[Object]) -> Callable[[JSON], str]:
+    """Return a function that gives the key of a list's element among the fields of its writers."""
+    example = _example(owned)
+    names = [*orjson.loads(example[2:])] if example.startswith("k:") else ["name"]
+
+    def key_of(element: JSON) -> str:
+        if isinstance(element, dict) and not example.startswith("v:"):
+            return "k:" + orjson.dumps({name: element[name] for name in names if name in element}).decode()
+        return "v:" + orjson.dumps(element).decode()
+
+    return key_of
+
+
+def _example(owned: Iterable[Object]) -> str:
+    """Return the key of an element that somebody owns, "" if the list is atomic."""
+    return next((key for fields in owned for key in fields if key[:2] in {"k:", "v:"}), "")
 
 
 def _is_missing(value: JSON) -> bool:

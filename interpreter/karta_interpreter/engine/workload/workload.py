@@ -14,14 +14,15 @@ from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.karta.definition import Component as ComponentDefinition
 from karta_interpreter.definitions.karta.definition import Fragments
 from karta_interpreter.definitions.karta.reference_resolver import resolved
+from karta_interpreter.engine.evaluation import attribution
+from karta_interpreter.engine.evaluation.attribution import Attribution
 from karta_interpreter.engine.evaluation.evaluation import UNNAMED, instance_ids
 from karta_interpreter.engine.evaluation.scale import Scale
 from karta_interpreter.engine.evaluation.status import StatusMatch, match_status
 from karta_interpreter.engine.workload import extraction, updates
 from karta_interpreter.engine.workload.document import check_workload, checked_pod, checked_pods, reading
 from karta_interpreter.engine.workload.extraction import FragmentedPodSpec, Ids, Instance
-from karta_interpreter.engine.workload.gang import attribution, groups, subtree
-from karta_interpreter.engine.workload.gang.attribution import Attribution
+from karta_interpreter.engine.workload.gang import groups, subtree
 from karta_interpreter.engine.workload.gang.groups import EffectiveMember, PodGroup
 from karta_interpreter.engine.workload.karta import Karta, known
 from karta_interpreter.engine.workload.updates import PodChanges, update_pods

@@ -8,8 +8,8 @@ from karta_interpreter import Component, Workload
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Fragments, PodSpec, PodTemplate
 from karta_interpreter.definitions.karta.expression_text import PodQuery
+from karta_interpreter.engine.evaluation.attribution import extract_group_keys
 from karta_interpreter.engine.workload.extraction import PIECES
-from karta_interpreter.engine.workload.gang.attribution import extract_group_keys
 from karta_interpreter.languages.jq import Query
 from tests.proofs.conformance.gojq import rules
 from tests.proofs.conformance.gojq.asking import Answer, Ask

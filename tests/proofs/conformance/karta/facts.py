@@ -10,7 +10,7 @@ import orjson
 from karta_interpreter import Component, FragmentedPodSpec, Karta, Workload
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.engine.workload.gang.attribution import extract_group_keys
+from karta_interpreter.engine.evaluation.attribution import extract_group_keys
 from tests.proofs.conformance.gojq.asking import FAILED, same
 
 Ask: TypeAlias = Callable[[Workload, Object], JSON]

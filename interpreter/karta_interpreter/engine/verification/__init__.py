@@ -1,0 +1,10 @@
+"""Compares the answers about a workload with the workload's pods in a member, its managers of fields and its CRD.
+
+Each question has a module. A module takes a definition and the evidence, and yields judgements.
+"""
+
+from karta_interpreter.engine.verification.evidence import Evidence
+from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
+from karta_interpreter.engine.verification.verify import verify
+
+__all__ = ["Evidence", "Judgement", "Question", "Verdict", "verify"]

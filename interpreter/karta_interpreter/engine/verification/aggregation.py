@@ -1,0 +1,63 @@
+"""AggregateStatus and the CRD: does a merged status have all fields, and the served version what is read of it?"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from karta_interpreter.base.findings import DefinitionError, Severity, format_path
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.values import Object, objects_in
+from karta_interpreter.definitions.karta.annotations import AggregateRule
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.schema import read_karta
+from karta_interpreter.definitions.openapi.check.check import check
+from karta_interpreter.definitions.openapi.schema import CustomKind
+from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.engine.verification.evidence import Evidence
+from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
+
+_FIELD: Final = "metadata.annotations.karta-interpreter.io/aggregate"
+_LEFT_OUT: Final = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
+
+
+def judge_status(definition: Definition, evidence: Evidence) -> Iterator[Judgement]:
+    """Merge the status with itself: which fields does the merged status lack?"""
+    call = Call(Operation.INTERPRET_STATUS, evidence.object)
+    status = interpret(definition, call, reader=evidence.reader)["status"]
+    if not status:
+        yield Judgement(Question.STATUS, Verdict.UNJUDGED, "it has no status")
+        return
+    template = {name: value for name, value in evidence.object.items() if name != "status"}
+    items = tuple(StatusItem(cluster, status, health="Healthy") for cluster in ("a", "b"))
+    call = Call(Operation.AGGREGATE_STATUS, template, items=items)
+    merged = interpret(definition, call, reader=evidence.reader)["aggregatedStatus"].get("status") or {}
+    rules = definition.annotations.aggregate
+    for name in sorted(evidence.object["status"].keys() - merged.keys() - {"observedGeneration"}):
+        if evidence.object["status"][name] not in (None, {}, []) and rules.get(("status", name)) not in _LEFT_OUT:
+            yield Judgement(Question.STATUS, Verdict.DIFFERS, f"a merged status lacks .status.{name}", "", _FIELD)
+
+
+def judge_crd(definition: Definition, crd: Object) -> Iterator[Judgement]:
+    """Compare a definition with the version of the CRD that the member serves."""
+    version = definition.gvk.version
+    versions = {str(each.get("name")): each for each in objects_in(get(crd, ("spec", "versions")))}
+    if not versions.get(version, {}).get("served"):
+        names = ", ".join(name for name, each in versions.items() if each.get("served"))
+        reason = f"the CRD does not serve {version}, only {names or 'nothing'}"
+        yield Judgement(Question.CRD, Verdict.DIFFERS, reason, "", "spec.structureDefinition.rootComponent.kind")
+        return
+    karta, _ = read_karta(definition.manifest)
+    try:
+        schema = CustomKind.of(crd, version).schema
+    except DefinitionError as error:
+        yield Judgement(Question.CRD, Verdict.UNJUDGED, str(error))
+        return
+    for finding in check(karta, schema) if karta else ():
+        if finding.severity is Severity.ERROR:
+            yield Judgement(
+                Question.CRD,
+                Verdict.DIFFERS,
+                finding.message,
+                finding.expression,
+                format_path(finding.path),
+                finding.hint,
+            )

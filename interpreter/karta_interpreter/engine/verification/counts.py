@@ -1,0 +1,87 @@
+"""InterpretReplica and InterpretComponent: are there as many pods of each component as the definition counts?"""
+
+from collections.abc import Iterator
+from functools import partial
+
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.fields import label
+from karta_interpreter.base.k8s.values import GVK, MOST_REPLICAS, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.status_rules import TRANSITIONAL
+from karta_interpreter.engine.evaluation.pods import scale_locations
+from karta_interpreter.engine.evaluation.status import Status, match_status
+from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended
+from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, component_field
+from karta_interpreter.engine.verification.members import Group, Members
+
+_REVISIONS = ("pod-template-hash", "controller-revision-hash")
+_WAITING = TRANSITIONAL | {Status.SUSPENDED, Status.COMPLETED, Status.FAILED}
+
+_differs = partial(Judgement, Question.COUNTS, Verdict.DIFFERS)
+_unjudged = partial(Judgement, Question.COUNTS, Verdict.UNJUDGED)
+
+
+def judge_counts(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
+    """Compare the number of pods of each pod set."""
+    if not evidence.active:
+        yield _unjudged("it has no pods at present")
+        return
+    yield from _strays(evidence, members)
+    for group in members.groups:
+        pods = [pod for pod in group.pods if is_active(pod)]
+        if len(pods) != group.replicas:
+            yield _judged(definition, evidence, group, pods)
+
+
+def _judged(definition: Definition, evidence: Evidence, group: Group, pods: list[Object]) -> Judgement:
+    detail = f"{group.name}: {group.replicas} answered, {count(len(pods), 'pod')}"
+    if why := _explanation(definition, evidence, group, pods):
+        return _unjudged(why, detail)
+    component = group.sets[0].component
+    counted = definition.component(component)
+    field = "scaleDefinition.replicasPath"
+    if counted and counted.replicas is None:
+        field = "scaleDefinition.minReplicasPath" if counted.min_replicas else "scaleDefinition"
+    reason = f"{component} has {'more' if len(pods) > group.replicas else 'fewer'} pods than the answer"
+    return _differs(reason, detail, component_field(definition, component, field))
+
+
+def _explanation(definition: Definition, evidence: Evidence, group: Group, pods: list[Object]) -> str:
+    """Return what else than a wrong definition explains another number of pods, or ""."""
+    if any(len({label(pod, name) for pod in pods}) > 1 for name in _REVISIONS):
+        return "a roll-out replaces pods"
+    if evidence.scaled:
+        return f"{evidence.scaled} scales it"
+    names = {each.name for each in group.sets}
+    scales = [each.scale for each in scale_locations(definition, evidence.object) if each.pod_set.name in names]
+    least = sum(each.minimum or 0 for each in scales)
+    most = sum(MOST_REPLICAS if each.maximum is None else each.maximum for each in scales)
+    if least <= len(pods) <= most < MOST_REPLICAS:
+        return "an autoscaler may run as many, within the bounds of the object"
+    if len(pods) > group.replicas:
+        return ""
+    if any(map(is_ended, group.pods)):
+        return "some of its pods have ended"
+    matched = _WAITING.intersection(match_status(definition, evidence.object).matched)
+    return f"its status is {min(matched)}" if matched else ""
+
+
+def _strays(evidence: Evidence, members: Members) -> Iterator[Judgement]:
+    through = {_kind_between(evidence, pod) for group in members.groups for pod in group.pods}
+    strays: dict[str, list[Object]] = {}
+    for pod in filter(is_active, members.strays):
+        strays.setdefault(_kind_between(evidence, pod), []).append(pod)
+    for kind, pods in strays.items():
+        detail = f"{count(len(pods), 'pod')}, such as {get(pods[0], ('metadata', 'name'))}"
+        if kind and kind not in through:
+            yield _unjudged(f"pods of a {kind} belong to no component", detail)
+            continue
+        yield _differs(
+            "pods belong to no component of the definition", detail, "spec.structureDefinition.childComponents"
+        )
+
+
+def _kind_between(evidence: Evidence, pod: Object) -> str:
+    owner = evidence.owner_of(pod)
+    return "" if owner is None else GVK.of(owner).kind

@@ -1,0 +1,77 @@
+"""InterpretDependency: are all objects named that the pods refer to, and that nobody makes in the member?"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.dependencies import claim_dependencies, pod_dependencies
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.fields import namespace
+from karta_interpreter.base.k8s.values import JSON, Object, Path, parts_of
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.fights.rounds import field_of
+from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.verification.evidence import Evidence
+from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
+
+_FIELD: Final = "metadata.annotations.karta-interpreter.io/dependencies"
+_COMPONENTS: Final = "spec.structureDefinition.childComponents"
+_IN_EVERY_NAMESPACE: Final = frozenset({("ConfigMap", "kube-root-ca.crt")})
+
+_differs = partial(Judgement, Question.DEPENDENCIES, Verdict.DIFFERS)
+
+
+def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[Judgement]:
+    """Compare the answer with the objects that the pods refer to."""
+    call = Call(Operation.INTERPRET_DEPENDENCY, evidence.object)
+    answered = interpret(definition, call, reader=evidence.reader)["dependencies"]
+    named = {(each["kind"], each["name"]) for each in answered} | _IN_EVERY_NAMESPACE
+    if not evidence.pods:
+        yield Judgement(Question.DEPENDENCIES, Verdict.UNJUDGED, "it has no pods at present")
+    for api_version, kind, name in sorted(set(_referred(evidence))):
+        if (kind, name) in named or evidence.made.get(f"{kind}/{name}"):
+            continue
+        if path := next(_places(evidence.object, name), None):
+            line = f"- {{apiVersion: {api_version}, kind: {kind}, name: {field_of(path)}}}"
+            field = _in_template(definition, path) or _FIELD
+            yield _differs(f"the {kind} at {field_of(path)} is not named", name, field, line)
+        elif f"{kind}/{name}" in evidence.made:
+            reason = (
+                f"the {kind} {name} is not named: pods refer to it, the object does not, and no controller has made it"
+            )
+            line = f"- {{apiVersion: {api_version}, kind: {kind}, name: '\"{name}\"'}}"
+            yield _differs(reason, "", _FIELD, line)
+        else:
+            reason = f"pods refer to a {kind} that the object does not name, and nobody tells who has made it"
+            yield Judgement(Question.DEPENDENCIES, Verdict.UNJUDGED, reason, name)
+
+
+def _referred(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
+    within = namespace(evidence.object)
+    for pod in evidence.pods:
+        own = str(get(pod, ("metadata", "name")))
+        try:
+            found = (*pod_dependencies(pod, within), *claim_dependencies(pod, within))
+        except InterpretationError:
+            continue
+        # A controller makes what has the name of a pod, such as the claims of a StatefulSet.
+        yield from ((each.api_version, each.kind, each.name) for each in found if own not in each.name)
+
+
+def _places(obj: Object, name: str) -> Iterator[Path]:
+    """Yield the places outside of the status with this text."""
+    pending: list[tuple[Path, JSON]] = [((field,), obj[field]) for field in obj if field not in ("metadata", "status")]
+    while pending:
+        path, value = pending.pop()
+        if value == name:
+            yield path
+        pending += [((*path, step), part) for step, part in parts_of(value)]
+
+
+def _in_template(definition: Definition, path: Path) -> str:
+    """Return the field of the pods whose template should have the place, or ""."""
+    inside = {"volumes", "containers", "initContainers", "imagePullSecrets", "serviceAccountName", "resourceClaims"}
+    if not inside & {*path}:
+        return ""
+    return pod_field(definition, definition.leaves[0].name) if len(definition.leaves) == 1 else _COMPONENTS

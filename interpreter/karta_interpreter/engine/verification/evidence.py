@@ -1,0 +1,122 @@
+"""What a member shows of a workload, and the states of its pods."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Self
+
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.fields import generation
+from karta_interpreter.base.k8s.values import JSON, Object, objects_in
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.reference_resolver import ReferenceReader
+from karta_interpreter.engine.operations.interpret_health import is_stale
+
+YOUNG: Final = 60
+"""Seconds. A controller may still be at work on younger objects and pods."""
+LASTING: Final = 300
+"""Seconds. A state that lasts longer is not a passing one."""
+_ENDED: Final = frozenset({"Succeeded", "Failed"})
+_CRASHES: Final = frozenset(
+    {"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull"}
+    | {"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "StartError"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A workload and its pods in a member at the time ``now``, in seconds since 1970.
+
+    ``owners`` are the objects between the workload and its pods. ``made`` has the ConfigMaps, claims and
+    ServiceAccounts of the namespace by ``kind/name``, and whether a controller has made them. ``scaled`` is the
+    autoscaler of one of the owners, "" without one. ``reader`` knows other objects that the definition reads.
+    """
+
+    object: Object
+    pods: tuple[Object, ...] = ()
+    owners: tuple[Object, ...] = ()
+    made: Mapping[str, bool] = field(default_factory=dict)
+    scaled: str = ""
+    now: float = 0
+    reader: ReferenceReader | None = None
+
+    @classmethod
+    def of(cls, value: JSON, now: float, reader: ReferenceReader | None) -> Self:
+        """Read what `to_json` returns."""
+        pods, owners = tuple(objects_in(value.get("pods"))), tuple(objects_in(value.get("owners")))
+        return cls(value["object"], pods, owners, value.get("made") or {}, value.get("scaled") or "", now, reader)
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the evidence of a saved folder."""
+        pods, owners = list(self.pods), list(self.owners)
+        return {"object": self.object, "pods": pods, "owners": owners, "made": {**self.made}, "scaled": self.scaled}
+
+    @property
+    def active(self) -> tuple[Object, ...]:
+        """The pods that have not ended, and that nobody deletes."""
+        return tuple(pod for pod in self.pods if is_active(pod))
+
+    def owner_of(self, pod: Object) -> Object | None:
+        """Return the object between that controls a pod, None if the workload does."""
+        uids = [each.get("uid") for each in owner_references(pod) if each.get("controller")]
+        return next((each for each in self.owners if get(each, ("metadata", "uid")) in uids), None)
+
+
+def owner_references(obj: Object) -> list[Object]:
+    """Return the owners that an object names."""
+    return objects_in(get(obj, ("metadata", "ownerReferences")))
+
+
+def unsettled(definition: Definition, evidence: Evidence) -> str:
+    """Return why the object may still change by itself, or ""."""
+    obj = evidence.object
+    if get(obj, ("metadata", "deletionTimestamp")):
+        return "the object is being deleted"
+    if is_stale(definition, obj):
+        return f"its controller has not seen generation {generation(obj)} yet"
+    if any(_age(each, evidence.now) < YOUNG for each in (obj, *evidence.pods)):
+        return "the object or one of its pods is younger than a minute"
+    if any(get(pod, ("metadata", "deletionTimestamp")) and not is_ended(pod) for pod in evidence.pods):
+        return "one of its pods is being deleted"
+    return ""
+
+
+def _age(obj: Object, now: float) -> float:
+    return now - time_of(get(obj, ("metadata", "creationTimestamp")))
+
+
+def time_of(text: JSON) -> float:
+    """Return a time of Kubernetes in seconds since 1970, 0 for none."""
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (TypeError, ValueError):
+        return 0
+
+
+def is_ended(pod: Object) -> bool:
+    """Return whether all containers of a pod have ended for good."""
+    return get(pod, ("status", "phase")) in _ENDED
+
+
+def is_active(pod: Object) -> bool:
+    """Return whether a pod runs or is about to."""
+    return not is_ended(pod) and not get(pod, ("metadata", "deletionTimestamp"))
+
+
+def is_ready(pod: Object, until: float) -> bool:
+    """Return whether a pod has been ready since before a time."""
+    ready = (each for each in objects_in(get(pod, ("status", "conditions"))) if each.get("type") == "Ready")
+    return any(each.get("status") == "True" and time_of(each.get("lastTransitionTime")) <= until for each in ready)
+
+
+def failure_of(pod: Object) -> str:
+    """Return why a container of a pod cannot run, or ""."""
+    return next(_failures(pod), "")
+
+
+def _failures(pod: Object) -> Iterator[str]:
+    for group in ("initContainerStatuses", "containerStatuses"):
+        for each in objects_in(get(pod, ("status", group))):
+            reason = get(each, ("state", "waiting", "reason"))
+            if reason in _CRASHES:
+                yield str(reason)

@@ -1,0 +1,157 @@
+"""Requirements: do the pods request what the definition answers, after the admission of the member?"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Final, NamedTuple
+
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.fields import annotation
+from karta_interpreter.base.k8s.requirements import Counting, PodRequirements, pod_requirements
+from karta_interpreter.base.k8s.values import Object, objects_in
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.verification.evidence import Evidence, is_active
+from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
+from karta_interpreter.engine.verification.members import Group, Members
+
+_ADDED_CONTAINERS: Final = "metadata.annotations.karta-interpreter.io/added-containers"
+_LISTS: Final = ("initContainers", "containers")
+_LIMIT_RANGE: Final = re.compile(r"([^;:]+) (request|limit) for (?:init )?container ([^;]+)")
+"""The annotation ``kubernetes.io/limit-ranger`` (``plugin/pkg/admission/limitranger``)."""
+
+_differs = partial(Judgement, Question.REQUIREMENTS, Verdict.DIFFERS)
+
+
+def judge_requirements(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
+    """Compare the requests of the pods of each pod set with the requests of its template."""
+    if not any(is_active(pod) for group in members.groups for pod in group.pods):
+        yield Judgement(Question.REQUIREMENTS, Verdict.UNJUDGED, "it has no pods at present")
+        return
+    for group in members.groups:
+        yield from _judged(definition, evidence, group)
+
+
+def _judged(definition: Definition, evidence: Evidence, group: Group) -> Iterator[Judgement]:
+    wanted = [_requests(each.template) for each in group.sets]
+    amounts = [each.resource_request for each in wanted]
+    pods = [pod for pod in group.pods if is_active(pod)]
+    causes: dict[_Cause, list[str]] = {}
+    for pod in pods:
+        given = _as_given(pod, group)
+        requests = _requests(given)
+        if requests.resource_request not in amounts:
+            for cause in _causes(definition, evidence, group, pod, given):
+                causes.setdefault(cause, []).append(_text(requests))
+    for cause, requested in causes.items():
+        number = f"{len(requested)} of {count(len(pods), 'pod')}"
+        detail = f"{group.name}: {number}, {_text(wanted[0])} answered, {requested[0]} requested"
+        yield _differs(cause.reason, detail, cause.field, cause.fix)
+
+
+class _Cause(NamedTuple):
+    reason: str
+    field: str
+    fix: str = ""
+
+
+def _requests(template: Object) -> PodRequirements:
+    return pod_requirements(template, Counting.SCHEDULER)
+
+
+def _text(requirements: PodRequirements) -> str:
+    return _amounts_text(((requirements.to_json() or {}).get("resourceRequest")) or {})
+
+
+def _amounts_text(amounts: Mapping[str, object] | None) -> str:
+    return ", ".join(f"{amount} {name}" for name, amount in sorted((amounts or {}).items())) or "nothing"
+
+
+def _causes(definition: Definition, evidence: Evidence, group: Group, pod: Object, given: Object) -> Iterator[_Cause]:
+    """Yield what makes a pod request something else, container by container."""
+    component, template = group.sets[0].component, get(evidence.owner_of(pod), ("spec", "template"))
+    ours, theirs, of_owner = _containers(group.sets[0].template), _containers(given), _containers(template)
+    whole = pod_field(definition, component, "containersPath", "containerPath", "resourcesPath")
+    amounts = pod_field(definition, component, "resourcesPath", "containerPath", "containersPath")
+    is_explained = False
+    for key in sorted(ours.keys() | theirs.keys()):
+        answered, requested, (kind, name) = ours.get(key), theirs.get(key), key
+        if (answered or {}) == (requested or {}):
+            continue
+        is_explained = True
+        if answered is None and not _names_container(evidence.object.get("spec"), name):
+            by = "the operator" if key in of_owner else "a webhook" if template else "a webhook or the operator"
+            reason = f"container {name}, {_amounts_text(requested)}, added by {by}, is not counted"
+            yield _Cause(reason, _ADDED_CONTAINERS, _line(component, kind, name, requested or {}))
+        elif answered is None:
+            yield _Cause(f"container {name}, {_amounts_text(requested)}, is not counted", whole)
+        elif requested is None:
+            reason = f"container {name} is counted, and pods do not have it"
+            yield _Cause(reason, _added_or(definition, component, name, whole))
+        else:
+            after = " after admission" if template and of_owner.get(key) != requested else ""
+            reason = f"container {name} requests {_amounts_text(requested)}{after}, not {_amounts_text(answered)}"
+            yield _Cause(reason, _added_or(definition, component, name, amounts))
+    if not is_explained:
+        yield _Cause("the pod as a whole requests other resources than its template", whole)
+
+
+def _added_or(definition: Definition, component: str, name: str, field: str) -> str:
+    """Return the field that gives a container: the annotation if only that names it."""
+    added = [each.query.text for each in definition.annotations.added_containers if each.component == component]
+    return _ADDED_CONTAINERS if any(name in text for text in added) else field
+
+
+def _names_container(value: object, name: str) -> bool:
+    """Return whether a list of objects somewhere in a value has one with that name and an image."""
+    if isinstance(value, dict):
+        return (value.get("name") == name and "image" in value) or any(
+            _names_container(each, name) for each in value.values()
+        )
+    return isinstance(value, list) and any(_names_container(each, name) for each in value)
+
+
+def _line(component: str, kind: str, name: str, amounts: Mapping[str, str]) -> str:
+    container = f"{{name: {json.dumps(name)}, resources: {{requests: {json.dumps(amounts)}}}}}"
+    return f"{component}: '{{{kind}: [{container}]}}'"
+
+
+def _containers(template: Object) -> dict[tuple[str, str], dict[str, str]]:
+    """Return the requests of each container, by its list and its name."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for kind in _LISTS:
+        for container in objects_in(get(template, ("spec", kind))):
+            resources = container.get("resources") or {}
+            amounts = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+            found[kind, str(container.get("name"))] = {name: str(amount) for name, amount in amounts.items()}
+    return found
+
+
+def _as_given(pod: Object, group: Group) -> Object:
+    """Return the pod without what a LimitRange of its namespace and its RuntimeClass have added.
+
+    A definition cannot know either of them.
+    """
+    spec, template = pod.get("spec") or {}, group.sets[0].template
+    if "overhead" in spec and get(template, ("spec", "overhead")) is None:
+        spec = {name: value for name, value in spec.items() if name != "overhead"}
+    found = _LIMIT_RANGE.findall(annotation(pod, "kubernetes.io/limit-ranger") or "")
+    added = {
+        (container, f"{section}s", name.strip())
+        for names, section, container in found
+        for name in names.removeprefix("LimitRanger plugin set").split(",")
+    }
+    if added:
+        lists = {kind: [_without(each, added) for each in objects_in(spec.get(kind))] for kind in _LISTS}
+        spec = {**spec, **{kind: each for kind, each in lists.items() if each}}
+    return {"spec": spec}
+
+
+def _without(container: Object, added: set[tuple[str, str, str]]) -> Object:
+    sections = {
+        section: {name: value for name, value in amounts.items() if (container.get("name"), section, name) not in added}
+        for section, amounts in (container.get("resources") or {}).items()
+        if isinstance(amounts, dict)
+    }
+    return {**container, "resources": sections}

@@ -1,0 +1,101 @@
+"""Retain: does Karmada leave the fields alone that others write in the member? If not, they will fight.
+
+The template is not known here. It is taken as the object without the fields of other managers, so that a field counts
+only if Retain does not bring it back.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.fights.remedies import remedy
+from karta_interpreter.engine.fights.rounds import FieldDifference, Writer, differences, element_key, owners
+from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.verification.evidence import Evidence
+from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
+
+_FIELD: Final = "metadata.annotations.karta-interpreter.io/retain"
+_LABELLING: Final = ("labels", "annotations")
+_PEOPLE: Final = ("kubectl", "helm", "argocd", "kustomize-controller", "before-first-apply")
+"""Managers that write what the template has."""
+
+_Owned = Sequence[Object]
+
+
+def judge_retention(definition: Definition, evidence: Evidence) -> Iterator[Judgement]:
+    """Have Retain answer about the object without the fields of other managers."""
+    observed = evidence.object
+    owned = owners(observed)
+    if not owned:
+        yield Judgement(Question.RETAIN, Verdict.UNJUDGED, "the object has no managedFields")
+        return
+    of_karmada = [writer for writer, _ in owned if not writer.manager]
+    first = min((writer for writer, _ in owned if writer.time), key=lambda each: each.time, default=owned[0][0])
+    keepers = {"", *([] if of_karmada else [first.manager])}
+    ours = [fields for writer, fields in owned if _is_template(writer, keepers)]
+    theirs = [(writer, fields) for writer, fields in owned if not _is_template(writer, keepers)]
+    desired = _template(observed, ours, [fields for _, fields in theirs])
+    # Karmada keeps labels and annotations that the template does not have. A count is in most templates.
+    scaled = [fields for writer, fields in theirs if not writer.time]
+    desired = _changed(desired, observed, scaled)
+    for difference in _fought(definition, evidence, desired, theirs):
+        yield _judged(definition, desired, observed, difference)
+
+
+def _is_template(writer: Writer, keepers: set[str]) -> bool:
+    return writer.manager in keepers or writer.manager.startswith(_PEOPLE)
+
+
+def _fought(
+    definition: Definition, evidence: Evidence, desired: Object, theirs: Sequence[tuple[Writer, Object]]
+) -> Iterator[FieldDifference]:
+    retained = desired
+    if definition.answers(Operation.RETAIN):
+        call = Call(Operation.RETAIN, desired, evidence.object)
+        retained = interpret(definition, call, reader=evidence.reader)["retained"]
+    seen = set()
+    for difference in differences(retained, evidence.object, theirs):
+        if difference.field not in seen:
+            seen.add(difference.field)
+            yield difference
+
+
+def _judged(definition: Definition, desired: Object, observed: Object, difference: FieldDifference) -> Judgement:
+    manager = difference.writer.manager if difference.writer else "another manager"
+    reason = f"{manager} writes {difference.field}, and Retain does not keep it"
+    fix = remedy(definition, desired, observed, difference)
+    return Judgement(Question.RETAIN, Verdict.DIFFERS, reason, "", _FIELD, fix)
+
+
+def _template(observed: Object, ours: _Owned, theirs: _Owned) -> Object:
+    """Return the object without what only others own, except for metadata and status."""
+    kept = {name: value for name, value in observed.items() if name in ("apiVersion", "kind", "metadata", "status")}
+    rest = {name: value for name, value in observed.items() if name not in kept}
+    return {**kept, **_without(rest, ours, theirs)}
+
+
+def _without(value: JSON, ours: _Owned, theirs: _Owned) -> JSON:
+    if isinstance(value, dict):
+        steps: list[tuple[Any, str]] = [(name, f"f:{name}") for name in value]
+    elif isinstance(value, list) and any(key[:2] in ("k:", "v:") for fields in (*ours, *theirs) for key in fields):
+        key_of = element_key([*ours, *theirs])
+        steps = [(index, key_of(element)) for index, element in enumerate(value)]
+    else:
+        return value
+    parts = []
+    for step, key in steps:
+        own, other = ([fields[key] for fields in owned if key in fields] for owned in (ours, theirs))
+        if own or not other:
+            parts.append((step, _without(value[step], own, other) if own and other else value[step]))
+    return dict(parts) if isinstance(value, dict) else [part for _, part in parts]
+
+
+def _changed(desired: Object, observed: Object, scaled: _Owned) -> Object:
+    """Return the template with another value where a scaler has set a count, or another manager a label of ours."""
+    spec, theirs = desired.get("spec"), {name for fields in scaled for name in get(fields, ("f:spec",), {})}
+    names = [name.removeprefix("f:") for name in theirs]
+    counts = {name: get(observed, ("spec", name)) for name in names}
+    changed = {name: value + 1 for name, value in counts.items() if type(value) is int}
+    return {**desired, "spec": {**spec, **changed}} if changed and isinstance(spec, Mapping) else desired

@@ -1,0 +1,66 @@
+"""All questions about one workload."""
+
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.reference_resolver import resolved
+from karta_interpreter.engine.evaluation.pods import pod_sets
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.verification.aggregation import judge_status
+from karta_interpreter.engine.verification.counts import judge_counts
+from karta_interpreter.engine.verification.dependencies import judge_dependencies
+from karta_interpreter.engine.verification.evidence import Evidence, unsettled
+from karta_interpreter.engine.verification.health import judge_health
+from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
+from karta_interpreter.engine.verification.members import Members, members
+from karta_interpreter.engine.verification.requirements import judge_requirements
+from karta_interpreter.engine.verification.retention import judge_retention
+
+Answer = Callable[[], Iterator[Judgement]]
+
+
+def verify(definition: Definition, evidence: Evidence) -> tuple[Judgement, ...]:
+    """Return the judgements about a workload, one or more for each question that the definition answers."""
+    definition = resolved(definition, evidence.object, evidence.reader)
+    waiting = unsettled(definition, evidence)
+    found: list[Judgement] = []
+    for question, (answer, needs_pods) in _answers(definition, evidence).items():
+        if waiting and needs_pods:
+            found.append(Judgement(question, Verdict.UNJUDGED, waiting))
+            continue
+        judgements = tuple(_answered(question, answer))
+        found += judgements or (Judgement(question),)
+    return tuple(found)
+
+
+def _answers(definition: Definition, evidence: Evidence) -> dict[Question, tuple[Answer, bool]]:
+    """Return the questions about a kind. Some are about pods, and wait until the object has settled."""
+    pods = cache(partial(_members, definition, evidence))
+    answers: dict[Question, tuple[Answer, bool]] = {}
+    is_counted = definition.answers(Operation.INTERPRET_REPLICA) or definition.answers(Operation.INTERPRET_COMPONENT)
+    if definition.has_karta and definition.leaves and is_counted:
+        answers[Question.COUNTS] = (lambda: judge_counts(definition, evidence, pods()), True)
+        answers[Question.REQUIREMENTS] = (lambda: judge_requirements(definition, evidence, pods()), True)
+    if definition.answers(Operation.INTERPRET_HEALTH):
+        answers[Question.HEALTH] = (lambda: judge_health(definition, evidence, pods()), True)
+    if definition.answers(Operation.INTERPRET_DEPENDENCY):
+        answers[Question.DEPENDENCIES] = (partial(judge_dependencies, definition, evidence), False)
+    answers[Question.RETAIN] = (partial(judge_retention, definition, evidence), False)
+    if definition.answers(Operation.AGGREGATE_STATUS) and definition.answers(Operation.INTERPRET_STATUS):
+        answers[Question.STATUS] = (partial(judge_status, definition, evidence), False)
+    return answers
+
+
+def _members(definition: Definition, evidence: Evidence) -> Members:
+    return members(definition, evidence.object, pod_sets(definition, evidence.object), evidence.pods)
+
+
+def _answered(question: Question, answer: Answer) -> Iterator[Judgement]:
+    try:
+        yield from answer()
+    except InterpretationError as error:
+        # A reference that could not be looked up says nothing about the definition.
+        verdict = Verdict.UNJUDGED if "the reference $" in str(error) else Verdict.DIFFERS
+        yield Judgement(question, verdict, f"there is no answer: {error}")

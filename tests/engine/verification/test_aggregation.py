@@ -1,0 +1,81 @@
+import pytest
+
+from karta_interpreter import Karta
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, interpret
+from karta_interpreter.engine.verification import Question, Verdict, aggregation
+from karta_interpreter.engine.verification.aggregation import judge_crd
+from tests.engine.verification.member import (
+    DEFINITION,
+    SHOP,
+    Thing,
+    container,
+    deployment,
+    evidence,
+    judged,
+    verdicts,
+    workload,
+)
+
+OK, DIFFERS, UNJUDGED = Verdict
+
+SCHEMA: Thing = {
+    "type": "object",
+    "properties": {
+        "spec": {
+            "type": "object",
+            "properties": {
+                "replicas": {"type": "integer"},
+                "template": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+            },
+        },
+        "status": {"type": "object", "properties": {"phase": {"type": "string"}}},
+    },
+}
+
+
+def _crd(*served: str) -> Thing:
+    versions = [{"name": name, "served": True, "schema": {"openAPIV3Schema": SCHEMA}} for name in served]
+    return {
+        "metadata": {"name": "shops"},
+        "spec": {"group": "example.io", "names": {"kind": "Shop"}, "versions": versions},
+    }
+
+
+@pytest.mark.parametrize(
+    ("replicas", "served", "reasons"),
+    [
+        pytest.param("replicas", ["v1"], [], id="every-path-is-there"),
+        pytest.param("size", ["v1"], ["has no field .spec.size"], id="a-path-that-the-version-lacks"),
+        pytest.param("replicas", ["v2"], ["the CRD does not serve v1, only v2"], id="another-version"),
+    ],
+)
+def test_definition_is_compared_with_served_version(replicas: str, served: list[str], reasons: list[str]) -> None:
+    definition = Karta.load(DEFINITION.replace(".spec.replicas", f".spec.{replicas}")).definition
+
+    found = list(judge_crd(definition, _crd(*served)))
+    assert [each.verdict for each in found] == [DIFFERS] * len(reasons)
+    for each, reason in zip(found, reasons, strict=True):
+        assert reason in each.reason
+
+
+def test_status_without_loss_is_no_difference() -> None:
+    assert verdicts(Question.STATUS, evidence(deployment())) == [(OK, "")]
+
+
+def test_object_without_status_is_not_judged() -> None:
+    job = workload("batch/v1", "Job", {"template": {"spec": {"containers": [container()]}}})
+
+    assert verdicts(Question.STATUS, evidence(job)) == [(UNJUDGED, "it has no status")]
+
+
+def test_field_that_a_merged_status_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def losing(definition: Definition, call: Call, **_: object) -> Thing:
+        given = interpret(definition, call)
+        return {"aggregatedStatus": {"status": {}}} if call.operation == "AggregateStatus" else dict(given)
+
+    monkeypatch.setattr(aggregation, "interpret", losing)
+    shop = workload("example.io/v1", "Shop", {}, {"phase": "Deployed"})
+    (found,) = judged(Question.STATUS, evidence(shop), SHOP)
+    assert (found.verdict, found.reason) == (DIFFERS, "a merged status lacks .status.phase")
+    assert found.field == "metadata.annotations.karta-interpreter.io/aggregate"

@@ -1,0 +1,200 @@
+import re
+from typing import Any
+
+import pytest
+
+from karta_interpreter import Karta
+from karta_interpreter.engine.verification import Evidence, Question, Verdict
+from tests.engine.verification.member import (
+    DEFINITION,
+    Thing,
+    ago,
+    container,
+    crashing,
+    deployment,
+    evidence,
+    judged,
+    pod,
+    verdicts,
+    workload,
+)
+
+OK, DIFFERS, UNJUDGED = Verdict
+
+
+def _stale(obj: Thing) -> None:
+    obj["metadata"]["generation"] = 2
+
+
+def _deleted(obj: Thing) -> None:
+    obj["metadata"]["deletionTimestamp"] = ago(10)
+
+
+def _hashed(number: int, revision: str) -> Thing:
+    return pod(number, labels={"pod-template-hash": revision})
+
+
+ROWS: list[Any] = [
+    pytest.param(evidence(deployment(), pod(1), pod(2)), OK, "", id="as-many-pods-as-replicas"),
+    pytest.param(
+        evidence(deployment(), pod(1), pod(2), pod(3)),
+        DIFFERS,
+        "deployment has more pods than the answer",
+        id="more-pods",
+    ),
+    pytest.param(
+        evidence(deployment(), pod(1)),
+        DIFFERS,
+        "deployment has fewer pods than the answer",
+        id="fewer-pods-while-running",
+    ),
+    pytest.param(evidence(deployment()), UNJUDGED, "it has no pods at present", id="a-quota-or-a-queue-holds-all-pods"),
+    pytest.param(
+        evidence(deployment(change=_stale), pod(1)),
+        UNJUDGED,
+        "its controller has not seen generation 2 yet",
+        id="not-settled-because-the-controller-is-behind",
+    ),
+    pytest.param(
+        evidence(deployment(), pod(1), pod(2), pod(3, age=59)),
+        UNJUDGED,
+        "the object or one of its pods is younger than a minute",
+        id="not-settled-because-a-pod-is-young",
+    ),
+    pytest.param(
+        evidence(deployment(), pod(1), pod(2), pod(3, deletionTimestamp=ago(5))),
+        UNJUDGED,
+        "one of its pods is being deleted",
+        id="not-settled-because-a-pod-ends",
+    ),
+    pytest.param(evidence(deployment(change=_deleted), pod(1)), UNJUDGED, "the object is being deleted", id="deleted"),
+    pytest.param(
+        evidence(deployment(), _hashed(1, "old"), _hashed(2, "new"), _hashed(3, "new")),
+        UNJUDGED,
+        "a roll-out replaces pods",
+        id="a-surge-of-a-roll-out",
+    ),
+    pytest.param(
+        evidence(deployment(), pod(1), pod(2), pod(3), scaled="HorizontalPodAutoscaler it"),
+        UNJUDGED,
+        "HorizontalPodAutoscaler it scales it",
+        id="an-autoscaler-of-an-object-between",
+    ),
+    pytest.param(
+        evidence(deployment(), pod(1), pod(2), pod(3, status={"phase": "Failed"})),
+        OK,
+        "",
+        id="an-evicted-pod-stays-around",
+    ),
+    pytest.param(evidence(deployment(), pod(1, status=crashing()), pod(2)), OK, "", id="a-pod-that-crashes-exists"),
+]
+
+
+@pytest.mark.parametrize(("shown", "verdict", "reason"), ROWS)
+def test_count_of_pods_is_compared_with_answer(shown: Evidence, verdict: Verdict, reason: str) -> None:
+    assert verdicts(Question.COUNTS, shown) == [(verdict, reason)]
+
+
+def test_wrong_count_names_field_and_numbers() -> None:
+    (found,) = judged(Question.COUNTS, evidence(deployment(), pod(1), pod(2), pod(3)))
+
+    assert found.field == "spec.structureDefinition.rootComponent.scaleDefinition.replicasPath"
+    assert found.detail == "deployment: 2 answered, 3 pods"
+
+
+def _ray(**worker: Any) -> Thing:
+    group = {"groupName": "small", "replicas": 2, "template": {"spec": {"containers": [container("w")]}}, **worker}
+    spec = {"headGroupSpec": {"template": {"spec": {"containers": [container("h")]}}}, "workerGroupSpecs": [group]}
+    conditions = [{"type": name, "status": "True"} for name in ("RayClusterProvisioned", "HeadPodReady")]
+    return workload("ray.io/v1", "RayCluster", spec, {"observedGeneration": 1, "conditions": conditions})
+
+
+def _ray_pod(number: int, node: str, group: str = "small") -> Thing:
+    waits = container("wait-gcs-ready", resources={"requests": {"cpu": "200m", "memory": "256Mi"}})
+    init: Thing = {"initContainers": [waits]} if node == "worker" else {}
+    return pod(number, container(node[0]), labels={"ray.io/node-type": node, "ray.io/group": group}, **init)
+
+
+def test_pods_of_components_are_told_apart_by_selectors() -> None:
+    pods = [_ray_pod(1, "head"), _ray_pod(2, "worker"), _ray_pod(3, "worker")]
+
+    assert verdicts(Question.COUNTS, evidence(_ray(), *pods)) == [(OK, "")]
+
+
+def test_pods_of_an_instance_that_the_object_lacks_are_strays() -> None:
+    pods = [_ray_pod(1, "head"), _ray_pod(2, "worker"), _ray_pod(3, "worker"), _ray_pod(4, "worker", "gone")]
+
+    (found,) = judged(Question.COUNTS, evidence(_ray(), *pods))
+    assert (found.verdict, found.reason) == (DIFFERS, "pods belong to no component of the definition")
+    assert found.field == "spec.structureDefinition.childComponents"
+
+
+def test_pod_of_a_helper_job_in_the_tree_is_no_difference() -> None:
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "cleanup", "uid": "job"}}
+    pods = [_ray_pod(1, "head"), _ray_pod(2, "worker"), _ray_pod(3, "worker"), pod(4, container("redis"), owner="job")]
+
+    assert verdicts(Question.COUNTS, evidence(_ray(), *pods, owners=(job,))) == [
+        (UNJUDGED, "pods of a Job belong to no component")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "workers", "expected"),
+    [
+        pytest.param({"minReplicas": 1, "maxReplicas": 4}, 4, UNJUDGED, id="within-the-bounds"),
+        pytest.param({"minReplicas": 1, "maxReplicas": 4}, 5, DIFFERS, id="above-them"),
+        pytest.param({"minReplicas": 2}, 3, DIFFERS, id="without-an-upper-bound"),
+    ],
+)
+def test_autoscaler_explains_counts_within_bounds(bounds: Thing, workers: int, expected: Verdict) -> None:
+    pods = [_ray_pod(0, "head"), *(_ray_pod(number + 1, "worker") for number in range(workers))]
+
+    assert [each.verdict for each in judged(Question.COUNTS, evidence(_ray(**bounds), *pods))] == [expected]
+
+
+@pytest.mark.parametrize("executors", [1, 2, 4])
+def test_executors_that_come_and_go_are_no_difference(executors: int) -> None:
+    spec = {
+        "driver": {"cores": 1},
+        "executor": {"cores": 1, "instances": 2},
+        "dynamicAllocation": {"enabled": True, "minExecutors": 1, "maxExecutors": 4},
+    }
+    spark = workload(
+        "sparkoperator.k8s.io/v1beta2", "SparkApplication", spec, {"applicationState": {"state": "RUNNING"}}
+    )
+    roles = ["driver", *["executor"] * executors]
+    pods = [pod(number, container("spark"), labels={"spark-role": role}) for number, role in enumerate(roles)]
+
+    assert DIFFERS not in [each.verdict for each in judged(Question.COUNTS, evidence(spark, *pods))]
+
+
+def test_pods_that_have_succeeded_are_not_missed() -> None:
+    template = {"spec": {"containers": [container()]}}
+    job = workload("batch/v1", "Job", {"parallelism": 3, "completions": 5, "template": template}, {"active": 1})
+    pods = [*(pod(number, status={"phase": "Succeeded"}) for number in range(4)), pod(9)]
+
+    assert verdicts(Question.COUNTS, evidence(job, *pods)) == [(UNJUDGED, "some of its pods have ended")]
+
+
+_TWO = """\
+    childComponents:
+    - {name: bar, ownerRef: shop, specDefinition: {podTemplateSpecPath: .spec.bar}}
+    - {name: till, ownerRef: shop, specDefinition: {podTemplateSpecPath: .spec.till}}
+"""
+
+
+def test_pods_of_components_without_selectors_are_told_apart_by_templates() -> None:
+    karta = Karta.load(re.sub(r"      specDefinition:\n.*\n", "", DEFINITION) + _TWO)
+    shop = workload("example.io/v1", "Shop", {}, {"phase": "Deployed"})
+
+    def found(bar: Thing, till: Thing, *pods: Thing) -> list[tuple[str, str]]:
+        shop["spec"] = {"bar": {"spec": {"containers": [bar]}}, "till": {"spec": {"containers": [till]}}}
+        return [(each.reason, each.detail) for each in judged(Question.COUNTS, evidence(shop, *pods), karta)]
+
+    bar, till = container("bar"), container("till")
+    assert found(bar, till, pod(1, bar), pod(2, till)) == [("", "")]
+    assert found(bar, till, pod(1, bar), pod(2, bar))[0][1] == "bar: 1 answered, 2 pods"
+    # Pods of equal templates are counted together.
+    assert found(bar, bar, pod(1, bar), pod(2, bar)) == [("", "")]
+    assert found(bar, bar, pod(1, bar))[0][1] == "bar and till: 2 answered, 1 pod"
+    assert found(bar, till, pod(1, bar), pod(2, till), pod(3, container("other")))[0][1] == "1 pod, such as pod-3"

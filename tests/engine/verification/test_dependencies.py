@@ -1,0 +1,62 @@
+from typing import Any
+
+import pytest
+
+from karta_interpreter.engine.verification import Question, Verdict
+from tests.engine.verification.member import Thing, container, deployment, evidence, judged, pod, verdicts
+
+OK, DIFFERS, UNJUDGED = Verdict
+
+_CLAIM = {"name": "data", "persistentVolumeClaim": {"claimName": "data-pod-1"}}
+_TOKEN = {"name": "t", "projected": {"sources": [{"configMap": {"name": "kube-root-ca.crt"}}]}}
+
+
+def _reference(kind: str, name: str) -> Thing:
+    field = {"ConfigMap": "configMapRef", "Secret": "secretRef"}[kind]
+    return container(envFrom=[{field: {"name": name}}])
+
+
+@pytest.mark.parametrize(
+    ("pods", "made", "verdict"),
+    [
+        pytest.param([pod(1)], {}, OK, id="no-references"),
+        pytest.param([pod(1, serviceAccountName="default")], {}, OK, id="the-default-account"),
+        pytest.param([pod(1, volumes=[_TOKEN])], {}, OK, id="the-ca-that-every-namespace-has"),
+        pytest.param([pod(1, volumes=[_CLAIM])], {}, OK, id="a-claim-with-the-name-of-the-pod"),
+        pytest.param([pod(1, _reference("ConfigMap", "x"))], {"ConfigMap/x": True}, OK, id="a-controller-has-made-it"),
+        pytest.param([pod(1, _reference("ConfigMap", "x"))], {"ConfigMap/x": False}, DIFFERS, id="nobody-has-made-it"),
+        pytest.param([pod(1, _reference("Secret", "x"))], {}, UNJUDGED, id="nobody-reads-secrets"),
+        pytest.param([pod(1, _reference("ConfigMap", "x"))], {}, UNJUDGED, id="config-maps-could-not-be-read"),
+        pytest.param([], {}, UNJUDGED, id="no-pods"),
+    ],
+)
+def test_references_of_pods_are_compared_with_answer(
+    pods: list[Thing], made: dict[str, bool], verdict: Verdict
+) -> None:
+    shown = evidence(deployment(), *pods, made=made)
+
+    assert [each.verdict for each in judged(Question.DEPENDENCIES, shown)] == [verdict]
+
+
+def test_named_references_are_no_difference() -> None:
+    shown = evidence(deployment(_reference("Secret", "x")), pod(1, _reference("Secret", "x")))
+
+    assert verdicts(Question.DEPENDENCIES, shown) == [(OK, "")]
+
+
+def test_reference_in_the_object_is_named_with_its_line() -> None:
+    def with_field(obj: Thing) -> None:
+        obj["spec"]["settings"] = [{"from": "shop-settings"}]
+
+    shown = evidence(deployment(change=with_field), pod(1, _reference("ConfigMap", "shop-settings")))
+    (found,) = judged(Question.DEPENDENCIES, shown)
+
+    assert found.reason == "the ConfigMap at .spec.settings[].from is not named"
+    assert found.fix == "- {apiVersion: v1, kind: ConfigMap, name: .spec.settings[].from}"
+    assert found.field == "metadata.annotations.karta-interpreter.io/dependencies"
+
+
+def test_unreadable_pod_is_left_out() -> None:
+    broken: dict[str, Any] = pod(1, volumes="none")
+
+    assert verdicts(Question.DEPENDENCIES, evidence(deployment(), broken)) == [(OK, "")]

@@ -1,0 +1,141 @@
+from typing import Any
+
+import pytest
+
+from karta_interpreter.engine.verification import Question, Verdict
+from tests.engine.verification.member import Thing, container, deployment, evidence, judged, pod, verdicts
+
+OK, DIFFERS, UNJUDGED = Verdict
+
+_PROXY = container("istio-proxy", "100m")
+_ADDED = "metadata.annotations.karta-interpreter.io/added-containers"
+
+
+def _replica_set(*containers: Thing) -> Thing:
+    spec = {"template": {"spec": {"containers": list(containers)}}}
+    return {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "it-1", "uid": "rs"}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("template", "admitted"),
+    [
+        pytest.param([container(cpu=None)], [container(cpu=None)], id="no-requests"),
+        pytest.param([container()], [container(), container("debug", None)], id="a-container-that-requests-nothing"),
+        pytest.param(
+            [container(resources={"limits": {"cpu": "1"}})],
+            [container(resources={"limits": {"cpu": "1"}, "requests": {"cpu": "1"}})],
+            id="a-limit-becomes-a-request",
+        ),
+        pytest.param([container(cpu="0.5")], [container(cpu="500m")], id="another-spelling"),
+    ],
+)
+def test_equal_requests_are_no_difference(template: list[Thing], admitted: list[Thing]) -> None:
+    shown = evidence(deployment(*template), *(pod(number, *admitted) for number in (1, 2)))
+
+    assert verdicts(Question.REQUIREMENTS, shown) == [(OK, "")]
+
+
+def test_native_sidecar_and_heavy_init_container_count_as_the_scheduler_counts() -> None:
+    heavy, sidecar = container("migrate", "4"), container("log", "200m", restartPolicy="Always")
+
+    def with_init(obj: Thing) -> None:
+        obj["spec"]["template"]["spec"]["initContainers"] = [heavy, sidecar]
+
+    shown = evidence(deployment(change=with_init), *(pod(each, initContainers=[heavy, sidecar]) for each in (1, 2)))
+    assert verdicts(Question.REQUIREMENTS, shown) == [(OK, "")]
+
+
+def test_light_init_container_of_a_webhook_is_outweighed_by_the_pod() -> None:
+    shown = evidence(deployment(), *(pod(each, initContainers=[container("init", "100m")]) for each in (1, 2)))
+
+    assert verdicts(Question.REQUIREMENTS, shown) == [(OK, "")]
+
+
+@pytest.mark.parametrize(
+    ("owners", "who"),
+    [
+        pytest.param((), "a webhook or the operator", id="the-workload-controls-the-pods"),
+        pytest.param((_replica_set(container()),), "a webhook", id="the-owner-does-not-have-it"),
+        pytest.param((_replica_set(container(), _PROXY),), "the operator", id="the-owner-has-it"),
+    ],
+)
+def test_added_container_is_named_with_line_that_counts_it(owners: tuple[Thing, ...], who: str) -> None:
+    pods = [pod(number, container(), _PROXY, owner="rs") for number in (1, 2)]
+
+    (found,) = judged(Question.REQUIREMENTS, evidence(deployment(), *pods, owners=owners))
+    assert found.reason == f"container istio-proxy, 100m cpu, added by {who}, is not counted"
+    assert found.detail == "deployment: 2 of 2 pods, 1 cpu answered, 1100m cpu requested"
+    assert found.field == _ADDED
+    assert (
+        found.fix == """deployment: '{containers: [{name: "istio-proxy", resources: {requests: {"cpu": "100m"}}}]}'"""
+    )
+
+
+def test_line_of_added_containers_makes_the_answer_right() -> None:
+    from karta_interpreter import Karta  # noqa: PLC0415 - only this test changes a definition
+
+    pods = [pod(number, container(), _PROXY) for number in (1, 2)]
+    shown = evidence(deployment(), *pods)
+    (found,) = judged(Question.REQUIREMENTS, shown)
+    manifest = Karta.for_object(shown.object).definition.manifest
+    annotations = {**manifest["metadata"]["annotations"], "karta-interpreter.io/added-containers": found.fix}
+    repaired = Karta.load({**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}})
+
+    assert [each.verdict for each in judged(Question.REQUIREMENTS, shown, repaired)] == [OK]
+
+
+def test_changed_request_is_named_with_both_amounts() -> None:
+    shown = evidence(deployment(), pod(1, container(cpu="2")), pod(2, container(cpu="2")))
+
+    (found,) = judged(Question.REQUIREMENTS, shown)
+    assert (found.verdict, found.reason) == (DIFFERS, "container main requests 2 cpu, not 1 cpu")
+    assert found.field == "spec.structureDefinition.rootComponent.specDefinition.podTemplateSpecPath"
+
+
+def _limited(text: str, **sections: Thing) -> Thing:
+    annotations = {"kubernetes.io/limit-ranger": f"LimitRanger plugin set: {text}"}
+    return pod(1, container(resources=sections), annotations=annotations)
+
+
+@pytest.mark.parametrize(
+    ("admitted", "verdict"),
+    [
+        pytest.param(
+            _limited("memory request for container main", requests={"cpu": "1", "memory": "1Gi"}), OK, id="a-request"
+        ),
+        pytest.param(
+            _limited(
+                "memory request for container main; ephemeral-storage, memory limit for container main",
+                requests={"cpu": "1", "memory": "1Gi"},
+                limits={"ephemeral-storage": "1Gi", "memory": "2Gi"},
+            ),
+            OK,
+            id="a-request-and-limits",
+        ),
+        pytest.param(
+            _limited("memory request for container other", requests={"cpu": "1", "memory": "1Gi"}),
+            DIFFERS,
+            id="of-another-container",
+        ),
+        pytest.param(
+            _limited("memory request for container main", requests={"cpu": "3"}), DIFFERS, id="and-another-change"
+        ),
+    ],
+)
+def test_limit_range_is_no_difference(admitted: Thing, verdict: Verdict) -> None:
+    assert [each.verdict for each in judged(Question.REQUIREMENTS, evidence(deployment(replicas=1), admitted))] == [
+        verdict
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "verdict"),
+    [
+        pytest.param({"overhead": {"cpu": "250m"}}, OK, id="overhead-of-a-runtime-class"),
+        pytest.param({"resources": {"requests": {"cpu": "3"}}}, DIFFERS, id="resources-of-the-whole-pod"),
+    ],
+)
+def test_resources_of_the_pod_itself(fields: dict[str, Any], verdict: Verdict) -> None:
+    assert [each.verdict for each in judged(Question.REQUIREMENTS, evidence(deployment(), pod(1, **fields)))] == [
+        verdict
+    ]

@@ -1,0 +1,100 @@
+"""Fields of other managers, as a real API server records them (``tests.support.managed_fields``)."""
+
+import copy
+from collections.abc import Callable
+
+import pytest
+
+from karta_interpreter.engine.verification import Question, Verdict
+from tests.engine.verification.member import NOW, Thing, ago, deployment, evidence, judged, verdicts
+from tests.support.managed_fields import Member
+
+OK, DIFFERS, UNJUDGED = Verdict
+
+Change = Callable[[Thing], object]
+_KARMADA = {"work.karmada.io/name": "w", "resourcetemplate.karmada.io/generation": "1"}
+
+
+def _member(*changes: tuple[str, Change, str], annotations: Thing | None = None) -> Thing:
+    """Return a Deployment that Karmada (or another creator) wrote, and others changed."""
+    template = deployment()
+    template["metadata"] = {"name": "it", "namespace": "team", "annotations": annotations or dict(_KARMADA)}
+    member = Member({"metadata": {}})
+    member.write(template, "karmada-controller-manager" if not annotations else "creator", NOW - 3000)
+    for number, (manager, change, subresource) in enumerate(changes):
+        changed = copy.deepcopy(member.live)
+        change(changed)
+        member.write(changed, manager, NOW - 2000 + number, subresource)
+    metadata = {"creationTimestamp": ago(3600), "generation": 1}
+    return {**member.live, "metadata": {**member.live["metadata"], **metadata}}
+
+
+def _set(*path: str, value: object) -> Change:
+    def change(obj: Thing) -> None:
+        for name in path[:-1]:
+            obj = obj.setdefault(name, {})
+        obj[path[-1]] = value
+
+    return change
+
+
+_PAUSE = ("operator", _set("spec", "paused", value=True), "")
+_SCALE = ("kube-controller-manager", _set("spec", "replicas", value=5), "scale")
+
+
+@pytest.mark.parametrize(
+    ("obj", "verdict", "reason"),
+    [
+        pytest.param(_member(), OK, "", id="nobody-else-writes"),
+        pytest.param(
+            _member(_PAUSE), DIFFERS, "operator writes .spec.paused, and Retain does not keep it", id="a-field"
+        ),
+        pytest.param(
+            _member(("operator", _set("metadata", "labels", "x", value="y"), "")), OK, "", id="Karmada-keeps-new-labels"
+        ),
+        pytest.param(
+            _member(_SCALE),
+            DIFFERS,
+            "kube-controller-manager writes .spec.replicas, and Retain does not keep it",
+            id="an-autoscaler",
+        ),
+        pytest.param(
+            _member(("kubectl-edit", _set("spec", "paused", value=True), ""), annotations={"a": "b"}),
+            OK,
+            "",
+            id="a-person-is-the-template-without-Karmada",
+        ),
+        pytest.param(
+            _member(_PAUSE, annotations={"a": "b"}),
+            DIFFERS,
+            "operator writes .spec.paused, and Retain does not keep it",
+            id="the-creator-is-the-template-without-Karmada",
+        ),
+        pytest.param(deployment(), UNJUDGED, "the object has no managedFields", id="no-managed-fields"),
+    ],
+)
+def test_fields_of_other_managers_have_to_be_kept(obj: Thing, verdict: Verdict, reason: str) -> None:
+    assert verdicts(Question.RETAIN, evidence(obj)) == [(verdict, reason)]
+
+
+def test_label_that_leaves_replicas_to_the_member_ends_the_fight() -> None:
+    obj = _member(("karmada-controller-manager", lambda _: None, ""), _SCALE)
+    (found,) = judged(Question.RETAIN, evidence(obj))
+    assert found.fix.startswith("label the template resourcetemplate.karmada.io/retain-replicas=true")
+
+    obj["metadata"]["labels"] = {"resourcetemplate.karmada.io/retain-replicas": "true"}
+    assert verdicts(Question.RETAIN, evidence(obj)) == [(OK, "")]
+
+
+def test_line_that_keeps_a_field_is_given() -> None:
+    (found,) = judged(Question.RETAIN, evidence(_member(_PAUSE)))
+
+    assert found.fix.startswith("add to karta-interpreter.io/retain `- unset: .spec.paused`")
+
+
+def test_added_element_of_a_list_counts() -> None:
+    def inject(obj: Thing) -> None:
+        obj["spec"]["template"]["spec"]["containers"].append({"name": "agent"})
+
+    (found,) = judged(Question.RETAIN, evidence(_member(("injector", inject, ""))))
+    assert found.reason == "injector writes .spec.template.spec.containers[], and Retain does not keep it"
