@@ -467,10 +467,12 @@ def _retained_path(annotation: AnnotationText, entry: str, at: str | int) -> Ite
 
 
 def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[RetainRule]:
-    problems = list(_rule_problems(entry))
+    key = next((key for key in ("quantities", "replicas", "owned") if key in entry), "unset")
+    problems = list(_field_problems(entry, _RULE_FIELDS[key], optional=_RULE_FIELDS["unset"][1:]))
+    if "by" in entry and "value" in entry:
+        problems.append(("value", "by is for lists, and value for a single field", "write two entries"))
     for name, message, hint in problems:
         annotation.error(message, hint, (at, name))
-    key = _key_of(entry)
     if problems:
         return
     text, absent, drops = split_default(entry[key]) if key == "owned" else (entry[key], None, False)
@@ -493,16 +495,6 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
         message = f"`{query.text}` names several fields; a value is for one"
         annotation.error(message, "write an entry for each", (at,))
     yield values.Unset(query, queries.get("by"), queries.get("if"), queries.get("value"))
-
-
-def _key_of(entry: Mapping[str, JSON]) -> str:
-    return next((key for key in ("quantities", "replicas", "owned") if key in entry), "unset")
-
-
-def _rule_problems(entry: Mapping[str, JSON]) -> Iterator[Problem]:
-    yield from _field_problems(entry, _RULE_FIELDS[_key_of(entry)], optional=_RULE_FIELDS["unset"][1:])
-    if "by" in entry and "value" in entry:
-        yield "value", "by is for lists, and value for a single field", "write two entries"
 
 
 def _check_place(annotation: AnnotationText, place: AnnotationQuery, at: str | int) -> None:

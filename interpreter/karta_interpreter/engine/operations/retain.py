@@ -151,11 +151,8 @@ def _followed(rule: RetainRule, places: Correspondence, template: Object, observ
         rule = Retained(rule.place) if is_left else Unset(rule.place)
     if not isinstance(rule, Retained):
         return _adapt(rule, places, template)
-    is_owned = rule.condition is None or truthy(unless_broken(rule.condition.first, observed))
-    return _take(rule, places, template) if is_owned else template
-
-
-def _take(rule: Retained, places: Correspondence, template: Object) -> Object:
+    if rule.condition is not None and not truthy(unless_broken(rule.condition.first, observed)):
+        return template
     for path, value in places.shared(rule.place, template, rule.absent, drops=rule.drops):
         template = remove(template, path) if value is None else set_value(template, path, value)
     return template

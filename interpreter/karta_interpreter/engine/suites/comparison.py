@@ -133,13 +133,10 @@ def _in_words_of(expected: JSON, actual: JSON) -> JSON:
     for path in (("resourceRequest",), ("replicaRequirements", "resourceRequest")):
         before, now = get(expected, path), get(words, path)
         if isinstance(before, dict) and isinstance(now, dict):
-            met = {name: before[name] for name in now if name in before and _is_met(before[name], now[name])}
+            common = now.keys() & before.keys()
+            met = {name: before[name] for name in common if _same(_quantity(before[name]), _quantity(now[name]))}
             words = set_value(words, path, {**now, **met})
     return words
-
-
-def _is_met(expected: JSON, actual: JSON) -> bool:
-    return _same(_quantity(expected), _quantity(actual))
 
 
 def _written(value: JSON) -> JSON:

@@ -29,12 +29,14 @@ Suites: TypeAlias = tuple[tuple[Path, int], ...]
 
 def rows(snapshot: Snapshot) -> list[Object]:
     """Return a row for each kind, sorted."""
-    return [_row(snapshot.entries[gvk]) for gvk in snapshot.kinds()]
-
-
-def _row(entry: ServedDefinition) -> Object:
-    number = sum(each["comparisons"] for each in compared(entry))
-    return {**summarize(entry), "scripts": sorted(entry.definition.scripts.operations), "compared": number}
+    return [
+        {
+            **summarize(entry),
+            "scripts": sorted(entry.definition.scripts.operations),
+            "compared": sum(comparison["comparisons"] for comparison in compared(entry)),
+        }
+        for entry in map(snapshot.entries.__getitem__, snapshot.kinds())
+    ]
 
 
 def compared(entry: ServedDefinition) -> list[Object]:
@@ -61,7 +63,7 @@ def page(entry: ServedDefinition) -> Object:
         "examples": list(examples(entry.definition.gvk, suites)),
         "reports": list(reports(entry.definition.gvk, suites)),
         # The console compares with the suites of the catalogue without having their thousands of lines in an editor.
-        "suite": "" if entry.origin == ORIGIN else _suite_text(entry.definition.gvk, suites),
+        "suite": "" if entry.origin == ORIGIN else "---\n".join(map(_case_text, cases(entry.definition.gvk, suites))),
     }
 
 
@@ -105,11 +107,6 @@ def cases(gvk: GVK, suites: Suites) -> Iterator[Case]:
     for suite, _ in suites:
         with suppress(SuiteError, InterpretationError):
             yield from (case for case in load_suite(suite) if GVK.of(case.call.object) == gvk)
-
-
-def _suite_text(gvk: GVK, suites: Suites) -> str:
-    """Suites as one text, with the objects that their cases share."""
-    return "---\n".join(map(_case_text, cases(gvk, suites)))
 
 
 def _case_text(case: Case) -> str:

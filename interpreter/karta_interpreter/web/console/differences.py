@@ -60,7 +60,9 @@ def _definition(text: str, named: str) -> Definition:
 
 def _calls(question: Question, definition: Definition) -> Iterator[tuple[str, Call, Sequence[Object]]]:
     """Yield the calls of the suite or else of the catalogue, and those about the object, each with its name."""
-    for case in _suite(question.suite, definition.gvk) or _catalogue_cases(definition.gvk):
+    karta = catalogue_kinds().get(definition.gvk)
+    catalogue_cases = cases(definition.gvk, suites_next_to(karta)) if karta else ()
+    for case in _suite(question.suite, definition.gvk) or catalogue_cases:
         yield case.name, case.call, case.references
     inputs = inputs_of(question)
     if inputs.object is None or GVK.of(inputs.object.value) != definition.gvk:
@@ -82,11 +84,6 @@ def _suite(text: str, gvk: GVK) -> list[Case]:
         if isinstance(case.value, dict) and any(isinstance(case.value.get(key), str) for key in OBJECT_KEYS):
             raise SuiteError(f"{_SUITE}:{case.line}: a case of the console has its object, not the name of a file")
     return [case for case in read_suite(text, _SUITE) if GVK.of(case.call.object) == gvk]
-
-
-def _catalogue_cases(gvk: GVK) -> Iterator[Case]:
-    karta = catalogue_kinds().get(gvk)
-    return cases(gvk, suites_next_to(karta)) if karta else iter(())
 
 
 def _answer(definition: Definition, call: Call, options: Options, references: Sequence[Object]) -> Answer:

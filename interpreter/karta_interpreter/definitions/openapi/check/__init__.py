@@ -4,7 +4,7 @@ An expression is followed through the schema instead of through an object: its o
 read here, and no expression runs.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from karta_interpreter.base.errors import ManifestError
@@ -56,13 +56,10 @@ def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Find
         except DefinitionError as err:
             without.append(error("crd-version", (*ROOT_KIND, "version"), str(err)))
     # A release without the version contradicts nothing else. Keep the first one's findings that all others share.
+    # Their hints may list other names.
     first, *others = checks or [without[:1]]
-    return [finding for finding in first if all(_is_among(finding, other) for other in others)]
-
-
-def _is_among(finding: Finding, others: Iterable[Finding]) -> bool:
-    """Return whether another release contradicts the same place. Its hint may list other names."""
-    return any((other.path, other.rule, other.span) == (finding.path, finding.rule, finding.span) for other in others)
+    shared = [{(finding.path, finding.rule, finding.span) for finding in other} for other in others]
+    return [finding for finding in first if all((finding.path, finding.rule, finding.span) in keys for keys in shared)]
 
 
 def _spec(crd: Object, *names: str) -> object:

@@ -1,7 +1,7 @@
 """The findings about a definition that the OpenAPI schema of its CRD contradicts."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -178,7 +178,9 @@ class _Checked:
             shapes = self._quiet(conditions.path)
             self._conditions((*ROOT_STATUS, "conditionsDefinition", "path"), conditions.path, shapes, names)
             entries = [element for shape in shapes for element in shape.each()]
-            types, statuses = (_listed(entries, name) for name in names)
+            types, statuses = (
+                listed_values(tuple(shape for entry in entries for shape in entry.field(name) or ())) for name in names
+            )
         for status in MATCHING_ORDER:
             for index, matcher in enumerate(getattr(definition.status_mappings, status.lower())):
                 path = (*ROOT_STATUS, "statusMappings", status.lower(), index)
@@ -326,10 +328,6 @@ _NAMES_IN_POD: Final = parse(", ".join(f".{path}" for path in DEPENDENCY_NAMES))
 
 _MANY: Final = 20
 """The most texts in a schema that may be the names of all possible instances."""
-
-
-def _listed(entries: Sequence[Shape], name: str) -> list[str]:
-    return listed_values(tuple(shape for entry in entries for shape in entry.field(name) or ()))
 
 
 def _written_as(shape: Shape) -> str:

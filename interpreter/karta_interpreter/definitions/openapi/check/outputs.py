@@ -204,23 +204,15 @@ def _result(result: Result, inputs: Shapes, elements: Shapes, last: Shapes) -> S
         case Result.OUTPUTS:
             return (list_of(last),)
         case Result.SUM:
-            return _total(elements)
+            are_numbers = all(shape.types <= {"integer", "number"} and shape.types for shape in elements)
+            return (NUMBER,) if are_numbers else (ANY,)
         case Result.KEYS:
             return unique((list_of((TEXT if "object" in shape.types else ANY,)),) for shape in inputs)
         case Result.ENTRIES:
-            keys = unique((_key(shape),) for shape in inputs)
+            key_shapes = {frozenset(("object",)): TEXT, frozenset(("array",)): literal(0)}
+            keys = unique((key_shapes.get(shape.types, ANY),) for shape in inputs)
             return (list_of((object_of({"key": keys, "value": elements}),)),)
     return (_RESULTS.get(result, ANY),)
-
-
-def _key(shape: Shape) -> Shape:
-    """Return the shape of a key of an object, or of a position in a list."""
-    return {frozenset(("object",)): TEXT, frozenset(("array",)): literal(0)}.get(shape.types, ANY)
-
-
-def _total(shapes: Shapes) -> Shapes:
-    are_numbers = all(shape.types <= {"integer", "number"} and shape.types for shape in shapes)
-    return (NUMBER,) if are_numbers else (ANY,)
 
 
 _COMPARISONS: Final = ("==", "!=", "<", "<=", ">", ">=", "and", "or")

@@ -94,7 +94,7 @@ class Shape:
         if self.members is not None:
             return self.members.get(name, ())
         step = _step(name)
-        if self._embeds(name):
+        if name in _EMBEDDED and (self.at == "." or self.schema.get("x-kubernetes-embedded-resource")):
             return self._below(step, _EMBEDDED[name])
         properties, more = self.schema.get("properties"), self.schema.get("additionalProperties")
         if isinstance(properties, dict) and name in properties:
@@ -129,10 +129,6 @@ class Shape:
                 place=self.place and f"{self.place}{entry or step}",
             ),
         )
-
-    def _embeds(self, name: str) -> bool:
-        is_object = self.at == "." or self.schema.get("x-kubernetes-embedded-resource")
-        return bool(is_object) and name in _EMBEDDED
 
     @property
     def _is_open(self) -> bool:
