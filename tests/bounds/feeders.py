@@ -4,7 +4,7 @@
 import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -15,8 +15,11 @@ import orjson
 
 from karta_interpreter.base.errors import RequestError, ServeError
 from karta_interpreter.base.findings import Finding, Severity
-from karta_interpreter.definitions.sources.budget import Budget, weight
+from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.sources import budget, reference_cache
+from karta_interpreter.definitions.sources.budget import Budget, weight, weight_of
 from karta_interpreter.definitions.sources.files import DefinitionFile
+from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Snapshot
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.languages.jq.compiled.regex import compile_pattern, test
@@ -117,22 +120,49 @@ def _failed_calls(_: int) -> Iterator[Fed]:
 
 @feeder(
     "definitions of all files together, by the memory that each process needs for them",
-    "webhook.process.server:_MOST_DEFINITIONS",
+    "definitions.sources.budget:MOST",
     small=8 * 3 * TEXT,
     unit=3 * TEXT,
 )
 def _definitions(bound: int) -> Iterator[Fed]:
-    budget, kept = Budget(bound), list[DefinitionFile]()
+    room, kept = Budget(bound), list[DefinitionFile]()
     karta = (KARTAS / "mill.yaml").read_text()
 
     def push(text: str) -> None:
         size = bound // 8 - weight(karta.encode())
         content = f"{karta}#{text.ljust(size, 'x')[: size // 2 - 1]}"
-        file = DefinitionFile(Path(str(len(kept))), budget=budget).holding(content.encode())
+        file = DefinitionFile(Path(str(len(kept))), budget=room).holding(content.encode())
         if file.entries:
             kept.append(file)
 
-    yield Fed(push, lambda: budget.held, lambda: len(budget.refused))
+    yield Fed(push, lambda: room.held, lambda: len(room.refused))
+
+
+@feeder(
+    "Kartas of the cluster, with the definitions of files",
+    "definitions.sources.budget:MOST",
+    small=8 * 3 * TEXT,
+    unit=3 * TEXT,
+)
+def _cluster_kartas(bound: int) -> Iterator[Fed]:
+    yield from _informed(bound, dict, weight_of)
+
+
+@feeder("objects that definitions refer to", "definitions.sources.budget:MOST", small=9 * TEXT, unit=2 * TEXT)
+def _references(bound: int) -> Iterator[Fed]:
+    yield from _informed(bound, partial(reference_cache._view, GVK("", "v1", "Hall")), reference_cache._weigh)
+
+
+def _informed(bound: int, view: Callable[[Any], Any], weigh: Callable[[Any], int]) -> Iterator[Fed]:
+    api: Any = None
+    kept = Budget(bound)
+    informer = Informer[Any](api, "/apis/run.ai/v1alpha1/kartas", view, Pace(), kept, weigh)
+    with mock.patch.object(budget, "MOST_REFUSED", 10):
+        yield Fed(
+            lambda text: informer.put({"metadata": {"name": text[:12]}, "spec": text}),
+            lambda: kept.held,
+            lambda: len(kept.refused),
+        )
 
 
 @feeder("texts for which a pattern remembers the answer", "languages.jq.compiled.regex:_KEPT", small=64)

@@ -23,6 +23,7 @@ from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.sandbox.process import container_memory
 from karta_interpreter.definitions.karta.schema import karta_api_group
 from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.web.console.application import ConsoleSources, listening
@@ -81,7 +82,7 @@ async def _open(settings: Settings, webhook: Webhook, opened: AsyncExitStack) ->
         api = await opened.enter_async_context(ApiServer.of(settings.kubeconfig, settings.context))
         if settings.kubeconfig:
             api.check()
-        cluster = Cluster(api, reports=False) if settings.cluster else None
+        cluster = Cluster(api, reports=False, budget=Budget.of_container()) if settings.cluster else None
     store = store_of(settings, cluster)
     # Before anybody can connect, and in a thread: the process goes on to beat.
     await asyncio.to_thread(store.load)

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.informer import Pace
 from karta_interpreter.definitions.sources.snapshot import Snapshot
@@ -61,13 +62,19 @@ def quarantined(snapshot: Snapshot) -> dict[str, bool]:
 
 @asynccontextmanager
 async def running_cluster(
-    tmp_path: Path, api: ScriptedApi | None = None, *, folders: tuple[Path, ...] = (), pace: Pace = FAST, url: str = ""
+    tmp_path: Path,
+    api: ScriptedApi | None = None,
+    *,
+    folders: tuple[Path, ...] = (),
+    pace: Pace = FAST,
+    url: str = "",
+    budget: Budget | None = None,
 ) -> AsyncIterator[RunningCluster]:
     async with serving(api or ScriptedApi()) as scripted:
         kubeconfig = write_kubeconfig(tmp_path / "config", url or scripted.url)
         async with ApiServer.of(kubeconfig) as server:
-            cluster = Cluster(server, pace=pace)
-            store = Store(folders, catalogue=False, cluster=cluster)
+            cluster = Cluster(server, pace=pace, budget=budget)
+            store = Store(folders, catalogue=False, cluster=cluster, budget=cluster.budget)
             store.load()
             running = RunningCluster(scripted, cluster, store)
             task = asyncio.create_task(store.watch())

@@ -290,6 +290,14 @@ async def test_what_the_api_server_refuses_is_told(tmp_path: Path, code: int, ex
         assert (await ask(server, "POST", body=workload_type())).status == 201
 
 
+async def test_type_without_room_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("karta_interpreter.definitions.sources.budget.MOST", 100)
+    async with cluster(tmp_path) as (api, server):
+        answer = await ask(server, "POST", body=workload_type())
+        assert (answer.status, "no room for the type" in answer.json["detail"]) == (413, True)
+        assert not api.requests("create", KARTAS)
+
+
 async def test_kubernetes_decides_who_may(tmp_path: Path) -> None:
     async with cluster(tmp_path, types_token_review=True, types_token_file=None) as (api, server):
         api.users = {ADA: "ada", GRACE: "grace"}

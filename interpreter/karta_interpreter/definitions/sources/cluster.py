@@ -3,7 +3,8 @@
 A new or changed Karta is served as soon as the watch has it, and compiled only if its spec or annotations differ. A
 broken Karta is quarantined, and its last good version stays. If a Karta is deleted or was never good, folders and
 catalogue serve its kind. If two Kartas define one kind, the older is served, and the other is a conflict and not
-Ready. Kartas stay while the API server is away.
+Ready. Kartas stay while the API server is away. Kartas for which the budget has no room are quarantined, the newest
+first.
 
 Kartas are read as ``kartas.run.ai``, or of another API group, and as the older
 ``resourceinterfaces.optimization.nvidia.com``, each if its CRD exists.
@@ -17,9 +18,10 @@ from http import HTTPStatus
 
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.definitions.karta.schema import kartas_path
+from karta_interpreter.definitions.karta.schema import kartas_path, name_of
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.background import keep_running
+from karta_interpreter.definitions.sources.budget import Budget, weight_of
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
@@ -40,12 +42,15 @@ class Cluster:
     Only one process of a server ``reports``: it writes the status of the Kartas.
     """
 
-    def __init__(self, api: ApiServer, *, pace: Pace | None = None, reports: bool = True) -> None:
+    def __init__(
+        self, api: ApiServer, *, pace: Pace | None = None, reports: bool = True, budget: Budget | None = None
+    ) -> None:
         self._pace = pace = pace or Pace()
-        self._current = Informer(api, kartas_path(), dict, pace)
-        self._older = Informer(api, RESOURCE_INTERFACES, dict, pace)
+        self.budget = budget or Budget()
+        self._current = Informer(api, kartas_path(), dict, pace, self.budget, weight_of)
+        self._older = Informer(api, RESOURCE_INTERFACES, dict, pace, self.budget, weight_of)
         self._reporter = StatusWriter(api, pace) if reports else None
-        self.referenced = ReferenceCache(api, pace)
+        self.referenced = ReferenceCache(api, pace, self.budget.most)
         self._moved = asyncio.Event()
         self.kartas: Mapping[str, ClusterKarta] = {}
         """All Kartas as they were last seen, by their sources. The mapping is replaced, never changed."""
@@ -84,6 +89,10 @@ class Cluster:
         """Return the Karta with a name as it was last seen."""
         return self.kartas.get(f"{self._current.name}/{name}")
 
+    def has_room(self, obj: Object) -> bool:
+        """Return whether the budget has room for a Karta."""
+        return self.budget.has_room((self._current.path, name_of(obj)), weight_of(obj))
+
     def take(self, obj: Object) -> None:
         """Take a Karta from an answer of the API server, before the watch reports it."""
         self._current.put(obj)
@@ -107,11 +116,18 @@ class Cluster:
     def _read(self) -> Mapping[str, ClusterKarta]:
         read = {}
         for collection in (self._current, self._older):
-            for name, obj in collection.objects.items():
-                source = f"{collection.name}/{name}"
+            objects, left_out = collection.objects, collection.left_out
+            for name, obj in {**objects, **left_out}.items():
+                source, path = f"{collection.name}/{name}", f"{collection.path}/{name}"
                 before = self.kartas.get(source)
-                path = f"{collection.path}/{name}"
-                read[source] = before.seen_again(obj) if before else ClusterKarta.first_seen(source, path, obj)
+                if name not in left_out:
+                    read[source] = before.seen_again(obj) if before else ClusterKarta.first_seen(source, path, obj)
+                    if before and obj is not before.obj and not read[source].last_good:
+                        collection.settle(name, obj)
+                elif before and name in objects:
+                    read[source] = before.without_room(obj, self.budget.reason)
+                else:
+                    read[source] = ClusterKarta.left_out(source, path, obj, self.budget.reason)
         return read
 
     def _oldest_first(self) -> list[ClusterKarta]:

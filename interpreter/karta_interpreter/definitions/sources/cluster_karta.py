@@ -1,6 +1,6 @@
 """A Karta of a cluster: its object as it was last seen, and the compiled definition."""
 
-import json
+import marshal
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -42,6 +42,20 @@ class ClusterKarta:
         loaded = load_object(obj, self.source)
         return replace(self, obj=obj, loaded=loaded, last_good=None if loaded.definition else self.served)
 
+    def without_room(self, stub: Object, reason: str) -> Self:
+        """Return the Karta with the stub of a newer version, which has no room. This version is its last good one.
+
+        An object that was deleted and created anew is a different object.
+        """
+        is_same = edit.get(stub, ("metadata", "uid")) == edit.get(self.obj, ("metadata", "uid"))
+        return replace(self.left_out(self.source, self.path, stub, reason), last_good=self.served if is_same else None)
+
+    @classmethod
+    def left_out(cls, source: str, path: str, stub: Object, reason: str) -> Self:
+        """Return the Karta of an object that has no room."""
+        found = replace(error("unreadable", (), f"cannot be read: {reason}"), source=source)
+        return cls(source, path, stub, Loaded(None, (found,), name_of(stub), None, source))
+
     @property
     def served(self) -> Loaded | None:
         """The version to use, None if there was no good version."""
@@ -64,7 +78,8 @@ def load_object(obj: Object, source: str) -> Loaded:
     return loaded.with_findings(replace(finding, source=source) for finding in loaded.findings)
 
 
-def _meaning(obj: Object) -> str:
+def _meaning(obj: Object) -> bytes:
     """Return the parts that a definition is compiled from. ``metadata.generation`` does not count annotations."""
-    # As text: to Python, true is 1 and false is 0.
-    return json.dumps([obj.get("spec"), edit.get(obj, ("metadata", "annotations"))], sort_keys=True)
+    # As bytes: to Python, true is 1 and false is 0. Not JSON: orjson reads deeper nested objects than Python writes.
+    # Later versions also write which values are the same object.
+    return marshal.dumps([obj.get("spec"), edit.get(obj, ("metadata", "annotations"))], 0)

@@ -82,7 +82,7 @@ class WatchedFile(ABC, Generic[Held]):
         if content == self.content:
             return self
         size = weight(content)
-        if not self.budget.take(self.path, size):
+        if self.budget.take(self.path, size) is None:
             return self._become(None, (self._unreadable(self.budget.reason),))
         text, reason = decode(content)
         loaded = (self._unreadable(reason),) if reason else tuple(self._load(text))

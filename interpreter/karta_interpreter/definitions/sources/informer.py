@@ -7,12 +7,14 @@ watch that ends in time goes on from the last version, which bookmarks keep fres
 A collection that has been missing (404) for 30 s loses its objects. Not at once: a server that is starting may not know
 its collections yet, and before a CRD is deleted, its objects are deleted and the watch reports each. A collection that
 has been forbidden for 30 s counts as withheld on purpose, and the start does not wait for it.
+
+Objects for which a budget has no room are left out, the newest first. They are listed again when there may be room.
 """
 
 import asyncio
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -20,8 +22,9 @@ from typing import Generic, TypeVar
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import Object, objects_in
+from karta_interpreter.base.k8s.values import JSON, Object, objects_in
 from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.budget import Budget
 
 _DOUBLINGS = 30
 _LASTING = 5.0
@@ -61,6 +64,11 @@ class Pace:
 
 View = TypeVar("View")
 
+_Age = tuple[str, str]
+"""The time when an object was created, and its name. UTC times in one format sort as text."""
+
+_STUB = ("name", "uid", "generation", "creationTimestamp")
+
 _REFUSALS = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 
 
@@ -68,20 +76,34 @@ class Informer(Generic[View]):
     """The objects at the path of a collection, by namespace (if any) and name.
 
     ``objects`` is replaced, never changed. It holds the result of ``view`` for each object, because the schemas of all
-    CRDs together take 100 MB. ``listed``: the objects were read once. ``absent``: the collection did not exist when the
-    server last answered. ``known``: there is nothing to wait for, because the objects were listed, do not exist, or are
-    forbidden.
+    CRDs together take 100 MB. ``left_out`` holds stubs of objects that have no room in the ``budget``. If only their
+    present version has no room, ``objects`` has the last one that had. ``listed``: the objects were read once.
+    ``absent``: the collection did not exist when the server last answered. ``known``: there is nothing to wait for,
+    because the objects were listed, do not exist, or are forbidden.
     """
 
-    def __init__(self, api: ApiServer, path: str, view: Callable[[Object], View], pace: Pace) -> None:
+    def __init__(
+        self,
+        api: ApiServer,
+        path: str,
+        view: Callable[[Object], View],
+        pace: Pace,
+        budget: Budget | None = None,
+        weigh: Callable[[View], int] = lambda _: 0,
+    ) -> None:
         self.path = path
         self.objects: Mapping[str, View] = {}
+        self.left_out: Mapping[str, Object] = {}
         self.listed = False
         self.absent = False
         self.known = False
         self._api = api
         self._view = view
         self._pace = pace
+        self._budget = budget or Budget()
+        self._weigh = weigh
+        self._ages: dict[str, _Age] = {}
+        self._newest: _Age | None = None
         self._versions: dict[str, int] = {}
         self._failures = 0
         self._not_listed: ClusterError | None = None
@@ -116,7 +138,8 @@ class Informer(Generic[View]):
             try:
                 version = await self._list()
                 changed()
-                while True:
+                version = await self._watch(version, changed)
+                while not self._may_have_room():
                     version = await self._watch(version, changed)
             except ClusterError:
                 self._failures += 1
@@ -128,11 +151,63 @@ class Informer(Generic[View]):
         name, version = _name(obj), _number(obj)
         # The watch may report an older version after the answer to our own write.
         if name and version >= self._versions.get(name, 0):
-            self.objects = {**self.objects, name: self._view(obj)}
+            self.objects, self.left_out = objects, left_out = {**self.objects}, {**self.left_out}
+            self._keep(obj, objects, left_out)
             self._versions[name] = version
+
+    def settle(self, name: str, kept: View) -> None:
+        """Count only this version of an object in the budget."""
+        self._budget.settle((self.path, name), self._weigh(kept))
+
+    def clear(self) -> None:
+        """Forget all objects."""
+        self._forget({*self._ages, *self.left_out})
+        self.objects, self.left_out = {}, {}
+
+    def _keep(self, obj: Object, objects: dict[str, View], left_out: dict[str, Object]) -> None:
+        """Add an object to ``objects``, in place of newer ones if necessary, or to ``left_out`` if it has no room."""
+        name, kept = _name(obj), self._view(obj)
+        age = str(edit.get(obj, ("metadata", "creationTimestamp"), "")), name
+        newer = ((self.path, other) for other in self._newer_than(age))
+        leaving = self._budget.take((self.path, name), self._weigh(kept), newer)
+        if leaving is None:
+            self._leave_out(name, obj, left_out)
+            if name in self._ages and name in self.objects:
+                objects.setdefault(name, self.objects[name])
+            return
+        for _, other in leaving:
+            del self._ages[other]
+            if other in objects:
+                self._leave_out(other, objects.pop(other), left_out)
+        objects[name], self._ages[name], self._newest = kept, age, None
+        left_out.pop(name, None)
+
+    def _leave_out(self, name: str, obj: JSON, left_out: dict[str, Object]) -> None:
+        """Add a stub to ``left_out``, if the budget remembers that the object was refused."""
+        if (self.path, name) in self._budget.refused:
+            left_out[name] = _stub(obj)
+
+    def _newer_than(self, age: "_Age") -> Iterator[str]:
+        """Yield the names of the objects that are newer, the newest first."""
+        if self._newest is None:
+            self._newest = max(self._ages.values(), default=("", ""))
+        if age < self._newest:
+            yield from (name for _, name in sorted(filter(age.__lt__, self._ages.values()), reverse=True))
+
+    def _forget(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._ages.pop(name, None)
+            self._budget.forget((self.path, name))
+        self._newest = None
+
+    def _may_have_room(self) -> bool:
+        """Return whether an object that was left out may have room now."""
+        sources = ((self.path, name) for name in self.left_out)
+        return any(self._budget.has_room(source, self._budget.refused.get(source, 0)) for source in sources)
 
     async def _list(self) -> str:
         objects: dict[str, View] = {}
+        left_out: dict[str, Object] = {}
         versions: dict[str, int] = {}
         version = ""
         try:
@@ -141,12 +216,14 @@ class Informer(Generic[View]):
                     # All pages have the version of the first one. A server that cannot keep it answers 410.
                     version = version or _version(page)
                     items = [item for item in objects_in(page.get("items")) if _name(item)]
-                    objects.update((_name(item), self._view(item)) for item in items)
-                    versions.update((_name(item), _number(item)) for item in items)
+                    for item in items:
+                        self._keep(item, objects, left_out)
+                    versions.update((_name(item), _number(item)) for item in items if _name(item) in objects)
         except ClusterError as error:
             self._note_rejection(error)
             raise
-        self.objects, self._versions = objects, versions
+        self._forget((self._ages.keys() | self.left_out.keys()) - objects.keys() - left_out.keys())
+        self.objects, self.left_out, self._versions = objects, left_out, versions
         self.known = self.listed = True
         self.absent = False
         self._not_listed = None
@@ -164,7 +241,7 @@ class Informer(Generic[View]):
             return
         lasts = now - self._refused_since >= self._pace.absent
         if missing and lasts:
-            self.objects = {}
+            self.clear()
         if missing and not self.objects:
             self.absent = True
             self._in_step = now
@@ -210,6 +287,8 @@ class Informer(Generic[View]):
             return False
         if kind == "DELETED":
             self.objects = {other: value for other, value in self.objects.items() if other != name}
+            self.left_out = {other: value for other, value in self.left_out.items() if other != name}
+            self._forget([name])
             # An answer to our own write that comes after this event is older than the deletion.
             self._versions[name] = _number(obj)
         else:
@@ -221,6 +300,12 @@ def _name(obj: Object) -> str:
     """Return the key of an object, empty for a value without a name, which is not an object."""
     namespace, name = (str(edit.get(obj, ("metadata", field), "")) for field in ("namespace", "name"))
     return f"{namespace}/{name}" if namespace and name else name
+
+
+def _stub(value: JSON) -> Object:
+    """Return the kind and the identity of an object, which are short."""
+    metadata = {field: edit.get(value, ("metadata", field)) for field in _STUB}
+    return {"apiVersion": edit.get(value, ("apiVersion",)), "kind": edit.get(value, ("kind",)), "metadata": metadata}
 
 
 def _version(obj: Object) -> str:

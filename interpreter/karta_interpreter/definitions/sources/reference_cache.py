@@ -6,10 +6,14 @@ a kind, or forbids it, the cache asks again from time to time. Until then its ob
 
 A large object is kept as bytes, and decoded when it is looked up: 45 MB of JSON can take 1.1 GB as Python objects, and
 garbage collection visits them all.
+
+All objects together have a bound. Those of a kind cannot be looked up if one of them has no room: an answer without it
+would be wrong.
 """
 
 import asyncio
 import marshal
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -18,16 +22,19 @@ from karta_interpreter.base.errors import ClusterError, QueryReferenceError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.budget import Budget, weight_of
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 
 _LARGE = 2**16  # the size in bytes of the smallest object that is kept as bytes
+_VALUE_BYTES = 64  # estimated for each value of an object that is kept decoded
 
 
 class ReferenceCache:
     """Objects of a cluster: a `reference_resolver.ReferenceReader` that holds the kinds that are wanted."""
 
-    def __init__(self, api: ApiServer, pace: Pace) -> None:
+    def __init__(self, api: ApiServer, pace: Pace, most: int = sys.maxsize) -> None:
         self._api = api
+        self._budget = Budget(most, "objects that definitions refer to")
         self._pace = pace
         self._wanted: Mapping[GVK, set[GVK]] = {}
         self._moved = asyncio.Event()
@@ -67,7 +74,7 @@ class ReferenceCache:
         """Return why the objects of a kind are not known, empty if they are."""
         collection = self._collections.get(gvk)
         if collection and collection.listed and not collection.absent:
-            return ""
+            return self._budget.reason if collection.left_out else ""
         problem = collection.problem if collection else self._problems.get(gvk)
         return str(problem) if problem else "it has not been listed yet"
 
@@ -88,9 +95,12 @@ class ReferenceCache:
     async def _follow(self, gvk: GVK) -> None:
         await self._find(gvk, lambda: self._wanted.get(gvk, ()))
         path = await self._find(gvk, lambda: (gvk,))
-        collection = Informer(self._api, path, partial(_view, gvk), self._pace)
+        collection = Informer(self._api, path, partial(_view, gvk), self._pace, self._budget, _weigh)
         self._collections = {**self._collections, gvk: collection}
-        await collection.follow(lambda: None)
+        try:
+            await collection.follow(lambda: None)
+        finally:
+            collection.clear()
 
     async def _find(self, gvk: GVK, kinds: Callable[[], Iterable[GVK]]) -> str:
         """Return the collection path of one of the kinds once the server knows one. ``gvk`` waits for it."""
@@ -125,6 +135,10 @@ def _view(gvk: GVK, obj: Object) -> Object | bytes:
     # Not JSON: orjson reads deeper nested objects than it writes.
     content = marshal.dumps(seen)
     return content if len(content) > _LARGE else seen
+
+
+def _weigh(kept: Object | bytes) -> int:
+    return len(kept) if isinstance(kept, bytes) else weight_of(kept, _VALUE_BYTES)
 
 
 def _decoded(kept: Object | bytes) -> Object:

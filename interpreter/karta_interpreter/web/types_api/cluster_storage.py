@@ -88,6 +88,8 @@ class ClusterStorage:
 
     async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
         """Replace and create the objects of a type, then delete the objects of versions that it no longer has."""
+        if not all(map(self._cluster.has_room, wanted.kartas.values())):
+            raise ApiError(413, f"there is no room for the type: {self._cluster.budget.reason}")
         before, after = present.kartas if present else {}, {}
         for version, karta in wanted.kartas.items():
             stored = before.get(version)

@@ -9,6 +9,7 @@ from pathlib import Path
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.webhook.http.tls import Tls
@@ -68,7 +69,7 @@ class ControlPlane:
         self.api = ApiServer.of(settings.kubeconfig, settings.context)
         if settings.kubeconfig:
             self.api.check()
-        self.cluster = Cluster(self.api) if settings.cluster else None
+        self.cluster = Cluster(self.api, budget=Budget.of_container()) if settings.cluster else None
         self.registrar: Registrar | None = None
         self._ca_file = CaFile(settings.ca_file) if settings.register and settings.ca_file else None
         at_url = Endpoint.of_url(settings.public_url) if settings.public_url else None

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 from karta_interpreter.base.findings import in_one_line
 from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.base.sandbox.process import container_memory
 from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Selection, Snapshot
 from karta_interpreter.definitions.sources.store import Store
@@ -28,7 +27,7 @@ from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.process.application import Application
 from karta_interpreter.webhook.process.health import HealthListener, Readiness
 from karta_interpreter.webhook.process.metrics import Metrics
-from karta_interpreter.webhook.settings import MIB, Settings
+from karta_interpreter.webhook.settings import Settings
 
 if TYPE_CHECKING:
     from karta_interpreter.definitions.sources.cluster import Cluster
@@ -40,7 +39,6 @@ _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared wit
 _MOST_SHOWN = 20
 """How many answers of a shadow are kept for the console."""
 _MOST_LOGGED = 20
-_MOST_DEFINITIONS = 1024 * MIB
 """The most broken definitions of a source, and findings of each, in the log: a folder may be mounted wrongly."""
 
 
@@ -267,7 +265,7 @@ def store_of(settings: Settings, cluster: "Cluster | None") -> Store:
         cluster=cluster,
         overrides=settings.overrides,
         selection=Selection(settings.kinds, settings.without),
-        budget=Budget(min(container_memory() // 8, _MOST_DEFINITIONS)),
+        budget=cluster.budget if cluster else Budget.of_container(),
     )
 
 
