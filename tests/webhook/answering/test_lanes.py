@@ -32,7 +32,6 @@ SCRIPTS = Scripts([Script("InterpretHealth", "", "miller")])
         pytest.param(CALL, REFERRING, False, Lane.INLINE, id="looking up what is in memory takes no time"),
         pytest.param(CALL, None, False, Lane.INLINE, id="a kind without a definition is an error"),
         pytest.param(WRONG, BOUNDED, False, Lane.INLINE, id="a request that cannot be answered is an error"),
-        pytest.param(None, None, False, Lane.CHILD, id="a large body takes long to decode"),
         pytest.param(CALL, BOUNDED, False, Lane.CHILD, id="a bounded expression may never end"),
         pytest.param(CALL, LONG, False, Lane.CHILD, id="many expressions take long to compile"),
         pytest.param(CALL, PLAIN, True, Lane.CHILD, id="calls like it took long"),
@@ -49,7 +48,7 @@ SCRIPTS = Scripts([Script("InterpretHealth", "", "miller")])
         pytest.param(CALL, PLAIN.overridden(SCRIPTS), True, Lane.CHILD, id="the result of the script was large"),
     ],
 )
-def test_lane(request_: Request | None, definition: Definition | None, is_slow: bool, lane: Lane) -> None:
+def test_lane(request_: Request, definition: Definition | None, is_slow: bool, lane: Lane) -> None:
     assert lane_of(request_, definition, FEW, is_slow=is_slow) is lane
 
 

@@ -124,7 +124,8 @@ class Calls:
             is_projected = not by_script
         # Only now: the fast decoder skips the parts that it does not need, so most large bodies are cheap for it.
         elif is_large_body(body):
-            return None, lane_of(None, None, b"", is_slow=False)
+            # Decoding it takes long, and a hostile body takes fifty times its size of memory.
+            return None, Lane.CHILD
         else:
             request, text, is_projected = decode(body), body, False
             definition = definition_of(request, snapshot)

@@ -113,7 +113,10 @@ class Fights(Collector):
     def _look(self, uid: bytes, call: PendingCall, answer: Answer) -> None:
         request, decoded = call.request, orjson.loads(call.body)["request"]
         desired, observed = decoded["object"], decoded["observedObject"]
-        comparison = compared(_retained(desired, answer.body), observed)
+        # The object that Karmada makes of the answer.
+        patch = orjson.loads(answer.body)["response"].get("patch")
+        retained = patched(desired, orjson.loads(base64.b64decode(patch))) if patch else desired
+        comparison = compared(retained, observed)
         if comparison is None:
             return
         now, known = self._now(), self._current().get(uid)
@@ -197,9 +200,3 @@ class Fights(Collector):
         now = self._now()
         self.present = {uid: fight for uid, fight in self.present.items() if fight.end > now}
         return self.present
-
-
-def _retained(desired: Object, answer: bytes) -> Object:
-    """Return the object that Karmada makes of the answer."""
-    patch = orjson.loads(answer)["response"].get("patch")
-    return patched(desired, orjson.loads(base64.b64decode(patch))) if patch else desired

@@ -30,14 +30,11 @@ class Lane(Enum):
     """A process that runs scripts. The event loop encodes the result of the script."""
 
 
-def lane_of(request: Request | None, definition: Definition | None, text: bytes, *, is_slow: bool) -> Lane:
-    """Return the lane of a call. Without a ``request`` it is too large to decode. ``text`` is the decoded JSON.
+def lane_of(request: Request, definition: Definition | None, text: bytes, *, is_slow: bool) -> Lane:
+    """Return the lane of a call. ``text`` is the JSON that was decoded.
 
     ``is_slow``: calls like it have taken long in this process (`SlowCalls`).
     """
-    if request is None:
-        # Decoding it takes long, and a hostile body takes fifty times its size of memory.
-        return Lane.CHILD
     if definition is None or request.problem is not None:
         # The answer is an error, and there is nothing to compute.
         return Lane.INLINE

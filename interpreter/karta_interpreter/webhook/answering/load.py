@@ -78,11 +78,8 @@ class Load:
         """Add the time of an answer to the present turn of the event loop."""
         if not self._spent:
             # Tasks scheduled now run in the next turn.
-            asyncio.get_running_loop().call_soon(self._begin_turn)
+            asyncio.get_running_loop().call_soon(setattr, self, "_spent", 0.0)
         self._spent += seconds
-
-    def _begin_turn(self) -> None:
-        self._spent = 0.0
 
 
 def _overloaded() -> RequestError:

@@ -19,7 +19,7 @@ import orjson
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import in_one_line
-from karta_interpreter.base.k8s.values import GVK, JSON, field_path
+from karta_interpreter.base.k8s.values import JSON, field_path
 from karta_interpreter.base.sandbox import Process, Program
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
@@ -170,7 +170,8 @@ def compared(snapshot: Snapshot, recorded: bytes, options: Options) -> tuple[str
     found = orjson.loads(recorded)
     request = request_of(found["request"])
     definition = snapshot.find(request.gvk) if request.gvk else None
-    if definition is None and _is_broken(snapshot, request.gvk):
+    may_be_broken = not snapshot.entries or any(each.gvk in (request.gvk, None) for each in snapshot.quarantined)
+    if definition is None and may_be_broken:
         return "", "", "failed", []
     if definition is None or request.call is None or definition.references:
         return "", "", "left out", []
@@ -186,11 +187,6 @@ def compared(snapshot: Snapshot, recorded: bytes, options: Options) -> tuple[str
 def _problems(snapshot: Snapshot) -> list[str]:
     reasons = [in_one_line(finding) for broken in snapshot.quarantined for finding in broken.findings[:1]]
     return (reasons if reasons or snapshot.entries else ["there is no definition in it"])[:_MOST_REASONS]
-
-
-def _is_broken(snapshot: Snapshot, gvk: GVK | None) -> bool:
-    """Return whether a broken definition may be the definition of a kind."""
-    return not snapshot.entries or any(broken.gvk in (gvk, None) for broken in snapshot.quarantined)
 
 
 def _differences(call: Call, live: dict[str, Any], mine: dict[str, Any] | None) -> Iterator[Shown]:

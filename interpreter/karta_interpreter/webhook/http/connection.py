@@ -108,7 +108,7 @@ class Connection(RequestHandler):
         """Expect the first request."""
         super().connection_made(transport)
         if age := self._settings.connection_age:
-            self._set("age", age * random.uniform(*_SPREAD), self._grow_old)  # noqa: S311 - no secret
+            self._set("age", age * random.uniform(*_SPREAD), setattr, self, "is_old", True)  # noqa: S311 - no secret
         self._set("headers", _KEEP_ALIVE, self._check_headers, self._request_count)
         self._expect_end()
 
@@ -124,14 +124,8 @@ class Connection(RequestHandler):
         super().data_received(data)
         # Bytes came, no request was complete or is in work, and no deadline runs for it yet: a head has begun.
         if self._request_count == count != self._expected and not self.is_busy:
-            self._expect_headers()
-
-    def _grow_old(self) -> None:
-        self.is_old = True
-
-    def _expect_headers(self) -> None:
-        self._expected = self._request_count
-        self._set("headers", self._settings.header_timeout, self._check_headers, self._expected)
+            self._expected = count
+            self._set("headers", self._settings.header_timeout, self._check_headers, count)
 
     def _check_headers(self, count: int) -> None:
         if self._request_count == count:

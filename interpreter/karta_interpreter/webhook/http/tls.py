@@ -71,7 +71,11 @@ class Tls:
             try:
                 certificate = await self.source.fetch()
                 if certificate != self.certificate:
-                    self._renew(certificate)
+                    is_renewed = certificate.chain != self.certificate.chain
+                    self.install(certificate)
+                    message = "certificate renewed" if is_renewed else "authorities changed"
+                    log.info(message, names=certificate.names, not_after=certificate.not_after)
+                    self._renewed()
             except Exception as error:  # noqa: BLE001 - the next attempt may succeed after any error
                 self._failed()
                 problem, cause = (str(error), None) if isinstance(error, ServeError) else (repr(error), error)
@@ -80,12 +84,6 @@ class Tls:
                 self._problem = problem
             else:
                 self._problem = ""
-
-    def _renew(self, certificate: Certificate) -> None:
-        message = "certificate renewed" if certificate.chain != self.certificate.chain else "authorities changed"
-        self.install(certificate)
-        log.info(message, names=certificate.names, not_after=certificate.not_after)
-        self._renewed()
 
 
 def _context(certificate: Certificate) -> ssl.SSLContext:

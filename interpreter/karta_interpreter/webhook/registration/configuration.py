@@ -171,18 +171,20 @@ def webhook_configuration(
                 "name": names[gvk],
                 "clientConfig": endpoint.client_config(),
                 "interpreterContextVersions": ["v1alpha1"],
-                "rules": [_rule(gvk, operations[gvk])],
+                "rules": [
+                    {
+                        "apiGroups": [gvk.group],
+                        "apiVersions": [gvk.version],
+                        "kinds": [gvk.kind],
+                        "operations": list(map(str, operations[gvk])),
+                    }
+                ],
                 "timeoutSeconds": timeout_seconds,
             }
             # Sorted: all replicas have to write the same object, or they would revert each other's.
             for gvk in sorted(operations)
         ],
     }
-
-
-def _rule(gvk: GVK, operations: Iterable[str]) -> Object:
-    kinds = {"apiGroups": [gvk.group], "apiVersions": [gvk.version], "kinds": [gvk.kind]}
-    return {**kinds, "operations": list(map(str, operations))}
 
 
 def left_out(snapshot: Snapshot, served: Mapping[GVK, ServedKind] | None = None) -> tuple[Finding, ...]:

@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -12,12 +12,12 @@ from http import HTTPStatus
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.engine.registered.operations import ServedKind, served_kinds
+from karta_interpreter.engine.registered.operations import served_kinds
 from karta_interpreter.webhook.registration.admission_ca import AdmissionCA
 from karta_interpreter.webhook.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
 from karta_interpreter.webhook.registration.conflicts import Messages, RateLimit, rival
@@ -143,7 +143,9 @@ class Registrar:
         endpoint = self._known_endpoint()
         if not endpoint:
             return _DEBOUNCE
-        snapshot, served = self._store.snapshot, self._served()
+        snapshot, served = self._store.snapshot, None
+        if self._crds.listed:
+            served = {gvk: kind for kinds in self._crds.objects.values() for gvk, kind in kinds.items()}
         present = self._present.objects.get(self._registration.name)
         options = asdict(self._registration)
         # In a thread: it takes 0.1 ms for each kind, and there may be thousands.
@@ -188,11 +190,6 @@ class Registrar:
     def _authority(self) -> bytes:
         endpoint = self._endpoint()
         return endpoint.ca_bundle if endpoint else b""
-
-    def _served(self) -> Mapping[GVK, ServedKind] | None:
-        if not self._crds.listed:
-            return None
-        return {gvk: served for kinds in self._crds.objects.values() for gvk, served in kinds.items()}
 
     async def _apply(self, desired: Object) -> float | None:
         path = f"{CONFIGURATIONS}/{self._registration.name}"
