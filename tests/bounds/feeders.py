@@ -64,7 +64,7 @@ def _quarantined(_: int) -> Iterator[Fed]:
     yield Fed(lambda _: broken.append(one), held, lambda: lines["more definitions cannot be used"])
 
 
-@feeder("calls in work", "cli.serve:_DEFAULT.calls_in_work", small=8)
+@feeder("calls in work", "webhook.answering.load:MOST_IN_WORK", small=8)
 def _calls_in_work(bound: int) -> Iterator[Fed]:
     load, rejected = Load(bound), Counter[int]()
 

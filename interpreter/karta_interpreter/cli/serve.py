@@ -162,20 +162,10 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
     ],
     "Advanced": [
         _option("body_limit", WholeNumber(min=1), "Largest request that is read.", "BYTES"),
-        _option(
-            "bodies_limit",
-            WholeNumber(min=1),
-            "Most bytes of all requests that have not been answered. Default: an eighth of the container's "
-            "memory, at most 128 MiB.",
-            "BYTES",
-        ),
-        _option("calls_in_work", WholeNumber(min=1), "Most calls that wait at a time.", "NUMBER"),
-        _option("connections", WholeNumber(min=1), "Most connections at a time.", "NUMBER"),
         _option("header_timeout", _SOME_SECONDS, "Time for the headers of a call, from their first byte.", "SECONDS"),
         _option("exchange_timeout", _SOME_SECONDS, "Time to receive the body and send the answer.", "SECONDS"),
         _option("connection_age", _SECONDS, "Age after which a client has to open a new one; 0: never.", "SECONDS"),
         _option("certificate_interval", _SOME_SECONDS, "How often to check for a new certificate.", "SECONDS"),
-        _option("types_body_limit", WholeNumber(min=1), "Largest request that it reads.", "BYTES"),
         _option("types_rate", WholeNumber(min=1), "Most requests to it in a minute from one address.", "NUMBER"),
     ],
 }

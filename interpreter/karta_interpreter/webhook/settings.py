@@ -15,9 +15,8 @@ class Settings:
     Durations are in seconds, except ``certificate_days`` and ``authority_days``, which are in days. A call may take
     ``call_limit``, or the rest of Karmada's ``?timeout=``, whichever is shorter. A body of ``body_limit`` bytes has
     room for AggregateStatus: it has the statuses of hundreds of clusters, and Go may write one character as six.
-    ``bodies_limit`` is for the bodies of all connections, by default a part of the container's memory. Kartas on the
-    cluster are of ``karta_api_group``, Kartas in files of any group. ``resource_quota_estimate`` and ``pod_requests``
-    change answers (`karta_interpreter.engine.operations.Options`).
+    Kartas on the cluster are of ``karta_api_group``, Kartas in files of any group. ``resource_quota_estimate`` and
+    ``pod_requests`` change answers (`karta_interpreter.engine.operations.Options`).
 
     ``log_format`` is ``json`` or ``text``. The default is text if stderr is a terminal. Only there, ``serve`` prints
     the definitions and addresses at the start, unless it is ``quiet``.
@@ -51,10 +50,7 @@ class Settings:
     certificate_interval: float = 10.0
     plain_http: bool = False
     body_limit: int = 32 * MIB
-    bodies_limit: int | None = None
     call_limit: float = 2.5  # Karmada waits `webhook_timeout`, which includes the way there and back
-    calls_in_work: int = 64
-    connections: int = 2000
     header_timeout: float = 10.0
     exchange_timeout: float = 30.0
     connection_age: float = 60.0
@@ -95,5 +91,4 @@ class Settings:
         "high=125",
         "very-high=150",
     )
-    types_body_limit: int = 2 * MIB
     types_rate: int = 600

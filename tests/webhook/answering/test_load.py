@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.webhook.answering.isolated_calls import IsolatedCalls
 from karta_interpreter.webhook.answering.load import TURN_SECONDS, Load
+from karta_interpreter.webhook.process import server as server_module
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
 from karta_interpreter.webhook.wire import decode, encode_results
@@ -61,8 +63,11 @@ async def begins(held: Held) -> None:
 
 
 @pytest.mark.parametrize("spell", [as_karmada, as_others])
-async def test_beyond_the_cap_calls_are_rejected_at_once(held: Held, spell: Callable[[bytes], bytes]) -> None:
-    async with serving(calls_in_work=2) as port:
+async def test_beyond_the_cap_calls_are_rejected_at_once(
+    held: Held, spell: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "Load", partial(Load, 2))
+    async with serving() as port:
         clients = [await Client.connect(port, None, spell) for _ in range(3)]
         for client in clients[:2]:
             await client.send(WAITING)

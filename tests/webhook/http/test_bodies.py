@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -82,8 +83,10 @@ async def test_own_body_makes_no_room_for_itself(clock: Clock) -> None:
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[Server]:
-    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, bodies_limit=ROOM, body_limit=ROOM)
-    async with Server(settings) as server:
+    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, body_limit=ROOM)
+    with mock.patch.object(bodies, "_MOST", ROOM):
+        server = Server(settings)
+    async with server:
         yield server
 
 

@@ -77,7 +77,8 @@ async def test_while_draining_aiohttp_answers_and_closes(bench: Bench) -> None:
 SCRIPTED = post(question("Sundial", "InterpretHealth"))
 
 
-async def test_a_script_answers_in_the_fast_lane(bench: Bench) -> None:
+async def test_a_script_answers_in_the_fast_lane() -> None:
+    bench = Bench(call_limit=HANG)
     bench.connection.data_received(SCRIPTED)
     assert bench.connections.busy == 1
     assert not bench.connection.is_receiving

@@ -10,12 +10,14 @@ import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.webhook.http import listener
 from karta_interpreter.webhook.http.listener import Connections
+from karta_interpreter.webhook.process import server as server_module
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import HANG, Clock, until
@@ -29,7 +31,9 @@ from tests.webhook.process.process import KARTAS
 @asynccontextmanager
 async def serving(connections: int, **others: Any) -> AsyncIterator[Server]:
     common: dict[str, Any] = {"port": 0, "folders": (KARTAS,), "catalogue": False, "plain_http": True}
-    async with Server(Settings(connections=connections, **common | others)) as server:
+    with mock.patch.object(server_module, "MOST_CONNECTIONS", connections):
+        server = Server(Settings(**common | others))
+    async with server:
         yield server
 
 

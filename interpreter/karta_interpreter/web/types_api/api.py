@@ -23,9 +23,11 @@ from karta_interpreter.webhook.http.listener import Connections, Listener
 from karta_interpreter.webhook.http.tls import Tls
 from karta_interpreter.webhook.process.metrics import Metrics
 from karta_interpreter.webhook.process.server import options_of
-from karta_interpreter.webhook.settings import Settings
+from karta_interpreter.webhook.settings import MIB, Settings
 
 _CONNECTIONS = 256
+_MOST_BYTES = 2 * MIB
+"""Of a request."""
 _DRAIN_SECONDS = 1.0
 """How long requests may take when the server stops: it has been about to stop for its grace period by then."""
 _CALLS = 2
@@ -51,7 +53,7 @@ async def serve_types(
     storage, access = _storage(settings, store, api, cluster, webhook, seconds), _access(settings, api)
     choices = Choices.of(settings.types_categories, settings.types_priorities)
     judge = Judge(seconds)
-    view, limit = View(store, storage), settings.types_body_limit
+    view, limit = View(store, storage), _MOST_BYTES
     routes = Routes(store, storage, view, judge, choices, options_of(settings), limit)
     edge = HttpApi(routes.table(), access, ClientLimits(settings.types_rate))
     webhook.on_drain = lambda: setattr(edge, "draining", True)

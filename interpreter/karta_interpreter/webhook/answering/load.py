@@ -11,6 +11,9 @@ from typing import Final
 
 from karta_interpreter.base.errors import RequestError
 
+MOST_IN_WORK: Final = 64
+"""More calls than the server can answer within the limit of a call."""
+
 TURN_SECONDS: Final = 0.1
 """How long one turn of the event loop may answer calls.
 
@@ -26,7 +29,7 @@ class Load:
     keeps its body in memory, and a call that waits behind too many others misses its deadline.
     """
 
-    def __init__(self, most: int = 64) -> None:
+    def __init__(self, most: int = MOST_IN_WORK) -> None:
         self._most = most
         self._in_work = 0
         self._spent = 0.0

@@ -41,7 +41,7 @@ class Connections(Server):
         super().__init__(self._handle, request_factory=self._request, handler_cancellation=True)
         self._application = application
         self._settings = settings
-        self._bodies = Bodies(settings.bodies_limit or most_bytes(settings.body_limit))
+        self._bodies = Bodies(most_bytes(settings.body_limit))
         self._transports: dict[Connection, asyncio.Transport] = {}
         self._all_gone = asyncio.Event()
 
@@ -126,6 +126,8 @@ class Connections(Server):
         return BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=limit)
 
 
+MOST_CONNECTIONS: Final = 2000
+"""A control plane opens a few dozen, and each member in Pull mode as many again."""
 HANDSHAKE_SECONDS: Final = 10.0
 CLOSE_SECONDS: Final = 1.0
 """How long connections may take to write their pending bytes if the server closes them."""

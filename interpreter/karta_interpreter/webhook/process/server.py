@@ -21,7 +21,13 @@ from karta_interpreter.webhook.answering.left_out import LeftOutResources
 from karta_interpreter.webhook.answering.load import Load
 from karta_interpreter.webhook.http.bodies import keep_memory_trimmed
 from karta_interpreter.webhook.http.certificate import Certificate
-from karta_interpreter.webhook.http.listener import Connections, Listener, cannot_listen, release_memory
+from karta_interpreter.webhook.http.listener import (
+    MOST_CONNECTIONS,
+    Connections,
+    Listener,
+    cannot_listen,
+    release_memory,
+)
 from karta_interpreter.webhook.http.tls import Tls, certificate_source
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.process.application import Application
@@ -119,7 +125,7 @@ class Server:
             lambda: self._tls.not_after if self._tls else inf,
             lambda: plane is None or plane.is_settled,
         )
-        options, load = options_of(settings), Load(settings.calls_in_work)
+        options, load = options_of(settings), Load()
         differences = deque[JSON](maxlen=_MOST_SHOWN) if settings.shadow and settings.console_port is not None else None
         self._watchers = tuple(_watchers(settings, self._metrics, differences))
         self._left_out = LeftOutResources()
@@ -132,7 +138,7 @@ class Server:
         connections = Connections(application, settings)
         self._metrics.show_in_flight(lambda: connections.busy)
         self._listener = Listener(
-            connections, self._tls, most=settings.connections, rejected=self._metrics.connection_rejected
+            connections, self._tls, most=MOST_CONNECTIONS, rejected=self._metrics.connection_rejected
         )
         self._health_port: int | None = None
         self._registration: asyncio.Task[None] | None = None
