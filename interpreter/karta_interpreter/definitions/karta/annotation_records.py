@@ -241,15 +241,15 @@ def _entries(
 
 
 def _field_problems(
-    entry: Mapping[str, JSON], known: Collection[str], all_known: Collection[str] = (), optional: Collection[str] = ()
+    entry: Mapping[str, JSON], allowed: Collection[str], all_known: Collection[str] = (), optional: Collection[str] = ()
 ) -> Iterator[Problem]:
     """Yield the faults of an entry with string fields."""
     for name, value in entry.items():
-        if name not in known:
-            yield name, f"there is no field {name}", did_you_mean(name, all_known or known)
+        if name not in allowed:
+            yield name, f"there is no field {name}", did_you_mean(name, all_known or allowed)
         elif not isinstance(value, str):
             yield name, f"{name} must be a string, not {type_name(value)}", _QUOTES
-    for name in (name for name in known if name not in entry and name not in optional):
+    for name in (name for name in allowed if name not in entry and name not in optional):
         yield name, f"the field {name} is missing", ""
 
 
@@ -497,9 +497,9 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
     yield values.Unset(query, queries.get("by"), queries.get("if"), queries.get("value"))
 
 
-def _check_place(annotation: AnnotationText, place: AnnotationQuery, at: str | int) -> None:
-    if not names_places(place):
-        message = f"`{place.text}` computes a value; it names no place"
+def _check_place(annotation: AnnotationText, query: AnnotationQuery, at: str | int) -> None:
+    if not names_places(query):
+        message = f"`{query.text}` computes a value; it names no place"
         annotation.error(message, "write a path, such as .spec.suspend", (at,))
 
 

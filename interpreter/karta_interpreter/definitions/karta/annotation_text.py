@@ -65,16 +65,16 @@ class AnnotationText:
         self.documents[:] = [Document(None, self.name, 0, 1, Mark(1, 1, parts={**places}))]
         return [entry for entry, _ in matches]
 
-    def names(self, noun: str, known: Collection[str]) -> tuple[str, ...]:
+    def names(self, noun: str, allowed: Collection[str]) -> tuple[str, ...]:
         """Return the known names of a comma-separated list, each once. An unknown name is an error."""
         names = self.items()
         if not names:
             self.error(f"names no {noun}", "remove the annotation, or name one")
-        hint = hints(known)
+        hint = hints(allowed)
         for name in names:
-            if name not in known:
+            if name not in allowed:
                 self.error(f'there is no {noun} "{name}"', hint(name), (name,))
-        return tuple(dict.fromkeys(name for name in names if name in known))
+        return tuple(dict.fromkeys(name for name in names if name in allowed))
 
     def yaml(self, expected: type) -> JSON:
         """Return the YAML value of the text. If it is unusable, return an empty value and add an error."""

@@ -117,9 +117,9 @@ def load_object(value: JSON, source: str) -> Loaded:
     return Loaded(definition, findings, name, gvk, source)
 
 
-def _placed(loaded: Loaded, place: SourcePosition) -> Loaded:
+def _placed(loaded: Loaded, position: SourcePosition) -> Loaded:
     """Return a copy with its line, and with line and column in each finding."""
-    return replace(loaded.with_findings(map(place.locate, loaded.findings)), line=place.line)
+    return replace(loaded.with_findings(map(position.locate, loaded.findings)), line=position.line)
 
 
 CORE = "core"

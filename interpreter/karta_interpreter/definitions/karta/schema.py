@@ -238,20 +238,20 @@ def message_of(detail: ErrorDetails) -> str:
     return messages.get(kind, detail["msg"])
 
 
-def _wrong_type(path: Path, expected: str, found: JSON) -> Finding:
+def _wrong_type(path: Path, expected: str, value: JSON) -> Finding:
     hint = ""
-    if expected == "a string" and isinstance(found, bool | int | float):
+    if expected == "a string" and isinstance(value, bool | int | float):
         hint = "write it in quotes"
-    if expected == "a string" and isinstance(found, dict) and [*found.values()] == [None]:
-        hint = json_path_hint(f"{{{next(iter(found))}}}")  # YAML reads {.status.phase} as an object
-    if expected == "an object" and isinstance(found, str) and found.partition(":")[0] in _homes():
+    if expected == "a string" and isinstance(value, dict) and [*value.values()] == [None]:
+        hint = json_path_hint(f"{{{next(iter(value))}}}")  # YAML reads {.status.phase} as an object
+    if expected == "an object" and isinstance(value, str) and value.partition(":")[0] in _homes():
         hint = "write an ordinary space behind the colon of a key"
-    if expected == "a list" and isinstance(found, dict):
+    if expected == "a list" and isinstance(value, dict):
         hint = "write the entry behind a dash, as the only one of a list"
-    return error("schema", path, f"must be {expected}, not {type_name(found)}", hint)
+    return error("schema", path, f"must be {expected}, not {type_name(value)}", hint)
 
 
-def _unknown(field: str, path: Path, known: tuple[str, ...]) -> Finding:
+def _unknown(field: str, path: Path, names: tuple[str, ...]) -> Finding:
     """Return the finding for an unknown field: an error if it hides an intended value, else it is only ignored."""
     message = f"there is no field {field}"
     if "fragmentedPodSpecDefinition" in path and (piece := field.removesuffix("Path")) in _OTHER_PIECES:
@@ -260,7 +260,7 @@ def _unknown(field: str, path: Path, known: tuple[str, ...]) -> Finding:
     if field in _GHOSTS:
         severity = warning if field == "referencedComponents" else error
         return severity("unknown-field", path, message, _GHOSTS[field])
-    homes, meant = [*_homes().get(field, ())], closest(field, known)
+    homes, meant = [*_homes().get(field, ())], closest(field, names)
     if homes:
         hint = f"it belongs in {' or '.join(homes[:3])}: is it indented too little, or too much?"
         return error("unknown-field", path, message, f"did you mean {meant}? else {hint}" if meant else hint)

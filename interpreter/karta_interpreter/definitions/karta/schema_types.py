@@ -72,13 +72,13 @@ class Schema(BaseModel):
         return {key: value for key, value in data.items() if value is not None or key in cls.nullable}
 
 
-def expressions(part: object, at: Path = ()) -> Iterator[tuple[Path, Expression]]:
+def expressions(node: object, at: Path = ()) -> Iterator[tuple[Path, Expression]]:
     """Yield every jq expression below a part of a Karta, with its path."""
-    if isinstance(part, Expression):
-        yield at, part
-    elif isinstance(part, Schema):
-        for name, field in type(part).model_fields.items():
-            yield from expressions(getattr(part, name), (*at, str(field.alias)))
-    elif isinstance(part, tuple | dict):
-        for key, item in part.items() if isinstance(part, dict) else enumerate(part):
+    if isinstance(node, Expression):
+        yield at, node
+    elif isinstance(node, Schema):
+        for name, field in type(node).model_fields.items():
+            yield from expressions(getattr(node, name), (*at, str(field.alias)))
+    elif isinstance(node, tuple | dict):
+        for key, item in node.items() if isinstance(node, dict) else enumerate(node):
             yield from expressions(item, (*at, key))

@@ -44,12 +44,12 @@ _NOT_NEEDED: Final = ("describedObject", "ownerReferences", "status")
 """Fields of Kubernetes' own types with objects that no pod starts with."""
 
 
-def references(place: SchemaPath, schema: Object, is_known: IsKnown) -> Iterator[FieldOfKind]:
+def references(path: SchemaPath, schema: Object, is_known: IsKnown) -> Iterator[FieldOfKind]:
     """Yield the fields that look like references, each with its kind if its name tells it. Known parts are skipped.
 
     Pods without any known part are one reference of the kind `PODS`.
     """
-    for at, field_schema in parts_below(place, schema):
+    for at, field_schema in parts_below(path, schema):
         name = next(step for step in reversed(at.steps) if isinstance(step, str))
         if is_known(at) or name in _NOT_NEEDED:
             continue
@@ -67,7 +67,7 @@ def references(place: SchemaPath, schema: Object, is_known: IsKnown) -> Iterator
                 yield from references(at, field_schema, is_known)
 
 
-def _references_in_pods(place: SchemaPath, schema: Object, is_known: IsKnown) -> tuple[list[FieldOfKind], bool]:
+def _references_in_pods(path: SchemaPath, schema: Object, is_known: IsKnown) -> tuple[list[FieldOfKind], bool]:
     """Return the references in pods, and whether any of their parts is known."""
     covered: list[SchemaPath] = []
 
@@ -75,7 +75,7 @@ def _references_in_pods(place: SchemaPath, schema: Object, is_known: IsKnown) ->
         covered.extend([at] if is_known(at) else [])
         return at in covered[-1:]
 
-    return list(references(place, schema, is_known_here)), bool(covered)
+    return list(references(path, schema, is_known_here)), bool(covered)
 
 
 def _is_reference(field: str, schema: Object) -> bool:

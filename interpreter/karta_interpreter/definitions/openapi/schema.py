@@ -213,13 +213,13 @@ def _step(step: Step) -> str:
     return f".{step}" if _PLAIN.fullmatch(step) else f"[{json.dumps(step)}]"
 
 
-def parts_below(place: SchemaPath, schema: Object) -> Iterator[tuple[SchemaPath, Object]]:
+def parts_below(path: SchemaPath, schema: Object) -> Iterator[tuple[SchemaPath, Object]]:
     """Yield the fields of an object, or the entries of a list or a map, each with its path."""
     for name, field_schema in fields(schema):
-        yield place / name, field_schema
+        yield path / name, field_schema
     items = entries(schema, "items")
     if items is not None:
-        yield place / Entries(key=key_of(schema, items)), items
+        yield path / Entries(key=key_of(schema, items)), items
     values = entries(schema, "additionalProperties")
     if values is not None:
-        yield place / Entries(is_map=True), values
+        yield path / Entries(is_map=True), values

@@ -147,10 +147,10 @@ def _status_hint(request: ApiRequest, status: int) -> str:
     return _STATUS_HINTS.get(status, "")
 
 
-def _missing_rule(request: ApiRequest, place: re.Match[str] | None) -> str:
-    if not place:
+def _missing_rule(request: ApiRequest, resource_path: re.Match[str] | None) -> str:
+    if not resource_path:
         return f"allow its user {', '.join(request.verbs)} on nonResourceURLs {json.dumps([request.path])}"
-    role = f"a Role in {place['namespace']}" if place["namespace"] else "a ClusterRole"
-    resource = "/".join(filter(None, (place["resource"], place["subresource"])))
-    rule = {"apiGroups": [place["group"] or ""], "resources": [resource], "verbs": list(request.verbs)}
+    role = f"a Role in {resource_path['namespace']}" if resource_path["namespace"] else "a ClusterRole"
+    resource = "/".join(filter(None, (resource_path["resource"], resource_path["subresource"])))
+    rule = {"apiGroups": [resource_path["group"] or ""], "resources": [resource], "verbs": list(request.verbs)}
     return f"give its user {role} with {json.dumps(rule)}"

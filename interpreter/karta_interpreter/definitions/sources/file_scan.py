@@ -85,7 +85,7 @@ def list_files(root: Path) -> Listing:
                 visible = (entry for entry in path.iterdir() if entry.name[0] != "." and entry.name != _SKIPPED)
                 # Reversed, because the last one is taken first: files come in the order of their paths. By name,
                 # because comparing paths is slow.
-                waiting += sorted(visible, key=lambda each: each.name, reverse=True)
+                waiting += sorted(visible, key=lambda entry: entry.name, reverse=True)
                 folders.append(path)
             else:
                 stamps[path] = Stamp.of(status)

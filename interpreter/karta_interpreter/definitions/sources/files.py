@@ -115,7 +115,7 @@ class WatchedFile(ABC, Generic[Held]):
 
     @staticmethod
     @abstractmethod
-    def _is_usable(each: Held) -> bool: ...
+    def _is_usable(item: Held) -> bool: ...
 
     @abstractmethod
     def _kept(self, loaded: tuple[Held, ...]) -> Iterable[Held]:
@@ -170,8 +170,8 @@ class DefinitionFile(WatchedFile[Loaded]):
         return Loaded(None, _not_read(source, reason), "", None, source)
 
     @staticmethod
-    def _is_usable(each: Loaded) -> bool:
-        return each.definition is not None
+    def _is_usable(item: Loaded) -> bool:
+        return item.definition is not None
 
     def _kept(self, loaded: tuple[Loaded, ...]) -> Iterable[Loaded]:
         kinds = {document.gvk for document in loaded if document.definition}
@@ -216,8 +216,8 @@ class OverrideFile(WatchedFile[LoadedCustomization]):
         return LoadedCustomization("", None, Scripts(), _not_read(source, reason), source)
 
     @staticmethod
-    def _is_usable(each: LoadedCustomization) -> bool:
-        return bool(each.scripts)
+    def _is_usable(item: LoadedCustomization) -> bool:
+        return bool(item.scripts)
 
     def _kept(self, loaded: tuple[LoadedCustomization, ...]) -> Iterator[LoadedCustomization]:
         renewed = {

@@ -111,12 +111,12 @@ class Selection:
             return True
         return (not self.kinds or _is_among(gvk, self.kinds)) and not (self.without and _is_among(gvk, self.without))
 
-    def findings(self, known: Collection[GVK]) -> Iterator[Finding]:
+    def findings(self, gvks: Collection[GVK]) -> Iterator[Finding]:
         """Yield a warning for each name that matches no kind of the sources."""
         for flag, kinds in (("--kinds", self.kinds), ("--without", self.without)):
             for kind in kinds:
-                if not any(_is_among(gvk, (kind,)) for gvk in known):
-                    alike = sorted({name for gvk in known for name in _names(gvk) if _form(name) == _form(kind)})
+                if not any(_is_among(gvk, (kind,)) for gvk in gvks):
+                    alike = sorted({name for gvk in gvks for name in _names(gvk) if _form(name) == _form(kind)})
                     message = f"{flag} {kind}: there is no definition for it"
                     yield warning("unknown-kind", (), message, did_you_mean(kind, alike))
 

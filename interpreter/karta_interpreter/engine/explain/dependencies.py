@@ -49,18 +49,20 @@ def dependency_facts(definition: Definition, call: Call, _options: Options, resu
                     yield Fact("left-out", note, reading.value, field=field, expression=text, places=at)
 
 
-def _extra(definition: Definition, obj: Object, found: Object, title: str, answer: str) -> Iterator[Fact]:
+def _extra(definition: Definition, obj: Object, dependency: Object, title: str, answer: str) -> Iterator[Fact]:
     field = annotation_field("dependencies")
     for extra in definition.annotations.dependencies:
         if isinstance(extra, ExtraDependency) and (extra.api_version, extra.kind) == (
-            found["apiVersion"],
-            found["kind"],
+            dependency["apiVersion"],
+            dependency["kind"],
         ):
-            named = [reading for reading in readings(extra.name, obj) if reading.value == found["name"]]
+            named = [reading for reading in readings(extra.name, obj) if reading.value == dependency["name"]]
             if named:
                 places: tuple[Place, ...] = tuple(read_place for reading in named for read_place in reading.places)
                 note = f"{title}: {named[0].source}"
-                yield Fact("dependency", note, found, answer, field=field, expression=extra.name.text, places=places)
+                yield Fact(
+                    "dependency", note, dependency, answer, field=field, expression=extra.name.text, places=places
+                )
 
 
 def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, Object, Path | None]]:
@@ -86,15 +88,15 @@ def _needed(template: Object) -> set[tuple[str, str, str]]:
     return set()
 
 
-def _key(found: Object) -> tuple[str, str, str]:
-    return found["apiVersion"], found["kind"], found["name"]
+def _key(dependency: Object) -> tuple[str, str, str]:
+    return dependency["apiVersion"], dependency["kind"], dependency["name"]
 
 
-def _naming(template: Object, found: Object) -> Iterator[Path]:
+def _naming(template: Object, dependency: Object) -> Iterator[Path]:
     """Yield the places in a template that name a dependency: with another name there, another one is needed."""
-    for path in _texts(template, (), found["name"]):
+    for path in _texts(template, (), dependency["name"]):
         # Other fields may have the same text. Trying each of them finds those that count, without a list of names here.
-        if _key({**found, "name": _PROBE}) in _needed(set_value(template, path, _PROBE)):
+        if _key({**dependency, "name": _PROBE}) in _needed(set_value(template, path, _PROBE)):
             yield path
 
 

@@ -148,25 +148,23 @@ def _incomplete(
             yield _warn(definition, component, field, query, "no-containers", note, places=reading.places)
 
 
-def _counts(
-    definition: Definition, component: Component, obj: Object, found: Sequence[Object | None]
-) -> Iterator[Fact]:
+def _counts(definition: Definition, component: Component, obj: Object, pods: Sequence[Object | None]) -> Iterator[Fact]:
     """Yield counts without pods, and count expressions that find nothing in the whole object."""
     field, query = "scaleDefinition.replicasPath", component.replicas
     if query is None:
         field, query = "scaleDefinition.minReplicasPath", component.min_replicas
     counts = readings(query, obj)
-    if query is None or len(counts) != len(found):
+    if query is None or len(counts) != len(pods):
         return
     ids = readings(component.instance_ids, obj)
-    for index, (count, template) in enumerate(zip(counts, found, strict=True)):
+    for index, (count, template) in enumerate(zip(counts, pods, strict=True)):
         is_given = count.location is not None and count.places[0].value is not None
         # A default is not a sign of pods: `.worker.replicas // 1` is 1 even without a worker.
         if template is None and is_given and count.value not in (None, 0):
             name = str(ids[index].value) if ids else ""
             note = f"count {count.value}, but {_lack(component.pods)} if the operator makes pods"
             yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
-    is_all_default = any(found) and all(count.value is None for count in counts)
+    is_all_default = any(pods) and all(count.value is None for count in counts)
     if absent := _absent(counts, obj):
         places = [missing for _, missing in absent]
         hints = [
@@ -187,13 +185,13 @@ def _absent(counts: Sequence[Reading], obj: Object) -> list[tuple[Reading, Place
     return absent if len(absent) == len(read) else [pair for pair in absent if misspelt(pair[1].path, obj)]
 
 
-def _other_count(component: Component, place: Place, obj: Object) -> str:
+def _other_count(component: Component, missing: Place, obj: Object) -> str:
     """Return a hint about a count next to a place without one, or "" if there is none or the definition reads it."""
-    beside, queries = get(obj, place.path[:-1]), (component.replicas, component.min_replicas, component.max_replicas)
+    beside, queries = get(obj, missing.path[:-1]), (component.replicas, component.min_replicas, component.max_replicas)
     texts = " ".join(query.text for query in queries if query)
     for name, value in beside.items() if isinstance(beside, dict) else ():
         if type(value) is int and value and _COUNT.fullmatch(name) and name not in texts:
-            return f"is it {field_path((*place.path[:-1], name))}, which is {value}?"
+            return f"is it {field_path((*missing.path[:-1], name))}, which is {value}?"
     return ""
 
 

@@ -161,12 +161,12 @@ def misspelt(path: Path, obj: Object) -> str:
     return ""
 
 
-def almost(name: str, known: Iterable[str]) -> str:
+def almost(name: str, candidates: Iterable[str]) -> str:
     """Return the known name that differs by a typo, "" for none. The prefixes of keys must be equal."""
     prefix, slash, own = name.lower().rpartition("/")
     by_own = {
         candidate.lower().removeprefix(prefix + slash): candidate
-        for candidate in known
+        for candidate in candidates
         if candidate.lower().startswith(prefix + slash)
     }
     letters = sorted(own)

@@ -269,5 +269,5 @@ def _contested(comparison: Comparison) -> dict[int, FieldDifference]:
     }
 
 
-def _number(*about: object) -> int:
-    return hash(about) & 2**62 - 1
+def _number(*identity: object) -> int:
+    return hash(identity) & 2**62 - 1

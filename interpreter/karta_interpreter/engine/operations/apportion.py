@@ -108,16 +108,16 @@ def _target(sharing: list[_Placed]) -> ScaleTarget:
     )
 
 
-def _bounds(scale: ScaleLocation, place: Location) -> tuple[int, int]:
+def _bounds(scale: ScaleLocation, location: Location) -> tuple[int, int]:
     """Return the least and the most units that the expression and the pod set's own bounds allow."""
     minimum, maximum = scale.scale.minimum, scale.scale.maximum
     if scale.replicas is None:
         # A minimum that is the count itself moves with it. So does a maximum that would be exceeded, if it can be
         # written.
         minimum, maximum = None, maximum if scale.maximum is None else None
-    least = max([bound for bound in (0, place.floor, minimum) if bound is not None])
-    most = min([bound for bound in (MOST_REPLICAS, place.cap, maximum) if bound is not None])
-    return ceil(least / place.factor), floor(most / place.factor)
+    least = max([bound for bound in (0, location.floor, minimum) if bound is not None])
+    most = min([bound for bound in (MOST_REPLICAS, location.cap, maximum) if bound is not None])
+    return ceil(least / location.factor), floor(most / location.factor)
 
 
 def share(total: int, targets: Sequence[ScaleTarget]) -> tuple[int, ...] | None:
@@ -233,7 +233,7 @@ def _cheapest(total: int, groups: Sequence[_Group], unit: int) -> tuple[int, ...
                 cheapest = reachable.get(pods + more)
                 if cheapest is None or cost + price < cheapest[0]:
                     reachable[pods + more] = cost + price, (*chosen, units)
-        best = dict(sorted(reachable.items(), key=lambda found: found[1][0])[:sums])
+        best = dict(sorted(reachable.items(), key=lambda entry: entry[1][0])[:sums])
     step, least, most, parts = groups[-1]
     ways = [
         (cost + abs(units * unit - parts) * step, (*chosen, units))

@@ -42,17 +42,17 @@ class StatusItem:
     health: str = ""
 
     @classmethod
-    def of(cls, value: JSON, place: str) -> "StatusItem":
-        """Read Karmada's ``AggregatedStatusItem``. ``place`` is its path for the error about a wrong type.
+    def of(cls, value: JSON, path: str) -> "StatusItem":
+        """Read Karmada's ``AggregatedStatusItem``. ``path`` is its path for the error about a wrong type.
 
         >>> StatusItem.of({"clusterName": "member1", "applied": True}, "items[0]").cluster
         'member1'
         """
         if not isinstance(value, dict):
-            raise InterpretationError(f"{place} must be an object, but is {type_name(value)}", code=400)
+            raise InterpretationError(f"{path} must be an object, but is {type_name(value)}", code=400)
         for field, expected in _ITEM_TYPES.items():
             if type(read := value.get(field, expected())) is not expected:
-                message = f"{place}.{field} must be {type_name(expected())}, but is {type_name(read)}"
+                message = f"{path}.{field} must be {type_name(expected())}, but is {type_name(read)}"
                 raise InterpretationError(message, code=400)
         texts = (value.get(field, "") for field in ("appliedMessage", "health"))
         # Go omits false from the JSON.

@@ -143,36 +143,36 @@ def _ask(definition: Definition, call: Call, options: Options, name: str, *argum
     return tuple(answer[result] for result in SLOTS[operation].results)
 
 
-def _object(value: JSON, place: str, call: Call) -> Object:
+def _object(value: JSON, argument: str, call: Call) -> Object:
     """Read an object. An empty table becomes the empty value at the same place of the script's input."""
     if value == []:  # an empty table
         return {}
     if isinstance(value, list):
-        raise LuaRunError(f"bad argument {place} (object expected, got list)")
-    _check(value, dict, "table", place)
+        raise LuaRunError(f"bad argument {argument} (object expected, got list)")
+    _check(value, dict, "table", argument)
     # Lua has one empty table for {} and [], and values from the child process have lists for both.
     objects = [_decoded(read) for read in (call.object, call.observed) if read is not None]
     restored: Object = restore_empty_tables(value, objects)
     return restored
 
 
-def _decoded(given: Object | Fragment) -> Object:
-    return orjson.loads(orjson.dumps(given)) if isinstance(given, Fragment) else given
+def _decoded(read: Object | Fragment) -> Object:
+    return orjson.loads(orjson.dumps(read)) if isinstance(read, Fragment) else read
 
 
-def _replicas(value: JSON, place: str, _: Call) -> int:
-    _check(value, int, "integer", place)
+def _replicas(value: JSON, argument: str, _: Call) -> int:
+    _check(value, int, "integer", argument)
     count: int = value
     return count
 
 
-def _items(value: JSON, place: str, _: Call) -> tuple[StatusItem, ...]:
+def _items(value: JSON, argument: str, _: Call) -> tuple[StatusItem, ...]:
     items = [] if value is None else value  # Karmada gives nil to scripts if there are none
-    _check(items, list, "table", place)
+    _check(items, list, "table", argument)
     try:
         return tuple(StatusItem.of(item, f"item {index}") for index, item in enumerate(items, start=1))
     except InterpretationError as error:
-        raise LuaRunError(f"bad argument {place}: {error}") from error
+        raise LuaRunError(f"bad argument {argument}: {error}") from error
 
 
 _READERS: Final[Mapping[str, Callable[[JSON, str, Call], JSON]]] = {
@@ -183,7 +183,7 @@ _READERS: Final[Mapping[str, Callable[[JSON, str, Call], JSON]]] = {
 }
 
 
-def _check(value: JSON, kind: type, expected: str, place: str) -> None:
+def _check(value: JSON, kind: type, expected: str, argument: str) -> None:
     """Raise the error of Lua's own library for a value of another type."""
     if type(value) is not kind:
-        raise LuaRunError(f"bad argument {place} ({expected} expected, got {lua_type(value)})")
+        raise LuaRunError(f"bad argument {argument} ({expected} expected, got {lua_type(value)})")

@@ -110,23 +110,23 @@ class Correspondence:
         return target
 
     def _index(
-        self, elements: Path, index: int, template: Object, place: Path, names: dict[Path, Mapping[str, int]]
+        self, elements: Path, index: int, template: Object, target: Path, names: dict[Path, Mapping[str, int]]
     ) -> int | None:
         """Return the template's index for the observed object's, or None for an id that the template lacks."""
         ids, ours, taken = self._ids
         # The template's element at this index may have an id. Then it does not correspond to the observed one without
         # that id.
-        if (elements, index) in ids or (place, index) in taken:
+        if (elements, index) in ids or (target, index) in taken:
             # Several components may have their ids in one list. The component that knows the instance decides.
-            instances = ((place, *instance) for instance in ids.get((elements, index), ()))
+            instances = ((target, *instance) for instance in ids.get((elements, index), ()))
             return next((ours[instance] for instance in instances if instance in ours), None)
         name = get(self._observed, (*elements, index, _NAME))
         if not isinstance(name, str) or not name:
             return index
-        if place not in names:
-            names[place] = _named(template, place)
+        if target not in names:
+            names[target] = _named(template, target)
         # It may correspond to the element without a name at the same index.
-        return names[place].get(name, None if get(template, (*place, index, _NAME)) else index)
+        return names[target].get(name, None if get(template, (*target, index, _NAME)) else index)
 
     @cached_property
     def _ids(
@@ -150,12 +150,10 @@ def _named(template: Object, elements: Path) -> Mapping[str, int]:
     return {name: index for index, name in enumerate(names) if isinstance(name, str) and name}
 
 
-def _has_elements(obj: Object, place: Path) -> bool:
+def _has_elements(obj: Object, path: Path) -> bool:
     """Return whether all list elements on the way to a place exist. Only the last of fields can be created."""
     return all(
-        get(obj, place[: depth + 1], NOTHING) is not NOTHING
-        for depth, step in enumerate(place)
-        if isinstance(step, int)
+        get(obj, path[: depth + 1], NOTHING) is not NOTHING for depth, step in enumerate(path) if isinstance(step, int)
     )
 
 

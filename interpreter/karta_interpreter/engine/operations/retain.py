@@ -245,24 +245,24 @@ def _written(template: Object, values: Mapping[Path, JSON]) -> Object:
     return template
 
 
-def _counterpart(place: Path, source: Path) -> Path:
+def _counterpart(path: Path, source: Path) -> Path:
     """Return the template's path for a count of the member: the same field of the same instance.
 
     Instances may be at other indices, or under other keys (``worker``, ``Worker``). If the two have their counts in
     different fields, such as the old and the new name of a field, the template's field is not the counterpart.
     """
-    if len(place) == len(source) and place[-1:] == source[-1:]:
-        return place
-    ours = dict(enumerate(place))
+    if len(path) == len(source) and path[-1:] == source[-1:]:
+        return path
+    ours = dict(enumerate(path))
     return tuple(
         ours[depth] if isinstance(step, int) and isinstance(ours.get(depth), int) else step
         for depth, step in enumerate(source)
     )
 
 
-def _leaves_unset(desired: Object, place: Location, target: Path) -> bool:
+def _leaves_unset(desired: Object, location: Location, target: Path) -> bool:
     """Return whether a template has the place without a value. A dropped autoscaler leaves no place behind."""
-    unset = place.raw(desired) is None and get(desired, target) is None
+    unset = location.raw(desired) is None and get(desired, target) is None
     return unset and get(desired, target[:-1]) is not None
 
 

@@ -114,7 +114,7 @@ def result_in_words_of(name: str, expected: JSON, actual: JSON) -> JSON:
         # The order is free, so elements are paired by identity, and keep the order of the expectation.
         by_identity = {_identity(name, element): element for element in expected}
         places = {identity: index for index, identity in enumerate(by_identity)}
-        ordered = sorted(actual, key=lambda each: places.get(_identity(name, each), len(places)))
+        ordered = sorted(actual, key=lambda element: places.get(_identity(name, element), len(places)))
         return [_in_words_of(by_identity.get(_identity(name, element)), element) for element in ordered]
     return _in_words_of(expected, actual) if name in _NORMALISE else in_words_of(expected, actual)
 

@@ -85,11 +85,11 @@ def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
     raise SuiteError(f"{source}: the outputs of this suite cannot be replaced line by line: edit them")
 
 
-def _replaced(lines: list[str], place: str, output: JSON) -> list[str]:
+def _replaced(lines: list[str], where: str, output: JSON) -> list[str]:
     """Replace the output of a case from its key to its last indented line. Comments below that line stay."""
     keys = {match[1]: index for index, line in enumerate(lines) if (match := _KEY.match(line))}
     if not keys:
-        raise SuiteError(f"{place}: the output of this case is not a key at the beginning of a line: edit it")
+        raise SuiteError(f"{where}: the output of this case is not a key at the beginning of a line: edit it")
     at = keys["output"] if "output" in keys else keys["operation"] + 1
     after = end = at + ("output" in keys)
     while "output" in keys and end < len(lines) and _WITHIN.match(lines[end]):

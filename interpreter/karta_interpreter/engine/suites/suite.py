@@ -103,9 +103,9 @@ def _scan(text: str, source: str) -> list[Case | SuiteError]:
     return [_case(document) for document in documents]
 
 
-def _all_cases(found: Iterable[Case | SuiteError]) -> tuple[Case, ...]:
+def _all_cases(loaded: Iterable[Case | SuiteError]) -> tuple[Case, ...]:
     cases: list[Case] = []
-    for read in found:
+    for read in loaded:
         if isinstance(read, SuiteError):
             raise read
         cases.append(read)
@@ -236,8 +236,8 @@ def _text(fields: Object, key: str, *, default: str | None = None) -> str:
     return value
 
 
-def _reject_unknown(where: str, fields: Collection[str], known: Collection[str]) -> None:
+def _reject_unknown(where: str, fields: Collection[str], allowed: Collection[str]) -> None:
     """Raise for unknown keys: a misspelt key would make a case pass that checks nothing."""
-    wrong = [f'"{key}" ({did_you_mean(key, sorted(known))})' for key in fields if key not in known]
+    wrong = [f'"{key}" ({did_you_mean(key, sorted(allowed))})' for key in fields if key not in allowed]
     if wrong:
         raise InterpretationError(f"{where} has the unknown key{'s' * (len(wrong) > 1)} {', '.join(wrong)}")

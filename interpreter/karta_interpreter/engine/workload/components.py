@@ -43,10 +43,10 @@ def set_components(definition: Definition, obj: Object, counts: Mapping[str, int
     return revised
 
 
-def _check_counts(definition: Definition, known: Mapping[str, object], counts: Mapping[str, int]) -> None:
+def _check_counts(definition: Definition, present: Mapping[str, object], counts: Mapping[str, int]) -> None:
     for name, count in counts.items():
-        if name not in known:
-            hint = did_you_mean(str(name), known) if known else "the object has none"
+        if name not in present:
+            hint = did_you_mean(str(name), present) if present else "the object has none"
             raise ComponentNotFoundError(f'definition {definition.name}: there is no component "{name}"; {hint}')
         if type(count) is not int or not 0 <= count <= MOST_REPLICAS:
             message = f"the replicas of {name} must be a whole number from 0 to {MOST_REPLICAS}, not {count!r}"

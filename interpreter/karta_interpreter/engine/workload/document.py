@@ -69,20 +69,20 @@ def check_json(value: JSON) -> None:
         _check_part(path, value_below)
 
 
-def _check_part(path: Path, part: JSON) -> None:
+def _check_part(path: Path, value: JSON) -> None:
     # Exact types, because expressions do not treat a subclass of dict as an object.
-    if type(part) is dict:
-        for key in part:
+    if type(value) is dict:
+        for key in value:
             if type(key) is not str:
                 raise WorkloadError(f"{field_path(path)} has the key {key!r}; the keys of JSON objects are strings")
             _check_text(path, key)
-    elif type(part) is str:
-        _check_text(path, part)
-    elif type(part) is float:
-        if not isfinite(part):
-            raise WorkloadError(f"{field_path(path)} is {part}, which JSON does not have")
-    elif type(part) not in (int, bool, list, type(None)):
-        name = type(part).__name__
+    elif type(value) is str:
+        _check_text(path, value)
+    elif type(value) is float:
+        if not isfinite(value):
+            raise WorkloadError(f"{field_path(path)} is {value}, which JSON does not have")
+    elif type(value) not in (int, bool, list, type(None)):
+        name = type(value).__name__
         hint = "; write timestamps as text" if name in ("date", "datetime") else ""
         raise WorkloadError(f"{field_path(path)} is of type {name}, which JSON does not have{hint}")
 

@@ -141,14 +141,14 @@ def _target(component: Component, thing: str) -> tuple[_Target, Path]:
     return _Target(component, field, kind, PIECE_TYPES.get(piece, "")), below
 
 
-def _changes(target: _Target, thing: str, given: Mapping[str, JSON]) -> Mapping[str, Change]:
+def _changes(target: _Target, thing: str, fields: Mapping[str, JSON]) -> Mapping[str, Change]:
     if thing in _MAPS:
-        for value in given.values():
+        for value in fields.values():
             _check_texts(target, target.checked(value))
-        return {name: partial(_with_keys, change=value) for name, value in given.items()}
+        return {name: partial(_with_keys, change=value) for name, value in fields.items()}
     if thing != "containers":
-        return target.merging(given)
-    return {name: partial(_containers, target=target, changes=target.checked(value)) for name, value in given.items()}
+        return target.merging(fields)
+    return {name: partial(_containers, target=target, changes=target.checked(value)) for name, value in fields.items()}
 
 
 def _check_texts(target: _Target, values: Mapping[str, JSON]) -> None:

@@ -89,11 +89,11 @@ class _Checked:
             self._compare(path, text, shapes, expected)
         return shapes
 
-    def _compare(self, path: Path, text: str, found: Shapes, expected: Expected, advice: str = "") -> None:
+    def _compare(self, path: Path, text: str, shapes: Shapes, expected: Expected, advice: str = "") -> None:
         """Report outputs if none is as expected."""
         noun, fits = expected
         # Null stands for an absent value, which is allowed in every field about pods and counts.
-        typed = [shape for shape in found if shape != NULL]
+        typed = [shape for shape in shapes if shape != NULL]
         if typed and all(shape.is_known and not fits(shape) for shape in typed):
             shape = typed[0]
             message = f"{shape.at or 'this'} is {shape.noun} in the CRD, not {noun}"
@@ -195,9 +195,9 @@ class _Checked:
         node = _parsed(text)
         return () if node is None else outputs(node, (self._root,), TypeScope())
 
-    def _conditions(self, path: Path, text: str, found: Shapes, names: tuple[str, str]) -> None:
-        self._compare(path, text, found, LIST)
-        for entry in (element for shape in found if "array" in shape.types for element in shape.each()):
+    def _conditions(self, path: Path, text: str, shapes: Shapes, names: tuple[str, str]) -> None:
+        self._compare(path, text, shapes, LIST)
+        for entry in (element for shape in shapes if "array" in shape.types for element in shape.each()):
             for name in filter(None, names):
                 if "object" in entry.types and entry.field(name) is None:
                     message = f"a condition in {entry.at} has no field {name} in the CRD"

@@ -76,10 +76,10 @@ def _steps(at: str) -> list[str]:
     return at[1:].split(".")
 
 
-def _shared(place: tuple[str, ...], steps: list[str]) -> int:
+def _shared(candidate: tuple[str, ...], steps: list[str]) -> int:
     """Return how many first steps are equal, with or without the entries of a list."""
-    pairs = zip(place, steps, strict=False)
-    return next((depth for depth, (ours, theirs) in enumerate(pairs) if _name(ours) != _name(theirs)), len(place))
+    pairs = zip(candidate, steps, strict=False)
+    return next((depth for depth, (ours, theirs) in enumerate(pairs) if _name(ours) != _name(theirs)), len(candidate))
 
 
 def _name(step: str) -> str:

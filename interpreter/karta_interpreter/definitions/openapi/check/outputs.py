@@ -131,10 +131,10 @@ def _elements(shapes: Shapes, wants: str, types: Sequence[str], node: Node, scop
     return _unless(elements, wrong, scope)
 
 
-def _unless(found: Sequence[Shapes], wrong: Sequence[Contradiction], scope: TypeScope) -> Shapes:
-    if found or not wrong:
-        scope.visited.extend(chain(*found))
-        return unique(found)
+def _unless(below: Sequence[Shapes], wrong: Sequence[Contradiction], scope: TypeScope) -> Shapes:
+    if below or not wrong:
+        scope.visited.extend(chain(*below))
+        return unique(below)
     scope.add(wrong[0])
     return (ANY,)
 

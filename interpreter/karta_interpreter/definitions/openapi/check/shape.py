@@ -218,7 +218,7 @@ class TypeScope:
     is_tried: bool = False
     schema: str = "the CRD"
 
-    def add(self, found: Contradiction) -> None:
+    def add(self, contradiction: Contradiction) -> None:
         """Add a contradiction once. A wrong type does not count if the expression catches errors."""
-        if found not in self.found and not (self.is_tried and found.rule == WRONG_TYPE):
-            self.found.append(found)
+        if contradiction not in self.found and not (self.is_tried and contradiction.rule == WRONG_TYPE):
+            self.found.append(contradiction)

@@ -102,10 +102,10 @@ def _root(kind: CustomKind, pods: PodsField | None) -> tuple[Object, Notes]:
     return root, notes
 
 
-def _children(kind: CustomKind, found: Sequence[PodsField]) -> tuple[list[Object], Notes]:
+def _children(kind: CustomKind, pod_fields: Sequence[PodsField]) -> tuple[list[Object], Notes]:
     children: list[Object] = []
     notes: Notes = []
-    for name, pods in zip(_names(found, kind.name), found, strict=True):
+    for name, pods in zip(_names(pod_fields, kind.name), pod_fields, strict=True):
         parts, more = _component(kind, pods, (*_CHILDREN, len(children)))
         children.append({"name": name, "ownerRef": kind.name, **parts})
         notes += more
@@ -150,10 +150,10 @@ def _component(kind: CustomKind, pods: PodsField, at: Path) -> tuple[dict[str, J
     return {"instanceIdPath": pods.place.ids, **parts, "podSelector": selector}, notes
 
 
-def _names(found: Sequence[PodsField], root: str) -> list[str]:
+def _names(pod_fields: Sequence[PodsField], root: str) -> list[str]:
     """Return a name for each component, by the fields that lead to it."""
     taken = [root]
-    for pods in found:
+    for pods in pod_fields:
         words = [word for word in map(_word, pods.place.names[1:]) if word] or ["pods"]
         name = words.pop()
         while name in taken and words:
@@ -178,7 +178,7 @@ def _dependencies(schema: Object, pods: Collection[str]) -> str:
     >>> print(_dependencies({"properties": {"spec": {"properties": {"tls": tls}}}}, ()), end="")
     - {apiVersion: v1, kind: Secret, name: ".spec.tls.secretName"}
     """
-    referenced = references(SchemaPath(("spec",)), below(schema, "spec"), lambda place: place.jq in pods)
+    referenced = references(SchemaPath(("spec",)), below(schema, "spec"), lambda path: path.jq in pods)
     named = [(path, kind) for path, kind in referenced if kind not in ("", PODS)][:_MOST_OBJECTS]
     entry = "- {{apiVersion: v1, kind: {}, name: {}}}\n"
     return "".join(entry.format(kind, json.dumps(path.jq)) for path, kind in named)

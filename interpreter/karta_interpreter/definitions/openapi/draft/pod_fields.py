@@ -75,30 +75,30 @@ def find_pods(schema: Object) -> list[PodsField]:
 _Part = tuple[SchemaPath, Object, tuple[tuple[SchemaPath, Object], ...]]
 
 
-def _walk(place: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]) -> Iterator[_Part]:
+def _walk(path: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]) -> Iterator[_Part]:
     """Yield a part and the parts below it, but not the parts of a pod template."""
-    yield place, schema, ancestors
-    above = (*ancestors, (place, schema))
+    yield path, schema, ancestors
+    above = (*ancestors, (path, schema))
     inner = below(schema, "spec") if is_pod_template(schema) else schema
-    is_deepest = sum(isinstance(step, Entries) for step in place.steps) == _DEEPEST
-    for at, field_schema in parts_below(place, inner):
+    is_deepest = sum(isinstance(step, Entries) for step in path.steps) == _DEEPEST
+    for at, field_schema in parts_below(path, inner):
         if not (is_deepest and isinstance(at.steps[-1], Entries)):
             yield from _walk(at, field_schema, above)
 
 
-def _whole(place: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]) -> Iterator[PodsField]:
+def _whole(path: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]) -> Iterator[PodsField]:
     if is_pod_template(schema):
-        yield PodsField(place, schema, Form.TEMPLATE, ancestors)
+        yield PodsField(path, schema, Form.TEMPLATE, ancestors)
     elif is_pod_spec(schema) and not (ancestors and is_pod_template(ancestors[-1][1])):
-        yield PodsField(place, schema, Form.SPEC, ancestors)
-    elif place.steps[-1] in _OPAQUE and schema.get("type") == "object":
-        form = Form.SPEC if place.steps[-1] == "podSpec" else Form.TEMPLATE
+        yield PodsField(path, schema, Form.SPEC, ancestors)
+    elif path.steps[-1] in _OPAQUE and schema.get("type") == "object":
+        form = Form.SPEC if path.steps[-1] == "podSpec" else Form.TEMPLATE
         if not any(fields(schema)) and not schema.get("additionalProperties"):
-            yield PodsField(place, schema, form, ancestors, is_guess=True)
+            yield PodsField(path, schema, form, ancestors, is_guess=True)
 
 
 def _fragments(
-    place: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]
+    path: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]
 ) -> Iterator[PodsField]:
     field_names = dict(fields(schema)).keys()
     # The spec of a PersistentVolumeClaim has resources as well.
@@ -110,8 +110,8 @@ def _fragments(
             piece_schema = below(schema, *steps)
             # A field of the other type only has the name of the piece.
             if piece_schema and is_text(piece_schema) == (piece in _TEXTS):
-                pieces.setdefault(piece, SchemaPath((*place.steps, *steps)))
-    yield PodsField(place, schema, Form.FRAGMENTS, (*ancestors, (place, schema)), pieces, is_guess=True)
+                pieces.setdefault(piece, SchemaPath((*path.steps, *steps)))
+    yield PodsField(path, schema, Form.FRAGMENTS, (*ancestors, (path, schema)), pieces, is_guess=True)
 
 
 FACTORS = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCount", "numNodes", "instances")
@@ -209,7 +209,7 @@ def _bounds(factors: Sequence[NumberField], numbers: Sequence[NumberField]) -> l
     return [number for number in bounds if number.parent == parent]
 
 
-def _product(place: SchemaPath, factors: Sequence[NumberField]) -> str:
+def _product(path: SchemaPath, factors: Sequence[NumberField]) -> str:
     """Return one count for each instance of the pods at a place.
 
     >>> groups = SchemaPath(("spec", "groups", Entries(key="name")))
@@ -225,9 +225,9 @@ def _product(place: SchemaPath, factors: Sequence[NumberField]) -> str:
         if factor.parent.has_instances
     ]
     parts = [f"{number.place.jq} // {number.default if type(number.default) is int else 1}" for number in mine]
-    if not place.has_instances:
+    if not path.has_instances:
         return _times(parts)
-    product = f"{place.to_first.jq} | {_product(place.after_first, deeper)}"
+    product = f"{path.to_first.jq} | {_product(path.after_first, deeper)}"
     return _times([*parts, product])
 
 

@@ -91,7 +91,7 @@ def _phases(status: Object) -> Iterator[tuple[SchemaPath, Object]]:
                 yield root / name / inner, below(field_schema, inner)
 
 
-def _by_phase(place: SchemaPath, schema: Object) -> Statuses:
+def _by_phase(path: SchemaPath, schema: Object) -> Statuses:
     listed = listed_texts(schema)
     mappings: dict[str, list[Object]] = {}
     for phase in listed or _USUAL_PHASES:
@@ -103,7 +103,7 @@ def _by_phase(place: SchemaPath, schema: Object) -> Statuses:
         note = "CHECK: the schema does not say which phases there are; these are the usual ones."
     if unknown:
         note += f" Without a meaning here: {', '.join(unknown)}."
-    return {"phaseDefinition": {"path": place.jq}, "statusMappings": mappings}, note
+    return {"phaseDefinition": {"path": path.jq}, "statusMappings": mappings}, note
 
 
 def _by_conditions(kind: CustomKind, status: Object) -> Statuses:
@@ -149,7 +149,7 @@ _KEPT: Final[dict[JSON, JSON]] = {"integer": 0, "number": 0, "boolean": False, "
 _NO_AMOUNT: Final = re.compile(r"(^|[a-z])(Version|Revision|I[dD]|Index|Port|Percent|Percentage|Timestamp|Epoch)$")
 
 
-def undecided(schema: Object, place: SchemaPath = _STATUS) -> Iterator[tuple[str, SchemaPath, str]]:
+def undecided(schema: Object, path: SchemaPath = _STATUS) -> Iterator[tuple[str, SchemaPath, str]]:
     """Yield fields that need an annotation: its name, the field, and one text for it.
 
     ``required-status`` is for required fields that an aggregated status may lack, ``aggregate`` for numbers that are
@@ -164,16 +164,16 @@ def undecided(schema: Object, place: SchemaPath = _STATUS) -> Iterator[tuple[str
     """
     described, required = dict(fields(schema)), schema.get("required")
     # All texts of an object come from one cluster: if one is left out, nothing is left of the object.
-    may_lack = isinstance(required, list) and (place == _STATUS or not all(map(is_text, described.values())))
+    may_lack = isinstance(required, list) and (path == _STATUS or not all(map(is_text, described.values())))
     for name, field_schema in described.items():
         if field_schema.get("type") in ("integer", "number") and _NO_AMOUNT.search(name[:1].upper() + name[1:]):
-            yield "aggregate", place / name, "max"
+            yield "aggregate", path / name, "max"
         elif may_lack and name in (required or ()) and field_schema.get("type") not in _KEPT:
-            yield "required-status", place / name, json.dumps(least_value(field_schema))
-        yield from undecided(field_schema, place / name)
+            yield "required-status", path / name, json.dumps(least_value(field_schema))
+        yield from undecided(field_schema, path / name)
     items = entries(schema, "items") or {}
     if "name" in dict(fields(items)):  # the elements of other lists are not merged
-        yield from (decision for decision in undecided(items, place / Entries()) if decision[0] == "aggregate")
+        yield from (decision for decision in undecided(items, path / Entries()) if decision[0] == "aggregate")
 
 
 def least_value(schema: Object) -> JSON:

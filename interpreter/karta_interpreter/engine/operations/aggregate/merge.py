@@ -78,7 +78,7 @@ class Merging:
     def _ruled(self, path: PathPattern, present: Sequence[Part]) -> JSON:
         rule = self._rules[path]
         if rule in WORST_FIRST:
-            present = sorted(present, key=lambda part: part.report.severity)
+            present = sorted(present, key=lambda member: member.report.severity)
         try:
             return reduce_values(rule, [member.value for member in present])
         except InterpretationError as error:
@@ -287,10 +287,10 @@ def _status(polarity: Polarity, name: str, parts: Sequence[Part], counted: _Coun
     return next((status for status in ("False", "Unknown") if status in statuses), None)
 
 
-def _worst_first(part: Part) -> tuple[tuple[int, ...], str]:
-    return part.report.severity, str(part.value.get("status"))
+def _worst_first(member: Part) -> tuple[tuple[int, ...], str]:
+    return member.report.severity, str(member.value.get("status"))
 
 
-def _message(part: Part) -> str:
-    message = part.value.get("message")
-    return f"{part.report.cluster}: {message}" if message and isinstance(message, str) else part.report.cluster
+def _message(member: Part) -> str:
+    message = member.value.get("message")
+    return f"{member.report.cluster}: {message}" if message and isinstance(message, str) else member.report.cluster

@@ -122,12 +122,12 @@ def _agreed_generation(items: Sequence[StatusItem], current: int | None) -> JSON
     return str(current) if any(isinstance(item.status["observedGeneration"], str) for item in items) else current
 
 
-def _with_starts(definition: Definition, template: Object, status: dict[str, JSON], known: Object) -> dict[str, JSON]:
+def _with_starts(definition: Definition, template: Object, status: dict[str, JSON], before: Object) -> dict[str, JSON]:
     """Keep the start of the template's status.
 
     API servers refuse a Job if its start moves or disappears while it should run, or if it ended before its start.
     """
-    starts = {key: value for key, value in known.items() if is_start(key) and is_time(value)}
+    starts = {key: value for key, value in before.items() if is_start(key) and is_time(value)}
     starts = {key: value for key, value in starts.items() if status.get(key) != value}
     if not starts or _is_suspended(definition, template):
         return status
@@ -144,14 +144,14 @@ def _is_suspended(definition: Definition, template: Object) -> bool:
     return bool(places) and all(get(template, path) == value for path, value in places)
 
 
-def _with_known(definition: Definition, status: dict[str, JSON], known: Object) -> dict[str, JSON]:
+def _with_known(definition: Definition, status: dict[str, JSON], before: Object) -> dict[str, JSON]:
     """Restore counters that would fall or disappear (a 0 too), and the fields that no member decides."""
     for (_, *path), rule in definition.annotations.aggregate.items():
         field = tuple(step for step in path if step is not None)
         # List elements have no fixed place here, because their order may vary.
         if len(field) < len(path) or not isinstance(get(status, field[:-1]), dict | None):
             continue
-        value, now = get(known, field), get(status, field)
+        value, now = get(before, field), get(status, field)
         if value is not None and (rule is AggregateRule.OMIT or (rule is AggregateRule.COUNTER and falls(value, now))):
             status = set_value(status, field, value)
     return status

@@ -195,8 +195,8 @@ def _is_grouped_apart(definition: Definition, leaf: Component, one: _Grouped) ->
     return divides_components(keys, leaf, one.pod) or divides(keys, leaf.selector.instance_id, one.pod)
 
 
-def _per_replica(obj: Object, part: _Part, pods: int) -> int:
-    maker = part.divided_by
+def _per_replica(obj: Object, pod_part: _Part, pods: int) -> int:
+    maker = pod_part.divided_by
     if maker is None:
         return pods
     if maker.pods is not None or maker.replicas is None or maker.instance_ids is not None:
@@ -209,7 +209,7 @@ def _per_replica(obj: Object, part: _Part, pods: int) -> int:
     replicas = max(minimum(scale), 1)  # 0 replicas have 0 pods, and 1 divides 0
     if pods % replicas:
         raise WorkloadError(
-            f"definition {maker.definition}: the {pods} pods of component {part.component} cannot be divided among "
+            f"definition {maker.definition}: the {pods} pods of component {pod_part.component} cannot be divided among "
             f"the {replicas} replicas of component {maker.name}"
         )
     return pods // replicas
