@@ -7,13 +7,18 @@ optional (``status.?phase.orValue(null)``), and fails if the first field of the 
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from karta_interpreter.base.errors import ExportError
+from karta_interpreter.export.emitter import FORMS
+from karta_interpreter.export.traits import unsupported
 from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.compiled.functions import Result, result_of
+from karta_interpreter.languages.jq.compiled.singles import Singles
 from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.printer import render
+from karta_interpreter.languages.jq.syntax.traversal import terms_of
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = "as break const continue else false for function if import in let loop namespace null package return true var"
@@ -22,12 +27,10 @@ _RESERVED = frozenset([*_WORDS.split(), "void", "while"])
 # How strongly the outermost operator of a text binds.
 CHOICE, OR, AND, COMPARISON, SUM, NOT, ATOM = range(7)
 
-OBJECT = ""
-"""The input that is the object itself. Its fields are variables of CEL."""
-
 _ELEMENTS = ("e", "f", "g")
-_TEXT_TESTS = {"startswith": "startsWith", "endswith": "endsWith", "contains": "contains", "test": "matches"}
 _QUANTIFIERS = {"any": "exists", "all": "all"}
+_OPERATORS = {"and": "&&", "or": "||"}
+_RESULTS = {bool: Result.BOOLEAN, int: Result.NUMBER, float: Result.NUMBER}
 
 
 class Cel(NamedTuple):
@@ -36,11 +39,11 @@ class Cel(NamedTuple):
     text: str
     binds: int = ATOM
     """The strength of its outermost operator."""
-    boolean: bool = False
-    """Whether it is true or false."""
+    result: Result = Result.ANY
+    """The kind of its value, if that is a number or a boolean in any case."""
     optional: str = ""
     """The same value before its default, if it has one."""
-    default: Node | None = None
+    default: str = ""
     """That default, if it is a literal."""
 
     def within(self, binds: int) -> str:
@@ -48,316 +51,235 @@ class Cel(NamedTuple):
         return self.text if self.binds > binds else f"({self.text})"
 
 
-def cel(node: Node, given: str = OBJECT) -> Cel:
+OBJECT = Cel("")
+"""The object itself. Its fields are variables of CEL."""
+
+
+def cel(node: Node, here: Cel = OBJECT) -> Cel:
     """Return the value of an expression for an input in CEL. Raises ExportError if CEL cannot express it.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> cel(parse('.status.conditions | any(.[]?; .type == "Ready")')).text
     "status.?conditions.orValue([]).exists(e, e.?type.orValue(null) == 'Ready')"
     """
-    return _CelWriter(given, _ELEMENTS).value(node)
+    return _CelWriter().value(node, here)
 
 
 class _CelWriter(NamedTuple):
-    """Writes expressions about one input. ``names`` are free for elements of lists."""
+    """Writes expressions inside of so many lists."""
 
-    given: str
-    names: tuple[str, ...]
+    depth: int = 0
 
-    def value(self, node: Node) -> Cel:
+    def value(self, node: Node, here: Cel) -> Cel:  # noqa: C901, PLR0911 - one case for each construct
         """Return the one value of an expression."""
         match node:
-            case ast.Identity() if self.given:
-                return Cel(self.given)
+            case ast.Identity() if here.text:
+                return here
             case ast.Literal(value):
-                return Cel(literal(value), boolean=isinstance(value, bool))
-            case ast.Index():
-                return self._field(node)
-            case ast.Alternative(left, right):
-                return self._alternative(node, left, right)
-            case ast.Binary(operator, left, right):
-                return self._binary(node, operator, left, right)
-            case ast.Pipe(left, right):
-                return self._after(self.value(left))(right)
-        return self._other(node)
-
-    def _other(self, node: Node) -> Cel:
-        match node:
+                return Cel(literal(value), result=_RESULTS.get(type(value), Result.ANY))
             case ast.Object(()):
                 return Cel("{}")
-            case ast.Array():
-                return Cel(self._list(node))
+            case ast.Array(body):
+                return Cel(self._list(body, here))
+            case ast.Index(target, ast.Literal(str(key))):
+                return _field(here if target == ast.Identity() else self.value(target, here), key)
+            case ast.Pipe(left, right):
+                return self.value(right, self.value(left, here))
+            case ast.Alternative(left, right):
+                return self._alternative(node, self.value(left, here), self.value(right, here))
+            case ast.Binary("and" | "or" as operator, left, right):
+                return joined(_OPERATORS[operator], [truth(self.value(side, here)) for side in (left, right)])
+            case ast.Binary(_, left, right):
+                return self._binary(node, self.value(left, here), self.value(right, here))
             case ast.If(branches, otherwise) if otherwise:
-                return self._if(branches, otherwise)
-            case ast.FunctionCall(name, arguments):
-                return self._call(node, name, arguments)
+                found = self.value(otherwise, here)
+                for condition, then in reversed(branches):
+                    found = _choice(truth(self.value(condition, here)), self.value(then, here), found)
+                return found
+            case ast.FunctionCall():
+                return self._call(node, here)
         raise _unsupported(node)
 
-    def _after(self, value: Cel) -> Callable[[Node], Cel]:
-        """Return how to read an expression behind a pipe: its input is the value."""
-
-        def read(node: Node) -> Cel:
-            match node:
-                case ast.FunctionCall("not", ()):
-                    return negation(truth(value))
-                case ast.FunctionCall("length", ()) if value.optional and value.default is None:
-                    return Cel(f"size({value.optional}.orValue([]))")  # an absent value has the length 0
-                case ast.FunctionCall(
-                    "any" | "all" as name, (ast.Try(ast.Iterate(ast.Identity())), condition)
-                ) | ast.FunctionCall("any" | "all" as name, (ast.Iterate(ast.Identity()), condition)):
-                    return self._quantified(name, _as_list(value), condition)
-                case ast.Pipe(left, right):
-                    return self._after(self._after(value)(left))(right)
-                case ast.FunctionCall("any" | "all" as name, (condition,)):
-                    return self._quantified(name, _as_list(value), condition)
-                case ast.FunctionCall("IN", (choices,)) if equal := self._among(value, _parts(choices)):
-                    return equal
-                case ast.Binary("and" | "or" as operator, left, right):
-                    parts = [truth(self._after(value)(side)) for side in (left, right)]
-                    return joined("&&" if operator == "and" else "||", parts)
-            return _CelWriter(value.within(NOT), self.names).value(node)
-
-        return read
-
-    def _field(self, node: Node) -> Cel:
-        keys: list[str] = []
-        while isinstance(node, ast.Index) and isinstance(node.key, ast.Literal) and isinstance(node.key.value, str):
-            keys.insert(0, node.key.value)
-            node = node.target
-        if not isinstance(node, ast.Identity):
+    def _alternative(self, node: ast.Alternative, first: Cel, second: Cel) -> Cel:
+        if first.optional and _is_literal(node.right) and node.right != ast.Literal(None):
+            text = f"{first.optional}.orValue({second.text})"
+            return Cel(text, result=second.result, optional=first.optional, default=second.text)
+        if isinstance(node.right, ast.Array):
             raise _unsupported(node)
-        start = self.given
-        if start == OBJECT:
-            start = keys.pop(0)
-            if not is_name(start):
-                raise ExportError(f'the field "{start}" is not a name in CEL')
-        if not keys:
-            return Cel(start)
-        optional = start + "".join(map(optional_field, keys))
-        return Cel(f"{optional}.orValue(null)", optional=optional)
+        found = _choice(Cel(f"{first.within(COMPARISON)} in [null, false]", COMPARISON), second, first)
+        return found._replace(result=second.result) if second.result is Result.NUMBER else found
 
-    def _alternative(self, node: Node, left: Node, right: Node) -> Cel:
-        first, second = self.value(left), self.value(right)
-        match right:
-            case ast.Array(None) if first.optional:
-                return Cel(f"{first.optional}.orValue([])", optional=first.optional, default=right)
-            case ast.Array():
-                raise _unsupported(node)
-            case ast.Literal(value) if value is not None and first.optional:
-                text = f"{first.optional}.orValue({second.text})"
-                return Cel(text, boolean=isinstance(value, bool), optional=first.optional, default=right)
-        return Cel(
-            f"{first.within(COMPARISON)} in [null, false] ? {second.within(CHOICE)} : {first.within(CHOICE)}",
-            CHOICE,
-            boolean=first.boolean and second.boolean,
-        )
-
-    def _binary(self, node: Node, operator: str, left: Node, right: Node) -> Cel:
-        if operator in ("and", "or"):
-            parts = [truth(self.value(side)) for side in (left, right)]
-            return joined("&&" if operator == "and" else "||", parts)
+    def _binary(self, node: ast.Binary, first: Cel, second: Cel) -> Cel:
+        operator = node.operator
         if operator in ("<", "<=", ">", ">="):
-            return self._ordered(node, operator, left, right)
-        if operator in ("+", "-") and _is_number(left) and _is_number(right):
-            return Cel(f"{self.value(left).within(SUM)} {operator} {self.value(right).within(SUM)}", SUM)
+            return _ordered(node, operator, first, second)
+        if operator in ("+", "-") and first.result is second.result is Result.NUMBER:
+            return Cel(f"{first.within(SUM)} {operator} {second.within(SUM)}", SUM, Result.NUMBER)
         if operator not in ("==", "!="):
             raise _unsupported(node)
-        if equal := self._among(self.value(left), [right]):
-            return equal if operator == "==" else negation(equal)
-        first, second = (self.value(side).within(COMPARISON) for side in (left, right))
-        return Cel(f"{first} {operator} {second}", COMPARISON, boolean=True)
+        if _is_literal(node.right):
+            return is_one(first, [second.text], operator)
+        return _comparison(first, operator, second.within(COMPARISON))
 
-    def _ordered(self, node: Node, operator: str, left: Node, right: Node) -> Cel:
-        """Compare numbers, and fields that are numbers or absent: CEL does not order null, which jq has first."""
-        if operator.startswith(">"):
-            left, right = right, left
-        less = operator.replace(">", "<")
-        first, second = self.value(left), self.value(right)
-        for side, value in ((left, first), (right, second)):
-            if not _is_number(side) and not value.optional:
-                raise ExportError(f"`{render(node)}`: CEL orders only numbers, and fields that hold them")
-        result = Cel(f"{first.within(COMPARISON)} {less} {second.within(COMPARISON)}", COMPARISON, boolean=True)
-        is_first = not _is_number(left) and Cel(f"{first.text} == null", COMPARISON, boolean=True)
-        is_second = not _is_number(right) and Cel(f"{second.text} != null", COMPARISON, boolean=True)
-        if less == "<=":
-            result = joined("&&", [is_second, result]) if is_second else result
-            return joined("||", [is_first, result]) if is_first else result
-        result = joined("||", [is_first, result]) if is_first else result
-        return joined("&&", [is_second, result]) if is_second else result
-
-    def _among(self, value: Cel, choices: list[Node]) -> Cel | None:
-        """Return whether a field with a default is one of some literals, or None for another value.
-
-        jq treats a null like an absent field. To CEL a null is a value, and does not take a default.
-        """
-        if value.default is None or value.boolean or not all(map(_is_literal, choices)):
-            return None
-        texts = [self.value(choice).text for choice in choices]
-        field = f"{value.optional}.orValue(null)"
-        if value.default in choices:
-            return Cel(f"{field} in [{', '.join(['null', *texts])}]", COMPARISON, boolean=True)
-        if len(texts) == 1:
-            return Cel(f"{field} == {texts[0]}", COMPARISON, boolean=True)
-        return Cel(f"{field} in [{', '.join(texts)}]", COMPARISON, boolean=True)
-
-    def _if(self, branches: tuple[tuple[Node, Node], ...], otherwise: Node) -> Cel:
-        result = self.value(otherwise)
-        for condition, then in reversed(branches):
-            chosen = self.value(then)
-            text = f"{truth(self.value(condition)).within(CHOICE)} ? {chosen.within(CHOICE)} : "
-            result = Cel(text + result.within(CHOICE), CHOICE, boolean=chosen.boolean and result.boolean)
-        return result
-
-    def _call(self, node: Node, name: str, arguments: tuple[Node, ...]) -> Cel:
-        match name, arguments:
-            case "length", () if self.given:
-                return Cel(f"size({self.given})")
-            case "ascii_downcase", () if self.given:
-                return Cel(f"{self.given}.lowerAscii()")
-            case "not", () if self.given:
-                return negation(truth(Cel(self.given)))
-            case "IN", (choices,) if self.given:
-                return Cel(f"{self.given} in {self._list(ast.Array(choices))}", COMPARISON, boolean=True)
-            case (("any" | "all"), (source, condition)):
-                return self._quantified(name, self._elements(source), condition)
-        if name in _TEXT_TESTS and self.given and len(arguments) == 1 and isinstance(arguments[0], ast.Literal):
-            return Cel(f"{self.given}.{_TEXT_TESTS[name]}({self.value(arguments[0]).text})", boolean=True)
+    def _call(self, node: ast.FunctionCall, here: Cel) -> Cel:
+        match node.name, node.arguments:
+            case (("any" | "all" as name), (source, condition)):
+                return self._quantified(name, self._elements(source, here), condition)
+            case _ if here == OBJECT:
+                pass
+            case (("any" | "all" as name), (condition,)):
+                return self._quantified(name, _as_list(here), condition)
+            case "not", ():
+                return negation(truth(here))
+            case "length", ():
+                return Cel(f"size({_as_list(here)})", result=Result.NUMBER)
+            case "IN", (choices,) if all(map(_is_literal, terms_of(choices))):
+                return is_one(here, [self.value(choice, here).text for choice in terms_of(choices)])
+            case "IN", (choices,):
+                return _comparison(here, "in", self._list(choices, here))
+            case name, arguments if all(isinstance(argument, ast.Literal) for argument in arguments):
+                form = FORMS.get((name, len(arguments)))
+                if form and form.cel:
+                    texts = [self.value(argument, here).text for argument in arguments]
+                    return Cel(form.cel.format(here.within(NOT), *texts), result=result_of(node))
         raise _unsupported(node)
 
     def _quantified(self, name: str, elements: str, condition: Node) -> Cel:
-        element, inner = self._element()
-        return Cel(f"{elements}.{_QUANTIFIERS[name]}({element}, {truth(inner.value(condition)).text})", boolean=True)
+        return Cel(self._loop(elements, _QUANTIFIERS[name], condition), result=Result.BOOLEAN)
 
-    def _list(self, node: ast.Array) -> str:
-        if node.body is None:
-            return "[]"
-        if not _is_stream(node.body):
-            return f"[{', '.join(self.value(part).text for part in _parts(node.body))}]"
-        return self._elements(node.body)
+    def _loop(self, elements: str, macro: str, body: Node) -> str:
+        """Return the call of a macro for the elements of a list."""
+        if self.depth == len(_ELEMENTS):
+            raise ExportError("there are lists in lists in lists in lists")
+        name = _ELEMENTS[self.depth]
+        found = _CelWriter(self.depth + 1).value(body, Cel(name))
+        return f"{elements}.{macro}({name}, {found.text if macro == 'map' else truth(found).text})"
 
-    def _elements(self, node: Node) -> str:
+    def _list(self, body: Node | None, here: Cel) -> str:
+        terms = terms_of(body) if body else []
+        if body and all(term in Singles() for term in terms):
+            return f"[{', '.join(self.value(term, here).text for term in terms)}]"
+        return self._elements(body, here) if body else "[]"
+
+    def _elements(self, node: Node, here: Cel) -> str:
         """Return the list of all values of an expression that begins with an iteration."""
         match node:
             case ast.Try(body, None):
-                return self._elements(body)
+                return self._elements(body, here)
             case ast.Iterate(target):
-                return _as_list(self.value(target))
+                return _as_list(self.value(target, here))
             case ast.Pipe(left, ast.Pipe(middle, right)):
-                return self._elements(ast.Pipe(ast.Pipe(left, middle), right))
-            case ast.Pipe(left, ast.Try(ast.Iterate(ast.Identity()))) | ast.Pipe(left, ast.Iterate(ast.Identity())):
-                return _as_list(self.value(left))
+                return self._elements(ast.Pipe(ast.Pipe(left, middle), right), here)
+            case ast.Pipe(left, right) if left in Singles():
+                return self._elements(right, self.value(left, here))
             case ast.Pipe(left, ast.FunctionCall("select", (condition,))):
-                return self._filtered(self._elements(left), condition)
+                return self._loop(self._elements(left, here), "filter", condition)
             case ast.Pipe(left, right):
-                element, inner = self._element()
-                return f"{self._elements(left)}.map({element}, {inner.value(right).text})"
-            case ast.Index(target, ast.Literal(str())) if _is_stream(target):
-                element, inner = self._element()
-                return (
-                    f"{self._elements(target)}.map({element}, {inner.value(ast.Index(ast.Identity(), node.key)).text})"
-                )
+                return self._loop(self._elements(left, here), "map", right)
+            case ast.Index(target, ast.Literal(str()) as key):
+                return self._loop(self._elements(target, here), "map", ast.Index(ast.Identity(), key))
         raise _unsupported(node)
 
-    def _filtered(self, elements: str, condition: Node) -> str:
-        element, inner = self._element()
-        return f"{elements}.filter({element}, {truth(inner.value(condition)).text})"
 
-    def _element(self) -> "tuple[str, _CelWriter]":
-        if not self.names:
-            raise ExportError("there are lists in lists in lists in lists")
-        name, *rest = self.names
-        return name, _CelWriter(name, tuple(rest))
+def _field(whole: Cel, key: str) -> Cel:
+    if whole == OBJECT:
+        if not _is_name(key):
+            raise ExportError(f'the field "{key}" is not a name in CEL')
+        return Cel(key)
+    before = whole.optional if whole.optional and not whole.default else whole.within(NOT)
+    optional = f"{before}.?{key}" if _is_name(key) else f"{before}[?{literal(key)}]"
+    return Cel(f"{optional}.orValue(null)", optional=optional)
+
+
+def _choice(condition: Cel, then: Cel, otherwise: Cel) -> Cel:
+    text = f"{condition.within(CHOICE)} ? {then.within(CHOICE)} : {otherwise.within(CHOICE)}"
+    return Cel(text, CHOICE, then.result if then.result is otherwise.result else Result.ANY)
+
+
+def _comparison(first: Cel, operator: str, second: str) -> Cel:
+    return Cel(f"{first.within(COMPARISON)} {operator} {second}", COMPARISON, Result.BOOLEAN)
+
+
+def _ordered(node: Node, operator: str, first: Cel, second: Cel) -> Cel:
+    """Compare numbers, and fields that are numbers or absent: CEL does not order null, which jq has first."""
+    if operator.startswith(">"):
+        first, second = second, first
+    less = operator.replace(">", "<")
+    found = _comparison(first, less, second.within(COMPARISON))
+    guards = [(first, "==", "||"), (second, "!=", "&&")]
+    for side, relation, joint in guards if less == "<" else reversed(guards):
+        if side.result is not Result.NUMBER:
+            if not side.optional:
+                raise unsupported(node, "CEL orders only numbers, and fields that hold them")
+            found = joined(joint, [_comparison(side, relation, "null"), found])
+    return found
+
+
+def is_one(value: Cel, choices: Sequence[str], operator: str = "==") -> Cel:
+    """Return whether a value is one of some literals, or with ``!=`` whether it is none of them.
+
+    jq treats a null like an absent field. To CEL a null is a value, and does not take a default.
+    """
+    if value.default and value.result is not Result.BOOLEAN:
+        choices = ["null", *choices] if value.default in choices else choices
+        value = Cel(f"{value.optional}.orValue(null)")
+    if len(choices) == 1:
+        return _comparison(value, operator, choices[0])
+    found = _comparison(value, "in", f"[{', '.join(choices)}]")
+    return found if operator == "==" else negation(found)
 
 
 def _as_list(value: Cel) -> str:
-    return f"{value.optional}.orValue([])" if value.optional else value.text
-
-
-def _is_stream(node: Node) -> bool:
-    match node:
-        case ast.Iterate():
-            return True
-        case ast.Try(body) | ast.Index(body):
-            return _is_stream(body)
-        case ast.Pipe(left, right):
-            return _is_stream(left) or _is_stream(right)
-    return False
-
-
-def _parts(node: Node) -> list[Node]:
-    return [*_parts(node.left), *_parts(node.right)] if isinstance(node, ast.Comma) else [node]
-
-
-def _is_literal(node: Node) -> bool:
-    return isinstance(node, ast.Literal) or node == ast.Array(None)
-
-
-def _is_number(node: Node) -> bool:
-    match node:
-        case ast.Literal(value):
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case ast.Alternative(_, right):
-            return _is_number(right)
-        case ast.Pipe(_, right):
-            return _is_number(right)
-        case ast.Binary("+" | "-", left, right):
-            return _is_number(left) and _is_number(right)
-        case ast.FunctionCall("length", ()):
-            return True
-    return False
+    return f"{value.optional}.orValue([])" if value.optional and not value.default else value.within(NOT)
 
 
 def _unsupported(node: Node) -> ExportError:
     return ExportError(f"`{render(node)}` cannot be written in CEL")
 
 
+def _is_literal(node: Node) -> bool:
+    return isinstance(node, ast.Literal) or node == ast.Array(None)
+
+
 def truth(value: Cel) -> Cel:
     """Return whether jq takes a value for true: everything but null and false."""
-    return value if value.boolean else Cel(f"!({value.text} in [null, false])", NOT, boolean=True)
+    if value.result is Result.BOOLEAN:
+        return value
+    return Cel(f"!({value.text} in [null, false])", NOT, Result.BOOLEAN)
 
 
 def negation(value: Cel) -> Cel:
     """Return the opposite of a truth value."""
-    return Cel(f"!{value.within(NOT - 1)}", NOT, boolean=True)
+    return Cel(f"!{value.within(NOT - 1)}", NOT, Result.BOOLEAN)
 
 
-def joined(operator: str, parts: list[Cel]) -> Cel:
+def joined(operator: str, parts: Sequence[Cel]) -> Cel:
     """Return the conjunction or disjunction of truth values, or its neutral value if there are none.
 
     >>> joined("||", [Cel("a"), Cel("b && c", AND)]).text
     'a || (b && c)'
     """
     if not parts:
-        return Cel("true" if operator == "&&" else "false", boolean=True)
+        return Cel("true" if operator == "&&" else "false", result=Result.BOOLEAN)
     if len(parts) == 1:
         return parts[0]
+    level = AND if operator == "&&" else OR
     # CEL reads && before ||, but parentheses spare readers the thought.
-    return Cel(f" {operator} ".join(part.within(AND) for part in parts), AND if operator == "&&" else OR, boolean=True)
+    text = f" {operator} ".join(part.text if part.binds == level else part.within(AND) for part in parts)
+    return Cel(text, level, Result.BOOLEAN)
 
 
 def literal(value: object) -> str:
-    """Return a JSON value without objects in CEL.
+    """Return a JSON value without lists and objects in CEL.
 
-    >>> literal(["ready", 1, None])
-    "['ready', 1, null]"
+    >>> literal("ready"), literal(1), literal(None)
+    ("'ready'", '1', 'null')
     """
-    if isinstance(value, str):
-        # Not in ASCII: JSON writes a character beyond 16 bits as two escapes, which CEL rejects.
-        return "'" + json.dumps(value, ensure_ascii=False)[1:-1].replace("'", "\\'").replace('\\"', '"') + "'"
-    if isinstance(value, list):
-        return f"[{', '.join(map(literal, value))}]"
-    return json.dumps(value)
+    if not isinstance(value, str):
+        return json.dumps(value)
+    # Not in ASCII: JSON writes a character beyond 16 bits as two escapes, which CEL rejects.
+    return "'" + json.dumps(value, ensure_ascii=False)[1:-1].replace("'", "\\'").replace('\\"', '"') + "'"
 
 
-def optional_field(key: str) -> str:
-    """Return the access to a field that may be absent.
-
-    >>> optional_field("phase"), optional_field("a-b")
-    ('.?phase', "[?'a-b']")
-    """
-    return f".?{key}" if is_name(key) else f"[?{literal(key)}]"
-
-
-def is_name(text: str) -> bool:
-    """Return whether a text is an identifier of CEL."""
+def _is_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None and text not in _RESERVED

@@ -7,7 +7,7 @@ emitter also writes the place that an output is read from. ExportError names the
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.export.lua import (
     EMPTY,
@@ -565,47 +565,18 @@ class Emitter(LuaBody):
 
     def _call(self, node: ast.FunctionCall, here: Value, sink: OutputSink) -> None:
         """Write a call with any number of outputs."""
-        key = node.name, len(node.arguments)
-        if node.name in _TYPES and not node.arguments:
-            here = self.bind(here)
-            with self.when(_TYPES[node.name](here.code)):
-                sink.write(here)
-        elif node.name in _OF_VALUES and len(node.arguments) == 1:
-            name = _OF_VALUES[node.name]
-            self.each(
-                node.arguments[0], here, OutputSink(lambda each: sink.write(Value(call(name, here.code, each.code))))
-            )
-        elif key in _WRITTEN:
-            _WRITTEN[key](self, node, here, sink)
-        else:
-            sink.write(self._result(node, here))
+        form = FORMS.get((node.name, len(node.arguments)))
+        if form is None:
+            raise unsupported(node, f"{node.name} has no form in a script")
+        form.write(self, node, here, sink)
 
     def _result(self, node: ast.FunctionCall, here: Value) -> Value:
         """Write a call with one output."""
-        arity = len(node.arguments)
-        if arity == 0 and node.name in _OF_INPUT:
-            return self._of_input(node.name, here)
-        if arity == 1 and node.name in _OF_VALUES:
-            return Value(call(_OF_VALUES[node.name], here.code, self.code(node.arguments[0], here)))
-        if arity == 1 and node.name in _BY_KEY:
-            return Value(call(node.name, here.code, self._function(node.arguments[0])))
-        if (node.name, arity) in _RESULTS:
-            return Value(_RESULTS[node.name, arity](self, node, here))
-        if (node.name, arity) in _WRITTEN:
-            found: list[Value] = []
-            _WRITTEN[node.name, arity](self, node, here, OutputSink(found.append))
-            return found[0]
-        raise unsupported(node, f"{node.name} has no form in a script")
+        outputs: list[Value] = []
+        self._call(node, here, OutputSink(outputs.append))
+        return outputs[0]
 
-    def _of_input(self, name: str, here: Value) -> Value:
-        if not self.follows(here) or name not in _ORIGINS:
-            return Value(_OF_INPUT[name](here.code))
-        here = self.bind(here)
-        result = self.bound(_OF_INPUT[name](here.code), name)
-        origin = _ORIGINS[name](here.origin or NIL, here.code, result)
-        return Value(result, self.bound(origin, "origin"))
-
-    def _function(self, body: Node) -> Expression:
+    def function(self, body: Node) -> Expression:
         """Return a Lua function that returns a list of all outputs of an expression for its argument."""
         name = self.new("element")
         with self.aside() as lines:
@@ -767,6 +738,18 @@ def _test(_: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
     raise unsupported(node, "Lua has no regular expressions, and this one is not a pattern of Lua")
 
 
+_Writer: TypeAlias = Callable[[Emitter, ast.FunctionCall, Value, OutputSink], None]
+
+
+class FunctionForm(NamedTuple):
+    """A function of jq in other languages."""
+
+    write: _Writer
+    """Writes the use of its outputs in Lua."""
+    cel: str = ""
+    """Its call in CEL, with the input and the arguments, which are literals."""
+
+
 def _function_of(function: str, *more: Expression) -> _Form:
     return lambda here: call(function, here, *more)
 
@@ -775,83 +758,122 @@ def _is_type(name: str) -> _Form:
     return lambda here: operation("==", call("type", here), text(name))
 
 
+def _of_input(
+    form: _Form, origin: Callable[[Expression, Expression, Expression], LuaCall] | None = None, cel: str = ""
+) -> FunctionForm:
+    """Return a function of the input. ``origin``: the place that its output is read from."""
+
+    def write(emitter: Emitter, node: ast.FunctionCall, here: Value, sink: OutputSink) -> None:
+        if origin is None or not emitter.follows(here):
+            sink.write(Value(form(here.code)))
+            return
+        here = emitter.bind(here)
+        result = emitter.bound(form(here.code), node.name)
+        sink.write(Value(result, emitter.bound(origin(here.origin or NIL, here.code, result), "origin")))
+
+    return FunctionForm(write, cel)
+
+
+def _of_values(function: str, cel: str = "") -> FunctionForm:
+    """Return a function of the input and of each value of its argument."""
+
+    def write(emitter: Emitter, node: ast.FunctionCall, here: Value, sink: OutputSink) -> None:
+        use = OutputSink(lambda value: sink.write(Value(call(function, here.code, value.code))))
+        emitter.each(node.arguments[0], here, use)
+
+    return FunctionForm(write, cel)
+
+
+def _of_type(form: _Form) -> FunctionForm:
+    """Return a function with its input as the output, if that is of a type."""
+
+    def write(emitter: Emitter, _: ast.FunctionCall, here: Value, sink: OutputSink) -> None:
+        here = emitter.bind(here)
+        with emitter.when(form(here.code)):
+            sink.write(here)
+
+    return FunctionForm(write)
+
+
+def _computed(form: Callable[[Emitter, ast.FunctionCall, Value], Expression], cel: str = "") -> FunctionForm:
+    """Return a function with one output, which has no place."""
+    return FunctionForm(lambda emitter, node, here, sink: sink.write(Value(form(emitter, node, here))), cel)
+
+
+_BY_KEY: Final = _computed(lambda emitter, node, here: call(node.name, here.code, emitter.function(node.arguments[0])))
 _COUNTS: Final[Mapping[str, _Form]] = {
     "add": _function_of("sum_of_counts"),
     "max": _function_of("extreme_count", _ONE),
     "min": _function_of("extreme_count", _MINUS_ONE),
 }
-_OF_INPUT: Final[Mapping[str, _Form]] = {
-    "add": _function_of("total"),
-    "all": _function_of("all_of"),
-    "any": _function_of("any_of"),
-    "ascii_downcase": _function_of("ascii_downcase"),
-    "ceil": lambda here: call("math.ceil", call("number", here)),
-    "first": _function_of("item", _ZERO),
-    "floor": lambda here: call("math.floor", call("number", here)),
-    "from_entries": _function_of("from_entries"),
-    "keys": _function_of("keys_of"),
-    "last": _function_of("item", _MINUS_ONE),
-    "length": _function_of("length"),
-    "ltrim": _function_of("trimmed", TRUE, FALSE),
-    "max": _function_of("extreme", _ONE),
-    "min": _function_of("extreme", _MINUS_ONE),
-    "not": Not,
-    "reverse": _function_of("reversed"),
-    "rtrim": _function_of("trimmed", FALSE, TRUE),
-    "sort": _function_of("sort_by", Name("itself")),
-    "to_entries": _function_of("to_entries"),
-    "tonumber": _function_of("to_number"),
-    "tojson": _function_of("to_json"),
-    "tostring": _function_of("to_text"),
-    "trim": _function_of("trimmed", TRUE, TRUE),
-    "type": _function_of("type_name"),
-    "unique": _function_of("unique_by", Name("itself")),
+FORMS: Final[Mapping[tuple[str, int], FunctionForm]] = {
+    ("add", 0): _of_input(_function_of("total")),
+    ("add", 1): _computed(lambda emitter, node, here: call("total", emitter.collected(node.arguments[0], here).code)),
+    ("all", 0): _of_input(_function_of("all_of")),
+    ("all", 1): _computed(_quantified),
+    ("all", 2): _computed(_quantified),
+    ("any", 0): _of_input(_function_of("any_of")),
+    ("any", 1): _computed(_quantified),
+    ("any", 2): _computed(_quantified),
+    ("arrays", 0): _of_type(_function_of("is_list")),
+    ("ascii_downcase", 0): _of_input(_function_of("ascii_downcase"), cel="{}.lowerAscii()"),
+    ("booleans", 0): _of_type(_is_type("boolean")),
+    ("ceil", 0): _of_input(lambda here: call("math.ceil", call("number", here))),
+    ("contains", 1): _of_values("contains", "{}.contains({})"),
+    ("empty", 0): FunctionForm(lambda *_: None),
+    ("endswith", 1): _of_values("ends_with", "{}.endsWith({})"),
+    ("error", 1): FunctionForm(_error),
+    ("first", 0): _of_input(
+        _function_of("item", _ZERO), lambda origin, here, result: call("step", origin, here, _ZERO, result)
+    ),
+    ("first", 1): FunctionForm(_one_of),
+    ("floor", 0): _of_input(lambda here: call("math.floor", call("number", here))),
+    ("from_entries", 0): _of_input(_function_of("from_entries")),
+    ("getpath", 1): _of_values("at_path"),
+    ("group_by", 1): _BY_KEY,
+    ("has", 1): _of_values("has"),
+    ("IN", 1): _computed(_among),
+    ("isempty", 1): _computed(_is_empty),
+    ("join", 1): _of_values("join"),
+    ("keys", 0): _of_input(_function_of("keys_of")),
+    ("last", 0): _of_input(
+        _function_of("item", _MINUS_ONE), lambda origin, here, result: call("step", origin, here, _MINUS_ONE, result)
+    ),
+    ("last", 1): FunctionForm(_one_of),
+    ("length", 0): _of_input(_function_of("length")),
+    ("ltrim", 0): _of_input(_function_of("trimmed", TRUE, FALSE)),
+    ("ltrimstr", 1): _of_values("without_prefix"),
+    ("map", 1): _computed(_map),
+    ("max", 0): _of_input(
+        _function_of("extreme", _ONE), lambda origin, here, _: call("limited_by", origin, here, FALSE)
+    ),
+    ("min", 0): _of_input(
+        _function_of("extreme", _MINUS_ONE), lambda origin, here, _: call("limited_by", origin, here, TRUE)
+    ),
+    ("not", 0): _of_input(Not),
+    ("nulls", 0): _of_type(lambda here: operation("==", here, NIL)),
+    ("numbers", 0): _of_type(_is_type("number")),
+    ("objects", 0): _of_type(_function_of("is_object")),
+    ("reverse", 0): _of_input(_function_of("reversed")),
+    ("rtrim", 0): _of_input(_function_of("trimmed", FALSE, TRUE)),
+    ("rtrimstr", 1): _of_values("without_suffix"),
+    ("select", 1): FunctionForm(_select),
+    ("sort", 0): _of_input(_function_of("sort_by", Name("itself"))),
+    ("sort_by", 1): _BY_KEY,
+    ("split", 1): _of_values("split"),
+    ("startswith", 1): _of_values("starts_with", "{}.startsWith({})"),
+    ("strings", 0): _of_type(_is_type("string")),
+    ("test", 1): _computed(_test, "{}.matches({})"),
+    ("to_entries", 0): _of_input(
+        _function_of("to_entries"), lambda origin, here, _: call("entry_origins", origin, here)
+    ),
+    ("tojson", 0): _of_input(_function_of("to_json")),
+    ("tonumber", 0): _of_input(_function_of("to_number"), lambda origin, *_: call("numeral", origin)),
+    ("tostring", 0): _of_input(_function_of("to_text")),
+    ("trim", 0): _of_input(_function_of("trimmed", TRUE, TRUE)),
+    ("type", 0): _of_input(_function_of("type_name")),
+    ("unique", 0): _of_input(_function_of("unique_by", Name("itself"))),
+    ("unique_by", 1): _BY_KEY,
+    ("values", 0): _of_type(lambda here: operation("~=", here, NIL)),
 }
-_OF_VALUES: Final = {
-    "contains": "contains",
-    "endswith": "ends_with",
-    "getpath": "at_path",
-    "has": "has",
-    "join": "join",
-    "ltrimstr": "without_prefix",
-    "rtrimstr": "without_suffix",
-    "split": "split",
-    "startswith": "starts_with",
-}
-_BY_KEY: Final = frozenset({"group_by", "sort_by", "unique_by"})
-_TYPES: Final[Mapping[str, _Form]] = {
-    "arrays": _function_of("is_list"),
-    "booleans": _is_type("boolean"),
-    "nulls": lambda here: operation("==", here, NIL),
-    "numbers": _is_type("number"),
-    "objects": _function_of("is_object"),
-    "strings": _is_type("string"),
-    "values": lambda here: operation("~=", here, NIL),
-}
-_ORIGINS: Final[Mapping[str, Callable[[Expression, Expression, Expression], LuaCall]]] = {
-    "first": lambda origin, here, result: call("step", origin, here, _ZERO, result),
-    "last": lambda origin, here, result: call("step", origin, here, _MINUS_ONE, result),
-    "max": lambda origin, here, _: call("limited_by", origin, here, FALSE),
-    "min": lambda origin, here, _: call("limited_by", origin, here, TRUE),
-    "to_entries": lambda origin, here, _: call("entry_origins", origin, here),
-    "tonumber": lambda origin, _, __: call("numeral", origin),
-}
-"""The place that the output of a function is read from."""
-_WRITTEN: Final[Mapping[tuple[str, int], Callable[[Emitter, ast.FunctionCall, Value, OutputSink], None]]] = {
-    ("select", 1): _select,
-    ("first", 1): _one_of,
-    ("last", 1): _one_of,
-    ("empty", 0): lambda *_: None,
-    ("error", 1): _error,
-}
-_RESULTS: Final[Mapping[tuple[str, int], Callable[[Emitter, ast.FunctionCall, Value], Expression]]] = {
-    ("any", 1): _quantified,
-    ("any", 2): _quantified,
-    ("all", 1): _quantified,
-    ("all", 2): _quantified,
-    ("IN", 1): _among,
-    ("isempty", 1): _is_empty,
-    ("add", 1): lambda emitter, node, here: call("total", emitter.collected(node.arguments[0], here).code),
-    ("map", 1): _map,
-    ("test", 1): _test,
-}
+"""The functions that scripts can call, by name and number of arguments."""

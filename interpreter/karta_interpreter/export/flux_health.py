@@ -5,6 +5,7 @@ an object with a ``status.observedGeneration`` other than its generation (``pkg/
 """
 
 from collections.abc import Collection, Mapping
+from functools import partial, reduce
 from json import loads
 
 from karta_interpreter.base.errors import ExportError
@@ -19,23 +20,24 @@ from karta_interpreter.definitions.karta.status_rules import (
     StatusRules,
 )
 from karta_interpreter.export.cel import (
-    COMPARISON,
     NOT,
-    OBJECT,
     OR,
     Cel,
     cel,
+    is_one,
     joined,
     literal,
     negation,
-    optional_field,
     truth,
 )
 from karta_interpreter.export.gitops import checks_by_version
 from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq.compiled.functions import Result
 from karta_interpreter.languages.jq.compiled.values import to_text
-from karta_interpreter.languages.jq.syntax import Literal
+from karta_interpreter.languages.jq.syntax import Node
 
+FALSE = Cel("false", result=Result.BOOLEAN)
 _CURRENT = (Status.RUNNING, Status.COMPLETED, Status.SUSPENDED)
 
 
@@ -81,7 +83,7 @@ def _any_of(rules: StatusRules | None, statuses: Collection[Status]) -> str:
     mappings = dict(rules.mappings) if rules else {}
     ways = [_holds(rules, status, matcher) for status in statuses for matcher in mappings.get(status, ()) if rules]
     if Status.UNDEFINED in statuses:  # an object with none of the others
-        ways.append(Cel(f"!({_any_of(rules, mappings)})", NOT, boolean=True))
+        ways.append(Cel(f"!({_any_of(rules, mappings)})", NOT))
     return "\n|| ".join(way.within(OR) for way in ways) or "false"
 
 
@@ -90,7 +92,7 @@ def _holds(rules: StatusRules, status: Status, matcher: Matcher) -> Cel:
     if matcher.phase:
         if rules.phase is None:
             raise ExportError(f"statusMappings.{status.lower()}.byPhase: there is no phaseDefinition")
-        parts.append(_is_one(_value("phaseDefinition.path", rules.phase), [matcher.phase]))
+        parts.append(is_one(_value("phaseDefinition.path", rules.phase), [literal(matcher.phase)]))
     parts += [_condition(rules.conditions, expected) for expected in matcher.conditions]
     if matcher.expression is not None:
         field = f"statusMappings.{status.lower()}.byExpression"
@@ -100,37 +102,29 @@ def _holds(rules: StatusRules, status: Status, matcher: Matcher) -> Cel:
 
 def _condition(rule: ConditionsRule | None, expected: ConditionMatcher) -> Cel:
     if rule is None:
-        return Cel("false", boolean=True)  # as in `StatusReader`: there are no conditions to look at
-    found = _value("conditionsDefinition.path", rule.query)
-    if not found.optional:
+        return FALSE  # as in `StatusReader`: there are no conditions to look at
+    if not _value("conditionsDefinition.path", rule.query).optional:
         raise ExportError(f"conditionsDefinition.path `{rule.query.text}` is not a path of fields")
-    wanted = (
-        (rule.type_field, expected.type),
-        (rule.status_field, expected.status),
-        (rule.reason_field, expected.reason),
-    )
     # A type is compared even if it is empty.
-    given = [(field, value) for number, (field, value) in enumerate(wanted) if value or number == 0]
-    tests = " && ".join(f"e{optional_field(field)}.orValue(null) == {literal(value)}" for field, value in given)
-    return Cel(f"{found.optional}.orValue([]).exists(e, {tests})", boolean=True)
+    tests = [_is_field(rule.type_field, expected.type)]
+    tests += [
+        _is_field(field, value)
+        for field, value in ((rule.status_field, expected.status), (rule.reason_field, expected.reason))
+        if value
+    ]
+    condition = reduce(partial(ast.Binary, "and"), tests)
+    return cel(ast.FunctionCall("any", (ast.Iterate(rule.query.node), condition)))
+
+
+def _is_field(field: str, value: str) -> Node:
+    return ast.Binary("==", ast.Index(ast.Identity(), ast.Literal(field)), ast.Literal(value))
 
 
 def _equals(value: Cel, expected: str) -> Cel:
     """Return whether the text of a value is the expected one."""
-    if value.boolean:
-        return {"true": value, "false": negation(value)}.get(expected, Cel("false", boolean=True))
-    return _is_one(value, _choices(expected))
-
-
-def _is_one(value: Cel, choices: list[JSON]) -> Cel:
-    """Return whether a value is one of some. To jq a null is an absent field. In CEL it does not take a default."""
-    text = value.within(COMPARISON)
-    if isinstance(value.default, Literal):
-        text = f"{value.optional}.orValue(null)"
-        choices = [None, *choices] if to_text(value.default.value) in choices else choices
-    if len(choices) == 1:
-        return Cel(f"{text} == {literal(choices[0])}", binds=COMPARISON, boolean=True)
-    return Cel(f"{text} in {literal(choices)}", binds=COMPARISON, boolean=True)
+    if value.result is Result.BOOLEAN:
+        return {"true": value, "false": negation(value)}.get(expected, FALSE)
+    return is_one(value, [*map(literal, _choices(expected))])
 
 
 def _choices(expected: str) -> list[JSON]:
@@ -150,6 +144,6 @@ def _written(field: str, query: Query) -> str:
 
 def _value(field: str, query: Query) -> Cel:
     try:
-        return cel(query.node, OBJECT)
+        return cel(query.node)
     except ExportError as error:
         raise ExportError(f"{field} `{query.text}`: {error}") from error
