@@ -46,7 +46,7 @@ def describe(entry: ServedDefinition) -> Object:
     components = [component for _, component in karta.spec.structure_definition.components] if karta else []
     children = karta.spec.structure_definition.additional_child_kinds if karta else ()
     gated = operations_for(definition, served, multiple_pod_templates=True)
-    dependencies = (each.kind for each in annotations.dependencies if isinstance(each, ExtraDependency))
+    dependencies = (extra.kind for extra in annotations.dependencies if isinstance(extra, ExtraDependency))
     return {
         **definition.gvk.type_meta,
         "definition": definition.name,
@@ -59,14 +59,14 @@ def describe(entry: ServedDefinition) -> Object:
         "retain": [_one_line(str(retained)) for retained in annotations.retained],
         "queueLabels": list(annotations.queue_labels if definition.suspend else ()),
         "dependencies": list(dict.fromkeys(dependencies)),
-        "references": [f"{each.gvk.kind} as ${each.name}" for each in definition.references],
+        "references": [f"{reference.gvk.kind} as ${reference.name}" for reference in definition.references],
         "components": [_component(component, annotations) for component in components],
         "indivisible": annotations.is_indivisible,
         "statuses": list(_statuses(definition)),
         "suspend": list(_writes(components, "suspend_actions")),
         "resume": list(_writes(components, "resume_actions")),
         "gangScheduling": list(_gang(definition.gang)),
-        "additionalChildKinds": [GVK(each.group, each.version, each.kind).type_meta for each in children],
+        "additionalChildKinds": [GVK(child.group, child.version, child.kind).type_meta for child in children],
         "annotations": dict(sorted(karta.annotations.items())) if karta else {},
     }
 
@@ -74,7 +74,10 @@ def describe(entry: ServedDefinition) -> Object:
 def gate_text(description: Object) -> str:
     """Return how the feature gate MultiplePodTemplatesScheduling changes the registered operations, or nothing."""
     off, on = description["operations"], description["operationsWithMultiplePodTemplatesScheduling"]
-    more, less = [each for each in on if each not in off], [each for each in off if each not in on]
+    more, less = (
+        [operation for operation in on if operation not in off],
+        [operation for operation in off if operation not in on],
+    )
     if not more:
         return f"no {' and no '.join(less)}" if less else ""
     return f"{' and '.join(more)} instead of {' and '.join(less)}"
@@ -88,7 +91,7 @@ def _component(component: ComponentDefinition, annotations: Annotations) -> Obje
     spec, scale = component.spec_definition, component.scale_definition
     pods = expressions(spec) if spec else ()
     counts = expressions(scale) if scale else ()
-    added = {each.component: _one_line(each.query.text) for each in annotations.added_containers}
+    added = {containers.component: _one_line(containers.query.text) for containers in annotations.added_containers}
     fields: Object = {
         "name": component.name,
         "kind": component.kind and component.kind.kind,
@@ -105,8 +108,8 @@ def _component(component: ComponentDefinition, annotations: Annotations) -> Obje
 def _statuses(definition: Definition) -> Iterator[Object]:
     mappings = dict(definition.status.mappings) if definition.status else {}
     for status in Status:
-        for way in dict.fromkeys(_ways(mappings.get(status, ()))):
-            yield {"status": str(status), "when": way}
+        for condition_text in dict.fromkeys(_ways(mappings.get(status, ()))):
+            yield {"status": str(status), "when": condition_text}
 
 
 def _healthy(definition: Definition) -> Iterator[str]:
@@ -153,5 +156,5 @@ def _gang(gang: GangScheduling) -> Iterator[str]:
         )
         yield f"{group.name}: {members}"
     if gang.pod_group:
-        parts = ", ".join(part.component for part in gang.pod_group.sub_groups)
+        parts = ", ".join(sub_group.component for sub_group in gang.pod_group.sub_groups)
         yield f"{gang.pod_group.name}: {parts}" if parts else gang.pod_group.name

@@ -53,9 +53,9 @@ def find_served(kinds: Mapping[GVK, ServedKind] | None, gvk: GVK) -> ServedKind 
 
     A version that is missing in a CRD is not served. A kind without a CRD may get one, or be aggregated.
     """
-    known = BUILT_IN.get(gvk)
-    if known is not None or kinds is None:
-        return known
+    built_in = BUILT_IN.get(gvk)
+    if built_in is not None or kinds is None:
+        return built_in
     if gvk not in kinds and _other_versions(kinds, gvk):
         return ServedKind(served=False)
     return kinds.get(gvk)
@@ -120,10 +120,10 @@ def operations_for(
     else:
         left_out.add(Operation.INTERPRET_COMPONENT)
     added = (_added_by_karta(definition, served) | definition.scripts.operations) - left_out
-    answered = [each for each in Operation if each in added and definition.answers(each)]
+    answered = [operation for operation in Operation if operation in added and definition.answers(operation)]
     if are_safe(definition.gvk, answered, multiple_pod_templates=multiple_pod_templates):
         return tuple(answered)
-    return tuple(each for each in answered if each is not Operation.REVISE_REPLICA)
+    return tuple(operation for operation in answered if operation is not Operation.REVISE_REPLICA)
 
 
 def are_safe(gvk: GVK, operations: Collection[str], *, multiple_pod_templates: bool) -> bool:

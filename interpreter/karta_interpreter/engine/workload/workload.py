@@ -35,7 +35,7 @@ class _Named(dict[str, Value]):
     """Values by name. The error of a name that does not exist has a hint."""
 
     def __missing__(self, name: str) -> NoReturn:
-        names = ", ".join(f'"{known}"' for known in self)
+        names = ", ".join(f'"{own_name}"' for own_name in self)
         raise KeyError(
             f'there is no "{name}"; there are: {names}' if names else f'there is no "{name}"; there are none'
         )
