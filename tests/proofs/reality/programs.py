@@ -86,15 +86,15 @@ def build(programs: Iterable[Program], say: Callable[[str], None]) -> Mapping[st
     """Return the file of each program by its name; build what is missing. Raises BuildError."""
     folder = binaries.NEWEST.folder / "reality"
     folder.mkdir(parents=True, exist_ok=True)
-    built = {}
-    with locked(folder / "lock"):
-        for program in programs:
-            target = folder / program.binary
-            if not target.exists():
-                require_go()
-                build_package(program.package, target, _module(folder, program), _LINK, say)
-            built[program.name] = target
-    return built
+    built = {program: folder / program.binary for program in programs}
+    # A binary that exists is complete: nobody waits for those of others.
+    if not all(target.exists() for target in built.values()):
+        require_go()
+        with locked(folder / "lock"):
+            for program, target in built.items():
+                if not target.exists():
+                    build_package(program.package, target, _module(folder, program), _LINK, say)
+    return {program.name: target for program, target in built.items()}
 
 
 def _module(folder: Path, program: Program) -> Path:

@@ -25,7 +25,7 @@ def install_webhook(cluster: Cluster, namespace: str, things: Iterable[Object], 
     context.load_cert_chain(cluster.certificates / "tls.crt", cluster.certificates / "tls.key")
     server.socket = context.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, name="webhook", daemon=True).start()
-    kinds = {thing["apiVersion"]: cluster.member.collection(thing).rpartition("/")[2] for thing in things}
+    kinds = {(thing["apiVersion"], cluster.member.collection(thing).rpartition("/")[2]) for thing in things}
     webhook = {
         "name": "policy.example.org",
         "admissionReviewVersions": ["v1"],
@@ -42,7 +42,7 @@ def install_webhook(cluster: Cluster, namespace: str, things: Iterable[Object], 
                 "apiVersions": ["*"],
                 "resources": [plural],
             }
-            for version, plural in kinds.items()
+            for version, plural in sorted(kinds)
         ],
     }
     kind = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration"}

@@ -4,7 +4,7 @@ from tests.proofs.reality import programs
 from tests.proofs.reality.controller import Controller, Kind
 from tests.proofs.reality.dashboard import Dashboard
 from tests.proofs.rig.api import Object
-from tests.proofs.rig.cluster import Cluster
+from tests.proofs.rig.cluster import Cluster, is_used
 from tests.proofs.rig.processes import free_port
 
 _WEBHOOK = 9443
@@ -16,6 +16,8 @@ def _start(cluster: Cluster) -> None:
     source, dashboard = programs.KUBERAY.source() / "config", Dashboard()
     cluster.install_crds((source / "crd" / "bases").glob("*.yaml"))
     cluster.listeners.append(dashboard.told)
+    # The port is not to be chosen: of several members one has the webhook.
+    is_first = not is_used(_WEBHOOK)
     cluster.run(
         "kuberay",
         "--metrics-addr=0",
@@ -24,13 +26,15 @@ def _start(cluster: Cluster) -> None:
         "--feature-gates=RayCronJob=true",
         "--qps=500",
         "--burst=1000",
-        ENABLE_WEBHOOKS="true",
+        ENABLE_WEBHOOKS=str(is_first).lower(),
         POD_NAMESPACE="default",
         # It reaches the dashboard by the name of a Service; as its proxy, the dashboard gets every such request.
         HTTP_PROXY=f"http://127.0.0.1:{dashboard.start()}",
         NO_PROXY="",
         no_proxy="",
     )
+    if not is_first:
+        return
     cluster.wait_for_port("kuberay", _WEBHOOK)
     # Its manifest names webhooks of other kinds, too, which its binary does not serve.
     cluster.install_webhooks("kuberay", source / "webhook" / "manifests.yaml", _WEBHOOK, wanted=_of_clusters)
