@@ -14,7 +14,7 @@ from tests.proofs.fleet.placements import placement, policy
 from tests.proofs.fleet.plan import Event, fails_over, labels_of, plan
 from tests.proofs.fleet.workloads import KINDS, Kind, at, put
 from tests.proofs.fleet.world import Say, World
-from tests.proofs.rig.api import ApiError, Object
+from tests.proofs.rig.api import Api, ApiError, Object
 from tests.proofs.rig.podstatus import FAILED, PENDING, RUNNING, STARTED, SUCCEEDED
 from tests.proofs.rig.policy import duplicated
 from tests.proofs.rig.webhook import install_webhook
@@ -204,11 +204,14 @@ class Day:
         """Somebody edits the object in a member, once."""
         thing = self._thing(event)
         for name in self._clusters(event)[:1]:
-            api = self.world.members[name].member
-            live: Any = api.find(thing)
-            if live:
-                put(live, (*event.kind.pod, "spec", "containers", 0, "image"), "registry.example/patched:1")
-                api.request("PUT", f"{api.path(live)}?fieldManager=kubectl-edit", live)
+            self._patch(self.world.members[name].member, event, thing)
+
+    def _patch(self, api: Api, event: Event, thing: Object) -> None:
+        live: Any = api.find(thing)
+        if live:
+            put(live, (*event.kind.pod, "spec", "containers", 0, "image"), "registry.example/patched:1")
+            live["metadata"].pop("resourceVersion")
+            api.request("PUT", f"{api.path(live)}?fieldManager=kubectl-edit", live)
 
     def _edit(self, event: Event, change: Callable[[Object], None]) -> None:
         def changed(thing: Object) -> Object:

@@ -20,6 +20,8 @@ FIRST = 900
 _HUMAN = "kubectl-edit"
 _AUTOSCALER = "kube-controller-manager"
 _UNKNOWN = "unknown"
+_TURNS = 5
+"""How often a write is tried: somebody else may have written at the same time."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,10 @@ class Writer:
 
     def _attempt(self, write: Callable[[], object]) -> None:
         with suppress(OSError, HTTPException):
-            try:
-                write()
-            except ApiError as error:
-                self.errors.append(str(error)[:200])
+            for _ in range(_TURNS):
+                try:
+                    write()
+                except ApiError as error:
+                    self.errors.append(str(error)[:200])
+                else:
+                    return

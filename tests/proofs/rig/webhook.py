@@ -46,7 +46,7 @@ def install_webhook(cluster: Cluster, namespace: str, things: Iterable[Object], 
         ],
     }
     kind = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration"}
-    cluster.member.apply({**kind, "metadata": {"name": "policy"}, "webhooks": [webhook]})
+    cluster.member.apply({**kind, "metadata": {"name": f"policy-{namespace}"}, "webhooks": [webhook]})
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,5 +1,6 @@
 """Kueue, in front of the controllers whose workloads it queues, some in each cluster."""
 
+import base64
 from dataclasses import replace
 
 from tests.proofs.reality import programs
@@ -53,7 +54,9 @@ def _let_manage_certificates(cluster: Cluster, port: int) -> None:
     cluster.add_namespace(_NAMESPACE)
     metadata = {"name": "kueue-webhook-server-cert", "namespace": _NAMESPACE}
     cluster.member.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
-    webhook = {"conversionReviewVersions": ["v1"], "clientConfig": {"url": f"https://127.0.0.1:{port}/convert"}}
+    authority = base64.b64encode(cluster.layout.authority.bundle).decode()
+    client = {"url": f"https://127.0.0.1:{port}/convert", "caBundle": authority}
+    webhook = {"conversionReviewVersions": ["v1"], "clientConfig": client}
     conversion = {"spec": {"conversion": {"strategy": "Webhook", "webhook": webhook}}}
     for plural in _CONVERTED:
         metadata = {"name": f"{plural}.kueue.x-k8s.io"}
