@@ -22,7 +22,9 @@ from tests.proofs.rig.webhook import install_webhook
 _RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 _LEAST_BETWEEN, _ROUNDS = 5.0, 12
 """Seconds between two writes of a fight at least, and how many writes it has in a day."""
-_CORDONED, _OPENED, _RESTARTED, _RESTARTED_TOO = 0.45, 0.6, 0.5, 0.72
+_CORDONED, _OPENED, _RESTARTED, _RESTARTED_TOO, _KARMADA_RESTARTED = 0.45, 0.6, 0.5, 0.72, 0.78
+_TURNS, _PAUSE = 3, 4.0
+"""How often a user tries, and the seconds between: Karmada's admission may be away."""
 _TAINT = {"key": "cluster.karmada.io/unschedulable", "effect": "NoSchedule"}
 _MUTATED = ("Deployment", "StatefulSet", "CloneSet", "LeaderWorkerSet")
 """Kinds whose pods a policy of the members changes."""
@@ -72,6 +74,7 @@ class Day:
             (_OPENED, self._attempting("uncordon", lambda: self._taint(second, []))),
             (_RESTARTED, self._attempting("restart", lambda: self._restart("a"))),
             (_RESTARTED_TOO, self._attempting("restart", lambda: self._restart("b"))),
+            (_KARMADA_RESTARTED, self._attempting("karmada", self._restart_karmada)),
         ]
         events = [(event.time, self._attempting(event.action, self._act(event))) for event in plan(objects, self.kinds)]
         yield from sorted([*events, *more], key=lambda pair: pair[0])
@@ -81,12 +84,15 @@ class Day:
 
     def _attempting(self, what: str, act: Callable[[], object]) -> Callable[[], None]:
         def attempt() -> None:
-            try:
-                act()
-            except (ApiError, OSError, HTTPException, AssertionError, LookupError) as error:
-                self.errors.append(f"{what}: {type(error).__name__} {str(error)[:220]}")
-            else:
-                self.done[what] += 1
+            for _ in range(_TURNS):
+                try:
+                    act()
+                except (ApiError, OSError, HTTPException, AssertionError, LookupError) as error:
+                    self.errors.append(f"{what}: {type(error).__name__} {str(error)[:220]}")
+                    self.stopped.wait(_PAUSE)
+                else:
+                    self.done[what] += 1
+                    return
 
         return attempt
 
@@ -94,6 +100,10 @@ class Day:
         """Stop a server and start its successor: Karmada has the other one meanwhile."""
         self.world.stop(name)
         self.world.serve(f"{name}2")
+
+    def _restart_karmada(self) -> None:
+        """Restart Karmada with the gate for components: it asks about everything once more, and about components."""
+        self.world.plane.restart_components(multiple_pod_templates=True)
 
     def _taint(self, name: str, taints: Sequence[Object]) -> None:
         cluster = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": name}}
@@ -210,7 +220,6 @@ class Day:
         live: Any = api.find(thing)
         if live:
             put(live, (*event.kind.pod, "spec", "containers", 0, "image"), "registry.example/patched:1")
-            live["metadata"].pop("resourceVersion")
             api.request("PUT", f"{api.path(live)}?fieldManager=kubectl-edit", live)
 
     def _edit(self, event: Event, change: Callable[[Object], None]) -> None:
