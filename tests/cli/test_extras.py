@@ -39,6 +39,7 @@ WORKING = [
     ["test", str(ROOT / "kartas" / "ray.io")],
     ["diff", "--from", "karta.yaml", "--to", "karta.yaml", "--object", "job.yaml"],
     ["replay", str(ROOT / "docs/examples/recordings"), "--to", str(ROOT / "docs/examples/trainjob.yaml")],
+    ["verify", str(ROOT / "docs/examples/member"), "--kinds", "Deployment"],
     ["catalogue", "list"],
     ["catalogue", "show", "RayCluster"],
     ["create", "karta", "--crd", CRD],
@@ -59,6 +60,7 @@ FAILING = {
     "a workload of a cluster": (["interpret", "job/demo", "--kubeconfig", "config"], "aiohttp"),
     "its tree": (["tree", "job/demo", "--kubeconfig", "config"], "aiohttp"),
     "the CRDs of a cluster": (["validate", KARTA, "--kubeconfig", "config"], "aiohttp"),
+    "a member": (["verify", "--kubeconfig", "config"], "aiohttp"),
     "a CA": (["export", "webhook-configuration", "--url", "https://a.example", "--ca-file", "ca.pem"], "cryptography"),
 }
 """Command lines and the first library that each of them misses."""

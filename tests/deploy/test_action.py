@@ -71,9 +71,25 @@ def test_the_action_runs_suites(commands: Path) -> None:
     assert (result.returncode, "0 failed" in result.stderr) == (0, True), result.stderr
 
 
+@pytest.mark.parametrize(
+    ("paths", "code", "shown"),
+    [
+        pytest.param("kartas/apps/v1/Deployment", 0, "| Deployment | 1 | 5 | 0 | 1 |", id="a definition that agrees"),
+        pytest.param(
+            "kartas/apps/v1 kartas/ray.io/v1", 1, "**all 2 RayClusters**: requirements: ", id="several, one differs"
+        ),
+    ],
+)
+def test_action_compares_definitions_with_saved_member(commands: Path, paths: str, code: int, shown: str) -> None:
+    result = _step(commands, "Verify", KARTA_PATHS=paths, KARTA_EVIDENCE=f"{EXAMPLES}/member")
+
+    assert shown in result.stdout
+    assert result.returncode == code, result.stderr
+
+
 def test_a_variable_of_the_action_is_an_input() -> None:
     used = {value for step in ACTION["runs"]["steps"] for value in step.get("env", {}).values()}
-    assert used == {f"${{{{ inputs.{name} }}}}" for name in ("path", "crd", "strict", "suites")}
+    assert used == {f"${{{{ inputs.{name} }}}}" for name in ("path", "crd", "strict", "suites", "evidence")}
 
 
 def test_action_installs_its_own_checkout() -> None:

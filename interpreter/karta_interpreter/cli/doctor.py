@@ -4,22 +4,32 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from karta_interpreter.base.errors import ServeError
-from karta_interpreter.base.findings import count
+from karta_interpreter.base.errors import ClusterError, ServeError
+from karta_interpreter.base.findings import DefinitionError, count
 from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, written
+from karta_interpreter.cli.verify import verify_member
+from karta_interpreter.definitions.karta.schema import kartas_path
 from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.engine.verification import Verdict
+from karta_interpreter.engine.workload import Karta
 from karta_interpreter.webhook.doctor import CheckResult, Level, examine
+from karta_interpreter.webhook.doctor.result import ok, problem, warning
 from karta_interpreter.webhook.registration.configuration import KIND, NAME, PATH, parts_of_url
 
 _PAUSE_SECONDS = 2.0
+_SOME = 10
+"""The most objects of a kind that are verified."""
 
 _EXAMPLES = """\b
 Examples:
@@ -27,6 +37,7 @@ Examples:
   kubectl -n karmada-system port-forward service/karta-interpreter 8443:443 &
   karta-interpreter doctor --url https://localhost:8443
   karta-interpreter doctor --wait 120
+  karta-interpreter doctor --context karmada-apiserver --member member1
 """
 
 
@@ -49,8 +60,11 @@ Examples:
     metavar="SECONDS",
     help="Check again until no problem is left, for at most this long.",
 )
+@click.option("--member", metavar="CONTEXT", help="Then verify ten objects of each kind in this member cluster.")
 @output("table", "yaml", "json")
-def command(*, kubeconfig: Path | None, context: str | None, name: str, url: str, wait: float, output: str) -> None:
+def command(
+    *, kubeconfig: Path | None, context: str | None, name: str, url: str, wait: float, member: str | None, output: str
+) -> None:
     """Find out why Karmada does not get its answers.
 
     Checks everything between the registration and the server: the rules and interpreters that come before them, the
@@ -62,7 +76,9 @@ def command(*, kubeconfig: Path | None, context: str | None, name: str, url: str
             parts_of_url(url)
     except ServeError as error:
         raise UsageProblem(f"error: --url: {error}") from error
-    results = asyncio.run(_examine_until_well(kubeconfig, context, name, url, wait))
+    results = [*asyncio.run(_examine_until_well(kubeconfig, context, name, url, wait))]
+    if member is not None:
+        results += asyncio.run(_verify(kubeconfig, context, member))
     if output == "table":
         click.echo(results_table(results), nl=False)
         click.echo(summary(results), err=True)
@@ -87,6 +103,29 @@ async def _examine_until_well(
             click.echo(one_line(f"waiting: {first.check}: {first.found}"), err=True)
         shown = first.found
         await asyncio.sleep(_PAUSE_SECONDS)
+
+
+async def _verify(kubeconfig: Path | None, context: str | None, member: str) -> list[CheckResult]:
+    """Verify a few objects of each kind by the Kartas of the control plane, or else by the catalogue."""
+    definitions = {entry.definition.gvk: entry.definition for entry in load_catalogue().entries}
+    try:
+        async with ApiServer.of(kubeconfig, context) as api:
+            for stored in await api.list(kartas_path()):
+                with suppress(DefinitionError):
+                    karta = Karta.load(stored)
+                    definitions[karta.gvk] = karta.definition
+        async with ApiServer.of(kubeconfig, member) as api:
+            report = await verify_member(api, list(definitions.values()), Wanted(most=_SOME))
+    except ClusterError as error:
+        return [problem("member", str(error), "give a context of the member, and the rights of deploy/member")]
+    advice = "verify them all with karta-interpreter verify"
+    results = [warning("member", each, advice) for each in report.problems]
+    for cause in report.causes:
+        text = f"{cause.objects}: {cause.judgement.question}: {cause.judgement.reason}"
+        results.append(problem("member", text, cause.judgement.fix or cause.judgement.field))
+    agreeing = sum(result.judgement.verdict is Verdict.OK for result in report.results)
+    number = count(sum(report.objects.values()), "object")
+    return [*results, ok("member", f"{number} of {member} verified, {count(agreeing, 'answer')} agree")]
 
 
 def _has_problem(results: Sequence[CheckResult]) -> bool:

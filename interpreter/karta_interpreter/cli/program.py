@@ -34,6 +34,7 @@ COMMANDS = {
     "console": "Edit a Karta in the browser and see its answers.",
     "create": "Draft definitions and suites.",
     "export": "Print manifests for GitOps, and schemas.",
+    "verify": "Compare the answers about workloads with what runs in a member cluster.",
     "unregister": "Remove a server's registration from Karmada.",
     "doctor": "Find out why Karmada does not get its answers.",
     "completion": "Print the script that completes command lines in a shell.",

@@ -3,10 +3,11 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter import Karta
+from karta_interpreter import Karta, Workload
 from karta_interpreter.engine.verification import Evidence, Question, Verdict
 from tests.engine.verification.member import (
     DEFINITION,
+    NOW,
     Thing,
     ago,
     container,
@@ -198,3 +199,10 @@ def test_pods_of_components_without_selectors_are_told_apart_by_templates() -> N
     assert found(bar, bar, pod(1, bar), pod(2, bar)) == [("", "")]
     assert found(bar, bar, pod(1, bar))[0][1] == "bar and till: 2 answered, 1 pod"
     assert found(bar, till, pod(1, bar), pod(2, till), pod(3, container("other")))[0][1] == "1 pod, such as pod-3"
+
+
+def test_workload_verifies_its_pods() -> None:
+    obj = deployment()
+    found = Workload(Karta.for_object(obj), obj).verify([pod(1), pod(2), pod(3)], now=NOW)
+
+    assert (found[0].question, found[0].verdict) == (Question.COUNTS, DIFFERS)

@@ -11,6 +11,7 @@ from tests.proofs.reality.experiment import Change, Experiment, GoneError
 from tests.proofs.reality.findings import Finding
 from tests.proofs.reality.judging import compare, dependencies, judge_retain, judge_state
 from tests.proofs.reality.template import template_of
+from tests.proofs.reality.verified import verified
 from tests.proofs.rig.api import Object
 from tests.proofs.rig.podstatus import FAILED, PENDING, RUNNING, STARTED, SUCCEEDED
 
@@ -60,6 +61,7 @@ def _compare(experiment: Experiment, _: str) -> None:
     """Compare what is answered for the object; only for its template where a cluster gets a part of its replicas."""
     whole = {"undefaulted": experiment.case.object} if experiment.replicas is None else {}
     compare(experiment, {**whole, "template": experiment.template})
+    experiment.judge(lambda: list(verified(experiment)))
 
 
 def _dependencies(experiment: Experiment, _: str) -> None:

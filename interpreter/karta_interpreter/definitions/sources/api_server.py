@@ -127,16 +127,19 @@ class ApiServer:
         return objects_in((await self.get(f"{root}/{api_version}")).get("resources"))
 
     async def pages(
-        self, path: str, verbs: tuple[str, ...] = ("list", "watch"), *, selector: str = ""
+        self, path: str, verbs: tuple[str, ...] = ("list", "watch"), *, selector: str = "", size: int = _PAGE
     ) -> AsyncGenerator[Object]:
-        """Yield the parts of a large list one by one. All have the same version, and a watch can start from it."""
+        """Yield the parts of a large list one by one. All have the same version, and a watch can start from it.
+
+        A part has at most ``size`` objects.
+        """
         selected = (("labelSelector", selector),) if selector else ()
-        limit, continuation = _PAGE, selected
+        limit, continuation = size, selected
         while True:
             try:
                 page = await self._ask(
                     ApiRequest("GET", path, verbs, (("limit", str(limit)), *continuation)),
-                    _PAGE_BYTES if limit > 1 else 0,
+                    _PAGE_BYTES * size // _PAGE if limit > 1 else 0,
                 )
             except ClusterError as error:
                 if error.reason != "TooLarge" or limit == 1:
@@ -147,7 +150,7 @@ class ApiServer:
             token = get(page, ("metadata", "continue"))
             if not token:
                 return
-            limit, continuation = min(limit * 2, _PAGE), (*selected, ("continue", str(token)))
+            limit, continuation = min(limit * 2, size), (*selected, ("continue", str(token)))
 
     async def create(self, path: str, obj: Object) -> Object:
         """Create an object in the collection at a path, and return it."""

@@ -29,7 +29,8 @@ class Evidence:
 
     ``owners`` are the objects between the workload and its pods. ``made`` has the ConfigMaps, claims and
     ServiceAccounts of the namespace by ``kind/name``, and whether a controller has made them. ``scaled`` is the
-    autoscaler of one of the owners, "" without one. ``reader`` knows other objects that the definition reads.
+    autoscaler of one of the owners, "" without one. ``unread`` says why pods may be missing. ``reader`` knows other
+    objects that the definition reads.
     """
 
     object: Object
@@ -37,19 +38,21 @@ class Evidence:
     owners: tuple[Object, ...] = ()
     made: Mapping[str, bool] = field(default_factory=dict)
     scaled: str = ""
+    unread: str = ""
     now: float = 0
     reader: ReferenceReader | None = None
 
     @classmethod
     def of(cls, value: JSON, now: float, reader: ReferenceReader | None) -> Self:
         """Read what `to_json` returns."""
-        pods, owners = tuple(objects_in(value.get("pods"))), tuple(objects_in(value.get("owners")))
-        return cls(value["object"], pods, owners, value.get("made") or {}, value.get("scaled") or "", now, reader)
+        pods, owners = (tuple(objects_in(value.get(name))) for name in ("pods", "owners"))
+        scaled, unread = (str(value.get(name) or "") for name in ("scaled", "unread"))
+        return cls(value["object"], pods, owners, value.get("made") or {}, scaled, unread, now, reader)
 
     def to_json(self) -> dict[str, JSON]:
         """Return the evidence of a saved folder."""
-        pods, owners = list(self.pods), list(self.owners)
-        return {"object": self.object, "pods": pods, "owners": owners, "made": {**self.made}, "scaled": self.scaled}
+        lists: dict[str, JSON] = {"pods": list(self.pods), "owners": list(self.owners)}
+        return {"object": self.object, **lists, "made": {**self.made}, "scaled": self.scaled, "unread": self.unread}
 
     @property
     def active(self) -> tuple[Object, ...]:
@@ -72,6 +75,8 @@ def unsettled(definition: Definition, evidence: Evidence) -> str:
     obj = evidence.object
     if get(obj, ("metadata", "deletionTimestamp")):
         return "the object is being deleted"
+    if evidence.unread:
+        return evidence.unread
     if is_stale(definition, obj):
         return f"its controller has not seen generation {generation(obj)} yet"
     if any(_age(each, evidence.now) < YOUNG for each in (obj, *evidence.pods)):

@@ -1,9 +1,10 @@
 """A workload: an object and the Karta of its kind."""
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
@@ -20,13 +21,22 @@ from karta_interpreter.engine.evaluation.evaluation import UNNAMED, instance_ids
 from karta_interpreter.engine.evaluation.scale import Scale
 from karta_interpreter.engine.evaluation.status import StatusMatch, match_status
 from karta_interpreter.engine.workload import extraction, updates
-from karta_interpreter.engine.workload.document import check_workload, checked_pod, checked_pods, reading
+from karta_interpreter.engine.workload.document import (
+    check_workload,
+    checked_objects,
+    checked_pod,
+    checked_pods,
+    reading,
+)
 from karta_interpreter.engine.workload.extraction import FragmentedPodSpec, Ids, Instance
 from karta_interpreter.engine.workload.gang import groups, subtree
 from karta_interpreter.engine.workload.gang.groups import EffectiveMember, PodGroup
 from karta_interpreter.engine.workload.karta import Karta, known
 from karta_interpreter.engine.workload.updates import PodChanges, update_pods
 from karta_interpreter.engine.workload.writing import apply_actions, scale_to
+
+if TYPE_CHECKING:
+    from karta_interpreter.engine.verification import Judgement
 
 Value = TypeVar("Value")
 
@@ -311,6 +321,21 @@ class Workload:
 
         with reading():
             return self.replaced(set_components(self.karta.definition, self.object, counts))
+
+    def verify(
+        self, pods: Iterable[Object], *, owners: Iterable[Object] = (), now: float | None = None
+    ) -> "tuple[Judgement, ...]":
+        """Compare the answers about the object with its pods in a member cluster, as ``karta-interpreter verify``.
+
+        The pods must be known to be the workload's. ``owners`` are the objects between them. ``now`` is the time at
+        which all were read, in seconds since 1970, by default the present time.
+        """
+        # Not at the top: a program that only reads workloads loads no operations.
+        from karta_interpreter.engine.verification import Evidence, verify  # noqa: PLC0415 - see above
+
+        objects = tuple(checked_objects(owners, "owners"))
+        evidence = Evidence(self.object, tuple(checked_pods(pods)), objects, now=time.time() if now is None else now)
+        return verify(self.karta.definition, evidence)
 
     def replaced(self, obj: Object) -> "Workload":
         """Return the workload with another version of its object, or itself for the same version."""

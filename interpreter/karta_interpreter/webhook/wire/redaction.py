@@ -105,6 +105,13 @@ class Redaction:
             answered["response"]["patch"] = base64.b64encode(orjson.dumps(steps)).decode()
         return orjson.dumps(call), orjson.dumps(answered)
 
+    def redacted_document(self, document: bytes) -> bytes:
+        """Return a JSON document without the values."""
+        value, marks = orjson.loads(document), dict[str, str]()
+        _replace_secrets(value, partial(self._mark, marks))
+        _replace_known(value, [pair for pair in marks.items() if len(pair[0]) >= _LONG])
+        return orjson.dumps(value)
+
     def _mark(self, marks: dict[str, str], value: str) -> str:
         marks[value] = self._mark_of(value)
         return marks[value]

@@ -1,0 +1,244 @@
+"""What a member cluster shows of its workloads, read in pages: objects, pods, the objects between, and what they use.
+
+Objects are packed while they wait, because a cluster has tens of thousands of pods.
+"""
+
+import zlib
+from collections import defaultdict, deque
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.fields import namespace as namespace_of
+from karta_interpreter.base.k8s.values import GVK, Object, objects_in
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.engine.verification import Evidence
+from karta_interpreter.engine.verification.evidence import owner_references
+
+_PAGE: Final = 500
+_POD: Final = GVK("", "v1", "Pod")
+_AUTOSCALER: Final = GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
+_USED: Final = tuple(GVK("", "v1", kind) for kind in ("ConfigMap", "PersistentVolumeClaim", "ServiceAccount"))
+_CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_UNREAD: Final = frozenset({"Secret", "Node"})
+"""Kinds that are never read: Secrets, and the nodes that own the pods of their kubelets."""
+_OF_POD: Final = ("phase", "conditions", "containerStatuses", "initContainerStatuses")
+_LONGEST_CHAIN: Final = 8
+"""The most owners between a workload and its pods, one above the other."""
+
+
+class Wanted(NamedTuple):
+    """The workloads to read: of all namespaces without one, all of a kind without ``most``."""
+
+    namespace: str = ""
+    kind: str = ""
+    name: str = ""
+    most: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Objects by uid, packed, and their children."""
+
+    objects: dict[str, bytes] = field(default_factory=dict)
+    children: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    owners: dict[GVK, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The owners that objects name."""
+
+    def keep(self, obj: Object) -> str:
+        """Add an object, and return its uid."""
+        uid = str(get(obj, ("metadata", "uid")))
+        if uid not in self.objects:
+            self.objects[uid] = zlib.compress(orjson.dumps(obj), 1)
+            for owner in owner_references(obj):
+                self.children[str(owner.get("uid"))].append(uid)
+                self.owners[GVK.of(owner)].add(str(owner.get("uid")))
+        return uid
+
+    def get(self, uid: str) -> Object:
+        """Return an object."""
+        found: Object = orjson.loads(zlib.decompress(self.objects[uid]))
+        return found
+
+    def below(self, uid: str) -> list[Object]:
+        """Return the objects of which an object is an owner, and their objects."""
+        pending, seen = deque([uid]), {uid: None}
+        while pending:
+            for child in self.children.get(pending.popleft(), ()):
+                if child not in seen:
+                    seen[child] = None
+                    pending.append(child)
+        return [self.get(each) for each in seen if each != uid]
+
+
+@dataclass(slots=True)
+class Member:
+    """A member cluster. ``problems`` say what could not be read, ``crds`` are those of the kinds that have objects."""
+
+    api: ApiServer
+    wanted: Wanted = Wanted()  # noqa: RUF009 - it cannot be changed
+    problems: list[str] = field(default_factory=list)
+    crds: dict[GVK, Object] = field(default_factory=dict)
+    references: list[Object] = field(default_factory=list)
+    _tree: Tree = field(default_factory=Tree)
+    _resources: dict[str, dict[str, Object]] = field(default_factory=dict)
+    _made: dict[str, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
+    _scaled: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    _unread: str = ""
+
+    async def read(self, definitions: Iterable[Definition]) -> list[tuple[Definition, str]]:
+        """Read everything, and return the definition and the uid of each workload. Raises ClusterError."""
+        groups = objects_in((await self.api.get("/apis")).get("groups"))
+        chosen = _preferred(definitions, groups)
+        workloads = [(each, uid) for each in chosen for uid in await self._workloads(each.gvk)]
+        if workloads or _POD in [each.gvk for each in chosen]:
+            pods = await self._read_pods()
+            workloads += [(each, uid) for each in chosen if each.gvk == _POD for uid in pods if self._is_wanted(uid)]
+            await self._read_owners()
+            await self._read_used()
+            await self._read_kinds([definition for definition, _ in workloads])
+        return workloads
+
+    def evidence(self, uid: str, now: float, reader: Known) -> Evidence:
+        """Return the evidence about a workload."""
+        obj, below = self._tree.get(uid), self._tree.below(uid)
+        pods = tuple(each for each in (obj, *below) if each.get("kind") == "Pod")
+        owners = tuple(each for each in below if each.get("kind") != "Pod")
+        targets = ((namespace_of(obj), str(each.get("kind")), _name(each)) for each in (obj, *owners))
+        scaled = next((self._scaled[target] for target in targets if target in self._scaled), "")
+        return Evidence(obj, pods, owners, self._made.get(namespace_of(obj), {}), scaled, self._unread, now, reader)
+
+    def _is_wanted(self, uid: str) -> bool:
+        obj = self._tree.get(uid)
+        if self.wanted.name:
+            return _name(obj) == self.wanted.name
+        return not any(owner.get("controller") for owner in owner_references(obj))
+
+    async def _workloads(self, gvk: GVK) -> list[str]:
+        """Read the objects of a kind, and return those that no controller owns."""
+        uids: list[str] = []
+        if gvk == _POD or (self.wanted.kind and self.wanted.kind.lower() not in gvk.names):
+            return uids
+        async with aclosing(self._list(gvk, is_optional=True)) as objects:
+            async for obj in objects:
+                uid = self._tree.keep(obj)
+                uids += [uid] if self._is_wanted(uid) else []
+                if 0 < self.wanted.most <= len(uids):
+                    break
+        return uids
+
+    async def _read_pods(self) -> list[str]:
+        problems = len(self.problems)
+        uids = [self._tree.keep(_reduced(pod)) async for pod in self._list(_POD)]
+        if len(self.problems) > problems:
+            self._unread = "not all pods could be read"
+        return uids
+
+    async def _read_owners(self) -> None:
+        """Read the objects between, a level at a time."""
+        tree, tried = self._tree, set[GVK]()
+        for _ in range(_LONGEST_CHAIN):
+            missing = {gvk: uids - tree.objects.keys() for gvk, uids in tree.owners.items() if gvk.kind not in _UNREAD}
+            missing = {gvk: uids for gvk, uids in missing.items() if uids and gvk not in tried}
+            if not missing:
+                return
+            tried |= missing.keys()
+            for gvk, uids in missing.items():
+                async for obj in self._list(gvk, is_optional=True):
+                    if get(obj, ("metadata", "uid")) in uids:
+                        tree.keep(obj)
+
+    async def _read_used(self) -> None:
+        for gvk in _USED:
+            async for obj in self._list(gvk):
+                names = self._made[namespace_of(obj)]
+                names[f"{gvk.kind}/{_name(obj)}"] = bool(owner_references(obj))
+                # Admission adds these to pods, and the account names them in every cluster.
+                names.update({f"Secret/{each.get('name')}": True for each in objects_in(obj.get("imagePullSecrets"))})
+        async for obj in self._list(_AUTOSCALER, is_optional=True):
+            target = get(obj, ("spec", "scaleTargetRef")) or {}
+            key = (namespace_of(obj), str(target.get("kind")), str(target.get("name")))
+            self._scaled[key] = f"HorizontalPodAutoscaler {_name(obj)}"
+
+    async def _read_kinds(self, definitions: Sequence[Definition]) -> None:
+        """Read the CRDs of kinds, and the objects that their definitions look up."""
+        for gvk in sorted({each.gvk for each in definitions if "." in each.gvk.group}):
+            plural = (await self._served(gvk.api_version))[gvk.kind]["name"]
+            try:
+                crd = await self.api.find(f"{_CRDS}/{plural}.{gvk.group}")
+            except ClusterError as error:
+                self.problems.append(str(error))
+                return
+            if crd:
+                self.crds[gvk] = crd
+        looked_up = {reference.gvk for each in definitions for reference in each.references}
+        for gvk in sorted(each for each in looked_up if each.kind not in _UNREAD):
+            self.references += [obj async for obj in self._list(gvk, is_optional=True, is_everywhere=True)]
+
+    async def _served(self, api_version: str) -> dict[str, Object]:
+        """Return the resources of an API version by kind."""
+        if api_version not in self._resources:
+            found = await self.api.resources(api_version)
+            self._resources[api_version] = {str(each["kind"]): each for each in found if "/" not in str(each["name"])}
+        return self._resources[api_version]
+
+    async def _list(
+        self, gvk: GVK, *, is_optional: bool = False, is_everywhere: bool = False
+    ) -> AsyncGenerator[Object]:
+        """Yield the objects of a kind. What the API server does not give is a problem, unless it lacks the kind."""
+        number = 0
+        try:
+            resource = (await self._served(gvk.api_version)).get(gvk.kind)
+            if resource is None:
+                return
+            within = (
+                f"/namespaces/{self.wanted.namespace}" if self.wanted.namespace and resource.get("namespaced") else ""
+            )
+            root = "/apis" if gvk.group else "/api"
+            path = f"{root}/{gvk.api_version}{'' if is_everywhere else within}/{resource['name']}"
+            async with aclosing(self.api.pages(path, ("list",), size=_PAGE)) as pages:
+                async for page in pages:
+                    for item in objects_in(page.get("items")):
+                        number += 1
+                        yield {**item, **gvk.type_meta}
+        except ClusterError as error:
+            if not (is_optional and error.status == HTTPStatus.NOT_FOUND):
+                after = f", after {count(number, gvk.kind)}" if number else ""
+                self.problems.append(f"{error}{after}")
+
+
+def _name(obj: Object) -> str:
+    return str(get(obj, ("metadata", "name")))
+
+
+def _preferred(definitions: Iterable[Definition], groups: Sequence[Object]) -> list[Definition]:
+    """Return one definition for each kind that is served: of the version that the API server prefers, or the first."""
+    served = ["v1"]
+    for group in groups:
+        versions = [get(group, ("preferredVersion",)), *objects_in(group.get("versions"))]
+        served += [str(get(version, ("groupVersion",))) for version in versions]
+    found: dict[tuple[str, str], Definition] = {}
+    for definition in sorted((each for each in definitions if each.gvk.api_version in served), key=_place_in(served)):
+        found.setdefault((definition.gvk.group, definition.gvk.kind), definition)
+    return list(found.values())
+
+
+def _place_in(served: Sequence[str]) -> Any:  # noqa: ANN401 - a key of any definition
+    return lambda definition: served.index(definition.gvk.api_version)
+
+
+def _reduced(pod: Object) -> Object:
+    """Return what is judged of a pod. Only a pod of its own has other managers."""
+    metadata, status = {**pod["metadata"]}, pod.get("status") or {}
+    if owner_references(pod):
+        metadata.pop("managedFields", None)
+    return {**pod, "metadata": metadata, "status": {name: status[name] for name in _OF_POD if name in status}}

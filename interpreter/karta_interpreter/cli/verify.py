@@ -1,0 +1,273 @@
+"""``karta-interpreter verify``: whether the answers about workloads agree with what runs in a member."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree as ET
+
+import click
+
+from karta_interpreter.base.errors import RecordingError
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.cli.definitions import chosen, snapshot_of
+from karta_interpreter.cli.member import Member, Wanted
+from karta_interpreter.cli.options import FOLDER, OutputFolder, inputs, kind_option, output
+from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.render import full_name, markdown_code, markdown_text, one_line, table, written
+from karta_interpreter.cli.reports import xml_element, xml_text
+from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, verify
+from karta_interpreter.engine.verification.aggregation import judge_crd
+from karta_interpreter.engine.verification.report import Report, Result, results_of
+
+_PAUSE_SECONDS: Final = 30.0
+_COLOURS: Final = {Verdict.OK: "green", Verdict.DIFFERS: "red", Verdict.UNJUDGED: "yellow"}
+
+Evidences = Iterable[tuple[Definition, Evidence]]
+
+
+def verify_all(workloads: Evidences, crd_of: Callable[[GVK], Object | None], problems: Sequence[str]) -> Report:
+    """Return the report about workloads and the CRDs of their kinds."""
+    results: list[Result] = []
+    kinds: dict[GVK, Definition] = {}
+    for definition, evidence in workloads:
+        kinds.setdefault(definition.gvk, definition)
+        name = full_name(evidence.object.get("metadata"))
+        results += results_of(definition.gvk, name, verify(definition, evidence))
+    for gvk, definition in kinds.items():
+        if crd := crd_of(gvk):
+            results += results_of(gvk, "", [*judge_crd(definition, crd)] or [Judgement(Question.CRD)])
+    return Report(tuple(results), tuple(problems))
+
+
+async def verify_member(
+    api: ApiServer, definitions: Sequence[Definition], wanted: Wanted, folder: Path | None = None
+) -> Report:
+    """Read a member, and return the report about it. Save what was read, if a folder is given. Raises ClusterError."""
+    member, now = Member(api, wanted), time.time()
+    workloads = await member.read(definitions)
+    saved = Saved(now, tuple(member.crds.values()), tuple(member.references), tuple(member.problems))
+    if folder:
+        save(folder, saved, (member.evidence(uid, now, saved.reader) for _, uid in workloads))
+    shown = ((definition, member.evidence(uid, now, saved.reader)) for definition, uid in workloads)
+    return verify_all(shown, member.crds.get, member.problems)
+
+
+def verify_folder(folder: Path, definitions: Sequence[Definition], wanted: Wanted) -> Report:
+    """Return the report about a saved folder. Raises RecordingError and OSError."""
+    saved, by_kind = read_about(folder), {definition.gvk: definition for definition in definitions}
+
+    def workloads() -> Iterator[tuple[Definition, Evidence]]:
+        for evidence in read_workloads(folder, saved):
+            definition = by_kind.get(GVK.of(evidence.object))
+            if definition and _is_wanted(evidence.object, wanted):
+                yield definition, evidence
+
+    return verify_all(workloads(), saved.crd, saved.problems)
+
+
+def _is_wanted(obj: Object, wanted: Wanted) -> bool:
+    metadata = obj.get("metadata") or {}
+    names = {"namespace": wanted.namespace, "name": wanted.name}
+    is_named = all(not value or metadata.get(field) == value for field, value in names.items())
+    return is_named and (not wanted.kind or wanted.kind.lower() in GVK.of(obj).names)
+
+
+def report_text(report: Report, *, fail_only: bool) -> str:
+    """Return a line for each result, then the causes of differences, then the totals of each kind."""
+    rows = [
+        (
+            result.gvk.kind,
+            result.name or "-",
+            str(result.judgement.question),
+            click.style(str(result.judgement.verdict), fg=_COLOURS[result.judgement.verdict]),
+            _why(result.judgement),
+        )
+        for result in report.results
+        if not fail_only or result.judgement.verdict is Verdict.DIFFERS
+    ]
+    parts = [table(rows, header=("KIND", "OBJECT", "OPERATION", "RESULT", "WHY"))] if rows else []
+    causes = [line for cause in report.causes for line in _cause_lines(cause.objects, cause.judgement)]
+    parts += ["".join(f"{line}\n" for line in causes)] if causes else []
+    kinds = [(gvk.kind, gvk.api_version, str(number), *_numbers(report, gvk)) for gvk, number in report.objects.items()]
+    header = ("KIND", "APIVERSION", "OBJECTS", *(str(verdict).upper() for verdict in Verdict))
+    return "\n".join([*parts, *([table(kinds, header=header)] if kinds else [])])
+
+
+def _why(judgement: Judgement) -> str:
+    """Return the reason, or for a difference only what its cause does not say."""
+    if judgement.verdict is Verdict.DIFFERS and judgement.detail:
+        return judgement.detail
+    return ": ".join(filter(None, (judgement.reason, judgement.detail)))
+
+
+def _cause_lines(objects: str, judgement: Judgement) -> Iterator[str]:
+    yield f"{click.style(objects, bold=True)}: {judgement.question}: {' '.join(judgement.reason.split())}"
+    if judgement.field:
+        yield f"    {judgement.field}"
+    if judgement.fix:
+        yield f"    → {judgement.fix}"
+
+
+def _numbers(report: Report, gvk: GVK) -> list[str]:
+    return [str(report.totals[gvk][verdict]) for verdict in Verdict]
+
+
+def markdown(report: Report) -> str:
+    """Return the totals of each kind, and the causes of differences."""
+    lines = [f"| kind | objects | {' | '.join(Verdict)} |", "|---" * (len(Verdict) + 2) + "|"]
+    lines += [
+        f"| {gvk.kind} | {number} | {' | '.join(_numbers(report, gvk))} |" for gvk, number in report.objects.items()
+    ]
+    for cause in report.causes:
+        judgement = cause.judgement
+        lines += ["", f"- **{markdown_text(cause.objects)}**: {judgement.question}: {markdown_text(judgement.reason)}"]
+        lines += [f"  {markdown_code(text)}" for text in (judgement.field, judgement.fix) if text]
+    lines += [f"\nCould not be read: {markdown_text(problem)}" for problem in report.problems]
+    return "\n".join(lines) + "\n"
+
+
+def junit(report: Report) -> str:
+    """Return JUnit's XML: a test case for each result. What cannot be judged is skipped."""
+    root = xml_element(None, "testsuites", tests=len(report.results))
+    suites = {gvk: xml_element(root, "testsuite", name=f"{gvk.api_version}/{gvk.kind}") for gvk in report.totals}
+    for gvk, name, judgement in report.results:
+        case = xml_element(suites[gvk], "testcase", classname=str(judgement.question), name=name or gvk.kind)
+        text = ": ".join(filter(None, (judgement.reason, judgement.detail)))
+        if judgement.verdict is Verdict.DIFFERS:
+            xml_element(case, "failure", message=text).text = xml_text(f"{judgement.field}\n{judgement.fix}")
+        elif judgement.verdict is Verdict.UNJUDGED:
+            xml_element(case, "skipped", message=text)
+    for suite in suites.values():
+        numbers = {"tests": "testcase", "failures": "testcase/failure", "skipped": "testcase/skipped"}
+        suite.attrib.update({name: str(len(suite.findall(path))) for name, path in numbers.items()})
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+_EXAMPLES = """\b
+Examples:
+  karta-interpreter verify --context member1 -A
+  karta-interpreter verify --context member1 -n ml --object rayjob/demo -f rayjob-karta.yaml
+  karta-interpreter verify --context member1 -A --save evidence
+  karta-interpreter verify evidence --fail-only
+"""
+
+
+@click.command("verify", epilog=_EXAMPLES)
+@click.argument("folder", required=False, type=FOLDER)
+@click.option("--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="Kubeconfig of the member.")
+@click.option("--context", metavar="NAME", help="Context of the member in the kubeconfig; default: its current one.")
+@inputs("-f", "--filename", "--karta", "filenames", text="Definitions and customizations instead of the catalogue")
+@kind_option("--kinds", "--kind", "kinds", help="Only this kind; may be repeated.")
+@click.option("-n", "--namespace", default="", metavar="NAME", help="Namespace; default: that of the context.")
+@click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces.")
+@click.option("--object", "obj", default="", metavar="KIND/NAME", help="Only this object.")
+@click.option("--save", "save_to", type=OutputFolder(), metavar="FOLDER", help="Save what the member shows.")
+@click.option("--fail-only", is_flag=True, help="Show only differences.")
+@click.option("--watch", is_flag=True, help="Verify every 30 seconds, and print what has changed, until Ctrl-C.")
+@output("table", "json", "yaml", "markdown", "junit")
+def command(  # noqa: PLR0913 - one for each option
+    *,
+    folder: Path | None,
+    kubeconfig: Path | None,
+    context: str | None,
+    filenames: tuple[str, ...],
+    kinds: tuple[str, ...],
+    namespace: str,
+    all_namespaces: bool,
+    obj: str,
+    save_to: Path | None,
+    fail_only: bool,
+    watch: bool,
+    output: str,
+) -> None:
+    """Compare the answers about workloads with what runs in a member cluster.
+
+    For every object that has a definition and no controller above it: the pods by component, what they request after
+    admission, their readiness, what they refer to, the managers of fields, and the CRD. It only reads, and no Secrets.
+    FOLDER is one that --save wrote, instead of a cluster. The exit code is 1 when an answer differs, or when something
+    could not be read.
+    """
+    kind, slash, name = obj.partition("/")
+    if obj and not (kind and slash and name):
+        raise UsageProblem(f"error: --object: {obj} is not KIND/NAME, such as rayjob/demo")
+    if folder and (kubeconfig or context or save_to):
+        raise UsageProblem("error: give a FOLDER, or --kubeconfig, --context and --save, not both")
+    if namespace and all_namespaces:
+        raise UsageProblem("error: give --namespace or --all-namespaces, not both")
+    wanted = Wanted(namespace, kind, name)
+    server = _Server(kubeconfig, context, folder, save_to, all_namespaces=all_namespaces)
+    shown: str | None = None
+    for report in _reports(server, filenames, kinds, wanted, watch=watch):
+        text = _written(report, output, fail_only=fail_only)
+        if text != shown:
+            click.echo(text, nl=False)
+            click.echo(_summary(report), err=True)
+        shown = text
+        if not watch and (report.differs or report.problems or not report.results):
+            raise SystemExit(Problem.exit_code)
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """Where the evidence is, and where it is saved."""
+
+    kubeconfig: Path | None
+    context: str | None
+    folder: Path | None
+    save_to: Path | None
+    all_namespaces: bool
+
+    def report(self, definitions: Sequence[Definition], wanted: Wanted) -> Report:
+        """Return the report about what is there now."""
+        try:
+            if self.folder:
+                return verify_folder(self.folder, definitions, wanted)
+            return asyncio.run(self._read(definitions, wanted))
+        except (OSError, RecordingError) as error:
+            raise Problem(f"error: {error}") from error
+
+    async def _read(self, definitions: Sequence[Definition], wanted: Wanted) -> Report:
+        async with ApiServer.of(self.kubeconfig, self.context) as api:
+            await api.get("/version")  # after which the namespace of the context is known
+            namespace = "" if self.all_namespaces else wanted.namespace or api.namespace
+            return await verify_member(api, definitions, wanted._replace(namespace=namespace), self.save_to)
+
+
+def _reports(
+    server: _Server, filenames: Sequence[str], kinds: Sequence[str], wanted: Wanted, *, watch: bool
+) -> Iterator[Report]:
+    while True:
+        entries = chosen([*snapshot_of(filenames).entries.values()] if filenames else load_catalogue().entries, kinds)
+        yield server.report([entry.definition for entry in entries], wanted)
+        if not watch:
+            return
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _written(report: Report, form: str, *, fail_only: bool) -> str:
+    if form == "table":
+        return report_text(report, fail_only=fail_only)
+    if form in _FORMS:
+        return _FORMS[form](report)
+    return written(report.to_json(), form)
+
+
+def _summary(report: Report) -> str:
+    """Return the problems of reading, a line each, and the number of results."""
+    totals = sum(report.totals.values(), Counter[Verdict]())
+    objects = f"{count(sum(report.objects.values()), 'object')} of {count(len(report.objects), 'kind')}"
+    numbers = ", ".join(f"{totals[verdict]} {verdict}" for verdict in Verdict)
+    return "".join(f"warning: {one_line(each)}\n" for each in report.problems) + f"{objects}: {numbers}"
+
+
+_FORMS: Final[Mapping[str, Callable[[Report], str]]] = {"markdown": markdown, "junit": junit}

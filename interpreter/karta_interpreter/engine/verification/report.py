@@ -1,0 +1,109 @@
+"""The results about many workloads: each one, the causes of differences, and totals per kind."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s.values import GVK, JSON
+from karta_interpreter.engine.verification.judgement import Judgement, Verdict
+
+_NAMED = 3
+
+
+class Result(NamedTuple):
+    """A judgement about an object, or about the CRD of a kind if ``name`` is empty."""
+
+    gvk: GVK
+    name: str
+    judgement: Judgement
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the result for machines."""
+        return {**self.gvk.type_meta, "object": self.name, **self.judgement.to_json()}
+
+
+class Cause(NamedTuple):
+    """A difference that some objects of a kind have in common."""
+
+    judgement: Judgement
+    gvk: GVK
+    names: tuple[str, ...]
+    of: int
+    """The number of all objects of the kind."""
+
+    @property
+    def objects(self) -> str:
+        """The objects in words."""
+        if self.names == ("",):
+            return self.gvk.kind
+        if len(self.names) == self.of:
+            return f"all {count(self.of, self.gvk.kind)}" if self.of > 1 else f"{self.gvk.kind} {self.names[0]}"
+        more = f" and {len(self.names) - _NAMED} more" if len(self.names) > _NAMED else ""
+        listed = ", ".join(self.names[:_NAMED])
+        return f"{len(self.names)} of {count(self.of, self.gvk.kind)} ({listed}{more})"
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the cause for machines."""
+        shared = {name: value for name, value in self.judgement.to_json().items() if name not in ("verdict", "detail")}
+        return {**self.gvk.type_meta, **shared, "objects": list(self.names), "of": self.of}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All results. ``problems`` say what could not be read."""
+
+    results: tuple[Result, ...]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def differs(self) -> bool:
+        """Whether an answer differs from the member."""
+        return any(result.judgement.verdict is Verdict.DIFFERS for result in self.results)
+
+    @property
+    def totals(self) -> Mapping[GVK, Counter[Verdict]]:
+        """The number of results of each verdict by kind."""
+        totals: dict[GVK, Counter[Verdict]] = defaultdict(Counter)
+        for result in self.results:
+            totals[result.gvk][result.judgement.verdict] += 1
+        return totals
+
+    @property
+    def objects(self) -> Mapping[GVK, int]:
+        """The number of objects by kind."""
+        names: dict[GVK, set[str]] = defaultdict(set)
+        for result in self.results:
+            names[result.gvk].update([result.name] if result.name else [])
+        return {gvk: len(found) for gvk, found in names.items()}
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The differences by cause, the most frequent first."""
+        found: dict[tuple[GVK, Judgement], dict[str, None]] = {}
+        for gvk, name, judgement in self.results:
+            if judgement.verdict is Verdict.DIFFERS:
+                found.setdefault((gvk, judgement._replace(detail="")), {})[name] = None
+        numbers = self.objects
+        causes = [Cause(judgement, gvk, tuple(names), numbers[gvk]) for (gvk, judgement), names in found.items()]
+        return tuple(sorted(causes, key=lambda cause: -len(cause.names)))
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the whole report for machines."""
+        totals = self.totals
+        kinds = [
+            {**gvk.type_meta, "objects": number, **{str(verdict): totals[gvk][verdict] for verdict in Verdict}}
+            for gvk, number in self.objects.items()
+        ]
+        return {
+            "results": [result.to_json() for result in self.results],
+            "causes": [cause.to_json() for cause in self.causes],
+            "kinds": kinds,
+            "problems": list(self.problems),
+        }
+
+
+def results_of(gvk: GVK, name: str, judgements: Iterable[Judgement]) -> list[Result]:
+    """Return the judgements about an object as results."""
+    return [Result(gvk, name, judgement) for judgement in judgements]

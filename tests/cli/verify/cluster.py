@@ -1,0 +1,132 @@
+"""A member's API server on loopback: lists in pages, and what goes wrong with them."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, urlsplit
+
+import yaml
+
+from tests.engine.verification.member import Thing, container, deployment, pod
+
+PODS, DEPLOYMENTS, REPLICA_SETS = "/api/v1/pods", "/apis/apps/v1/deployments", "/apis/apps/v1/replicasets"
+_CORE = {"pods": "Pod", "configmaps": "ConfigMap", "persistentvolumeclaims": "PersistentVolumeClaim"}
+_KINDS = {
+    "/api/v1": {**_CORE, "serviceaccounts": "ServiceAccount"},
+    "/apis/apps/v1": {"deployments": "Deployment", "replicasets": "ReplicaSet"},
+    "/apis/autoscaling/v2": {"horizontalpodautoscalers": "HorizontalPodAutoscaler"},
+}
+
+
+@dataclass
+class MemberServer:
+    """Collections by path. ``page`` is the most objects of a part. ``faults`` are statuses by path, 0 for a lost
+    connection, which come after the first part.
+    """
+
+    collections: dict[str, list[Thing]] = field(default_factory=dict)
+    page: int = 2
+    faults: dict[str, int] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    url: str = ""
+
+    def kubeconfig(self, folder: Path) -> str:
+        """Write the kubeconfig of this server."""
+        config = {
+            "current-context": "member1",
+            "contexts": [{"name": "member1", "context": {"cluster": "member1", "user": "u", "namespace": "team"}}],
+            "clusters": [{"name": "member1", "cluster": {"server": self.url}}],
+            "users": [{"name": "u", "user": {"token": "token"}}],
+        }
+        file = folder / "member.config"
+        file.write_text(yaml.safe_dump(config), encoding="utf-8")
+        return str(file)
+
+    def answer(self, path: str, query: dict[str, list[str]]) -> tuple[int, Any]:
+        """Return the status and the answer to a request."""
+        self.asked.append(path)
+        start = int(query.get("continue", ["0"])[0])
+        if path in self.faults and (start or path not in self.collections):
+            return self.faults[path], {"kind": "Status", "message": "no"}
+        if path == "/version":
+            return 200, {"gitVersion": "v1.35.3"}
+        if path == "/apis":
+            groups = [root.removeprefix("/apis/") for root in _KINDS if root.startswith("/apis/")]
+            return 200, {"groups": [{"preferredVersion": {"groupVersion": each}} for each in groups]}
+        if path in _KINDS:
+            names = _KINDS[path].items()
+            return 200, {"resources": [{"name": name, "kind": kind, "namespaced": True} for name, kind in names]}
+        namespace, everywhere = "", path
+        if "/namespaces/" in path:
+            root, _, rest = path.partition("/namespaces/")
+            namespace, _, name = rest.partition("/")
+            everywhere = f"{root}/{name}"
+        found = [
+            each for each in self.collections.get(everywhere, []) if namespace in ("", each["metadata"]["namespace"])
+        ]
+        more = {"continue": str(start + self.page)} if start + self.page < len(found) else {}
+        # As from an API server: the items of built-in kinds have neither apiVersion nor kind.
+        items = [{name: each[name] for name in each.keys() - {"apiVersion", "kind"}} for each in found]
+        return 200, {"metadata": more, "items": items[start : start + self.page]}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server_state: ClassVar[MemberServer]
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        status, answer = self.server_state.answer(parts.path, parse_qs(parts.query))
+        if not status:
+            self.close_connection = True
+            return
+        content = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serving(member: MemberServer) -> Iterator[MemberServer]:
+    """Serve until the end of a block."""
+    handler = type("Served", (_Handler,), {"server_state": member})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        member.url = f"http://127.0.0.1:{server.server_port}"
+        try:
+            yield member
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def shops(*names: str, replicas: int = 2, proxied: bool = True) -> dict[str, list[Thing]]:
+    """Return Deployments with their ReplicaSets and pods, which a webhook has given a proxy."""
+    found: dict[str, list[Thing]] = {DEPLOYMENTS: [], REPLICA_SETS: [], PODS: []}
+    for name in names:
+        obj = deployment(replicas=replicas)
+        obj["metadata"] |= {"name": name, "uid": name}
+        owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": name, "uid": name, "controller": True}
+        between = {"name": f"{name}-1", "namespace": "team", "uid": f"{name}-1", "ownerReferences": [owner]}
+        found[DEPLOYMENTS].append(obj)
+        found[REPLICA_SETS].append({"metadata": between, "spec": {"template": obj["spec"]["template"]}})
+        for number in range(replicas):
+            proxy = (
+                [container("istio-proxy", "100m", env=[{"name": "TOKEN", "value": "hidden-value"}])] if proxied else []
+            )
+            one = pod(number, container(), *proxy)
+            one["metadata"] |= {"name": f"{name}-1-{number}", "uid": f"{name}-1-{number}"}
+            owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "uid": f"{name}-1", "controller": True}
+            one["metadata"]["ownerReferences"] = [owner]
+            found[PODS].append(one)
+    return found

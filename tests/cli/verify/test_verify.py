@@ -1,0 +1,213 @@
+import gzip
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import Result
+
+from tests.cli.verify.cluster import PODS, MemberServer, serving, shops
+from tests.engine.verification.member import NOW
+
+Run = Callable[..., Result]
+
+_PROXY = "container istio-proxy, 100m cpu, added by a webhook, is not counted"
+
+
+@pytest.fixture(autouse=True)
+def _at_the_time_of_the_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: NOW)
+
+
+def _verify(run: Run, member: MemberServer, folder: Path, *options: str) -> Result:
+    return run("verify", "--kubeconfig", member.kubeconfig(folder), "--kinds", "apps/v1/Deployment", *options)
+
+
+def _json(result: Result) -> Any:
+    return json.loads(result.stdout)
+
+
+def test_pods_are_found_through_objects_between(run: Run, tmp_path: Path) -> None:
+    with serving(MemberServer(shops("a", "b", "c", proxied=False))) as member:
+        result = _verify(run, member, tmp_path, "-o", "json")
+
+    assert {each["verdict"] for each in _json(result)["results"] if each["question"] == "InterpretReplica"} == {"ok"}
+    assert result.exit_code == 0, result.output
+    assert result.stderr.startswith("3 objects of 1 kind: ")
+
+
+def test_secrets_are_never_read(run: Run, tmp_path: Path) -> None:
+    with serving(MemberServer(shops("a"))) as member:
+        _verify(run, member, tmp_path, "-A")
+
+    assert member.asked
+    assert not [path for path in member.asked if "secret" in path]
+
+
+def test_cause_that_all_objects_share_is_shown_once(run: Run, tmp_path: Path) -> None:
+    with serving(MemberServer(shops("a", "b"))) as member:
+        result = _verify(run, member, tmp_path, "-o", "json")
+        shown = _verify(run, member, tmp_path, "--fail-only")
+
+    (cause,) = _json(result)["causes"]
+    assert (cause["reason"], cause["objects"], cause["of"]) == (_PROXY, ["team/a", "team/b"], 2)
+    assert f"all 2 Deployments: requirements: {_PROXY}" in shown.stdout
+    assert result.exit_code == shown.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        pytest.param((), {"team/a"}, id="the-namespace-of-the-context"),
+        pytest.param(("-A",), {"team/a", "ml/b"}, id="all-namespaces"),
+        pytest.param(("-n", "ml"), {"ml/b"}, id="another-namespace"),
+        pytest.param(("-A", "--object", "deployment/b"), {"ml/b"}, id="one-object"),
+    ],
+)
+def test_objects_are_chosen(run: Run, tmp_path: Path, options: tuple[str, ...], names: set[str]) -> None:
+    collections = shops("a", "b")
+    for each in (each for found in collections.values() for each in found if each["metadata"]["uid"].startswith("b")):
+        each["metadata"]["namespace"] = "ml"
+    with serving(MemberServer(collections)) as member:
+        result = _verify(run, member, tmp_path, "-o", "json", *options)
+
+    assert {each["object"] for each in _json(result)["results"]} == names
+
+
+def test_folder_gives_the_report_of_the_cluster_without_secret_values(run: Run, tmp_path: Path) -> None:
+    folder = str(tmp_path / "evidence")
+    with serving(MemberServer(shops("a", "b"))) as member:
+        live = _verify(run, member, tmp_path, "-o", "json", "--save", folder)
+    saved = run("verify", folder, "-o", "json", "--kinds", "apps/v1/Deployment")
+
+    assert _json(saved) == _json(live)
+    assert saved.exit_code == live.exit_code == 1
+    text = gzip.decompress((tmp_path / "evidence" / "workloads.jsonl.gz").read_bytes())
+    assert b"TOKEN" in text
+    assert b"hidden-value" not in text
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "message"),
+    [
+        pytest.param(PODS, 403, "403 no", id="pods-are-forbidden-half-way"),
+        pytest.param(PODS, 0, "connection was lost", id="the-connection-is-lost-half-way"),
+        pytest.param(PODS, 429, "429 no; it is overloaded", id="the-server-is-overloaded"),
+    ],
+)
+def test_pods_that_are_not_all_read_are_not_judged(
+    run: Run, tmp_path: Path, path: str, status: int, message: str
+) -> None:
+    with serving(MemberServer(shops("a", "b"))) as member:
+        member.faults[path.replace("/pods", "/namespaces/team/pods")] = status
+        member.collections[path.replace("/pods", "/namespaces/team/pods")] = []
+        result = _verify(run, member, tmp_path, "-o", "json")
+
+    found = _json(result)
+    assert {each["verdict"] for each in found["results"] if each["question"] == "requirements"} == {"unjudged"}
+    assert {each["verdict"] for each in found["results"] if each["question"] == "AggregateStatus"} == {"ok"}
+    assert message in result.stderr
+    assert result.exit_code == 1
+
+
+def test_objects_that_are_forbidden_are_named_with_the_missing_rule(run: Run, tmp_path: Path) -> None:
+    with serving(MemberServer(shops("a"), faults={"/apis/apps/v1/namespaces/team/replicasets": 403})) as member:
+        result = _verify(run, member, tmp_path)
+
+    assert '{"apiGroups": ["apps"], "resources": ["replicasets"], "verbs": ["list"]}' in result.stderr
+    assert result.exit_code == 1
+
+
+def test_server_that_does_not_answer_is_an_error(run: Run, tmp_path: Path) -> None:
+    with serving(MemberServer()) as member:
+        pass
+
+    result = _verify(run, member, tmp_path)
+    assert "connection refused" in result.stderr
+    assert result.exit_code == 1
+
+
+def test_cluster_without_objects_proves_nothing(run: Run, tmp_path: Path) -> None:
+    with serving(MemberServer()) as member:
+        result = _verify(run, member, tmp_path)
+
+    assert result.stderr == "0 objects of 0 kinds: 0 ok, 0 differs, 0 unjudged\n"
+    assert result.exit_code == 1
+
+
+def test_forms_have_the_same_results(run: Run, tmp_path: Path) -> None:
+    with serving(MemberServer(shops("a", "b"))) as member:
+        forms = {form: _verify(run, member, tmp_path, "-o", form).stdout for form in ("json", "junit", "markdown")}
+
+    results = json.loads(forms["json"])["results"]
+    cases = ET.fromstring(forms["junit"]).findall("testsuite/testcase")  # noqa: S314 - ours
+    assert len(cases) == len(results)
+    assert len([each for each in cases if each.find("failure") is not None]) == 2
+    assert f"**all 2 Deployments**: requirements: {_PROXY}" in forms["markdown"].replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(("--object", "demo"), "demo is not KIND/NAME", id="an-object-without-kind"),
+        pytest.param((".", "--context", "x"), "give a FOLDER, or", id="a-folder-and-a-cluster"),
+        pytest.param(("-A", "-n", "ml"), "not both", id="two-namespaces"),
+        pytest.param(("--kinds", "Deploymnt"), "did you mean Deployment", id="an-unknown-kind"),
+    ],
+)
+def test_wrong_usage(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    result = run("verify", *arguments)
+
+    assert message in result.stderr
+    assert result.exit_code == 2
+
+
+def _about(version: int) -> bytes:
+    lists: dict[str, list[str]] = {"problems": [], "crds": [], "references": []}
+    return json.dumps({"format": "karta-interpreter-member", "version": version, "time": 1, **lists}).encode()
+
+
+@pytest.mark.parametrize(
+    ("about", "workloads", "message"),
+    [
+        pytest.param(None, b"", "No such file", id="an-empty-folder"),
+        pytest.param(b"{}", b"", "not a folder that verify --save", id="another-file"),
+        pytest.param(
+            _about(2),
+            b"",
+            "of this version",
+            id="a-newer-version",
+        ),
+        pytest.param(
+            _about(1),
+            gzip.compress(b'{"object": {}}')[:-4],
+            "damaged, or was cut off",
+            id="a-file-that-was-cut-off",
+        ),
+    ],
+)
+def test_broken_folder_is_an_error(
+    run: Run, tmp_path: Path, about: bytes | None, workloads: bytes, message: str
+) -> None:
+    if about is not None:
+        (tmp_path / "member.json").write_bytes(about)
+        (tmp_path / "workloads.jsonl.gz").write_bytes(workloads)
+
+    result = run("verify", str(tmp_path))
+    assert message in result.stderr
+    assert result.exit_code == 1
+
+
+def test_doctor_verifies_a_member(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("karta_interpreter.cli.doctor._SOME", 1)
+    with serving(MemberServer(shops("a", "b"))) as member:
+        result = run("doctor", "--kubeconfig", member.kubeconfig(tmp_path), "--member", "member1", "-o", "json")
+
+    found = [each for each in json.loads(result.stdout)["results"] if each["check"] == "member"]
+    assert [each["level"] for each in found] == ["problem", "ok"]
+    assert found[0]["found"] == f"Deployment team/a: requirements: {_PROXY}"
+    assert found[0]["advice"].startswith("deployment: '{containers: ")
+    assert found[1]["found"].startswith("1 object of member1 verified")

@@ -1,0 +1,22 @@
+"""The ClusterRole of ``verify``."""
+
+from pathlib import Path
+
+import yaml
+
+from karta_interpreter import Karta
+
+_FILE = Path(__file__).parents[2] / "deploy" / "member" / "clusterrole-verify.yaml"
+_RULES = yaml.safe_load(_FILE.read_text(encoding="utf-8"))["rules"]
+
+
+def test_verify_role_lists_each_group_of_the_catalogue() -> None:
+    groups = {group for rule in _RULES if rule["resources"] == ["*"] for group in rule["apiGroups"]}
+
+    assert {gvk.group for gvk in Karta.catalogue()} - {""} == groups
+
+
+def test_verify_role_reads_and_reads_no_secrets() -> None:
+    assert {verb for rule in _RULES for verb in rule["verbs"]} == {"list", "get"}
+    core = [rule for rule in _RULES if "" in rule["apiGroups"]]
+    assert not {"*", "secrets"} & {resource for rule in core for resource in rule["resources"]}
