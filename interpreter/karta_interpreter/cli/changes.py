@@ -10,9 +10,10 @@ import click
 
 from karta_interpreter.base.findings import format_path
 from karta_interpreter.base.k8s import patch
-from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, field_path, json_pointer
+from karta_interpreter.base.k8s.values import GVK, JSON, NOTHING, Object, field_path, json_pointer
 from karta_interpreter.cli.calls import CallOutcome, ask
 from karta_interpreter.cli.definitions import Interpreter
+from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import markdown_code, markdown_text, one_line
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources.files import ORIGIN
@@ -69,28 +70,39 @@ def cause_of(
         return ""
     explanation = explain(after.entry.definition, call, options, reader=Known.of(references))
     pointers = [json_pointer(each.path) for each in found]
-    facts = [fact for fact in explanation.facts if fact.rule in _DECIDING or (fact.field and _gives(fact, pointers))]
+    facts = [
+        fact
+        for fact in explanation.facts
+        if fact.rule in _DECIDING
+        or (fact.field and fact.answer and any(_is_near(fact.answer, pointer) for pointer in pointers))
+    ]
     # A part without an expression is a default. It is named only if there is nothing else.
     texts = dict.fromkeys(map(_cause, [fact for fact in facts if fact.expression or fact.rule in _DECIDING] or facts))
-    causes = [*texts] or (_changed_fields(before, after) if before else [])
-    return "; ".join(causes[:_MOST_CAUSES]) or explanation.definition
+    if not texts and before:
+        changes = patch.changes(before.entry.definition.manifest, after.entry.definition.manifest)
+        texts = dict.fromkeys(field_path(change.path).removeprefix(_PREFIX) for change in changes)
+    return "; ".join([*texts][:_MOST_CAUSES]) or explanation.definition
 
 
-def _changed_fields(before: Interpreter, after: Interpreter) -> list[str]:
-    """Return the fields that differ between two definitions."""
-    changes = patch.changes(before.entry.definition.manifest, after.entry.definition.manifest)
-    return [field_path(change.path).removeprefix(_PREFIX) for change in changes]
-
-
-def _gives(fact: Fact, pointers: Iterable[str]) -> bool:
-    place = f"{fact.answer}/"
-    return bool(fact.answer) and any(f"{each}/".startswith(place) or place.startswith(f"{each}/") for each in pointers)
+def _is_near(pointer: str, other: str) -> bool:
+    """Return whether one of two places is the other one, or inside of it."""
+    return f"{pointer}/".startswith(f"{other}/") or f"{other}/".startswith(f"{pointer}/")
 
 
 def _cause(fact: Fact) -> str:
     if fact.rule in ("annotation", "script", "stopped") or not fact.field:
         return f"{fact.rule}: {fact.note}"
     return ": ".join(filter(None, [fact.field.removeprefix(_PREFIX), " ".join(fact.expression.split())]))
+
+
+def print_changes(text: str, warnings: Iterable[str], questions: str, different: int) -> None:
+    """Print the changes, and to stderr the warnings and both numbers. Ends the command if there are changes."""
+    click.echo(text, nl=False)
+    for warning in warnings:
+        click.echo(one_line(f"warning: {warning}"), err=True)
+    click.echo(f"{questions}: {different} {'answers differ' if different != 1 else 'answer differs'}", err=True)
+    if different:
+        raise SystemExit(Problem.exit_code)
 
 
 def difference_lines(found: Sequence[Difference], *, full: bool) -> Iterator[str]:
@@ -112,8 +124,16 @@ def silence(found: Sequence[Difference]) -> str:
     return "answered now" if found[0].expected == SILENT else "no longer answered"
 
 
-def example(title: str, found: Sequence[Difference], *, full: bool) -> str:
-    """Return the first difference for a list of release notes."""
+def release_note(
+    subject: tuple[GVK, str], number: str, title: str, found: Sequence[Difference], note: str, *, full: bool
+) -> str:
+    """Return the item of a list of release notes about a kind and an operation, with the first difference."""
+    gvk, operation = subject
+    name = markdown_text(f"{gvk.api_version} {gvk.kind}, {operation}")
+    return f"- {name}: {number}, {_example(title, found, full=full)}.{note}\n"
+
+
+def _example(title: str, found: Sequence[Difference], *, full: bool) -> str:
     first, *_ = found
     sides = " → ".join(
         "nothing" if value is NOTHING else markdown_code(excerpt(value, full=full)) for value in first[1:]

@@ -18,8 +18,9 @@ from karta_interpreter.cli.changes import (
     difference_lines,
     differences,
     differences_json,
-    example,
+    print_changes,
     reason_of,
+    release_note,
 )
 from karta_interpreter.cli.diff_input import SourcedCall, read_questions
 from karta_interpreter.cli.files import check_stdin
@@ -33,8 +34,8 @@ from karta_interpreter.cli.options import (
     file_option,
     output,
 )
-from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import markdown_text, one_line, written
+from karta_interpreter.cli.program import UsageProblem
+from karta_interpreter.cli.render import one_line, written
 from karta_interpreter.cli.sides import Side, side_of
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import Call, Operation, Options
@@ -112,21 +113,18 @@ def command(
 
         questions = read_questions(paths, replicas, definitions)
         changes = _distinct(_change(sides, question, options, explained=shown["explained"]) for question in questions)
-        unknown = [
-            gvk for gvk in dict.fromkeys(each.gvk for each in questions) if not any(side.find(gvk) for side in sides)
+        warnings = [
+            f"neither side has a definition for {gvk}"
+            for gvk in dict.fromkeys(question.gvk for question in questions)
+            if not any(side.find(gvk) for side in sides)
         ]
     if output == "table":
-        click.echo("".join(_text(change, full=shown["full"]) for change in changes), nl=False)
+        text = "".join(_text(change, full=shown["full"]) for change in changes)
     elif output == "markdown":
-        click.echo("".join(_markdown(changes, questions, full=shown["full"])), nl=False)
+        text = "".join(_markdown(changes, questions, full=shown["full"]))
     else:
-        click.echo(written([_record(change) for change in changes], output), nl=False)
-    for gvk in unknown:
-        click.echo(f"warning: neither side has a definition for {gvk}", err=True)
-    differ = "answers differ" if len(changes) != 1 else "answer differs"
-    click.echo(f"{count(len(questions), 'question')}: {len(changes)} {differ}", err=True)
-    if changes:
-        raise SystemExit(Problem.exit_code)
+        text = written([_record(change) for change in changes], output)
+    print_changes(text, warnings, count(len(questions), "question"), len(changes))
 
 
 def _one_more(side: Side, obj: Object) -> int:
@@ -185,12 +183,11 @@ def _markdown(changes: Sequence[ChangedAnswer], questions: Sequence[SourcedCall]
     """Yield an item of a list for each kind and operation with its first difference, for release notes."""
     asked = Counter(map(_subject, questions))
     ordered = sorted(changes, key=lambda change: _subject(change.question))
-    for (gvk, operation), group in groupby(ordered, key=lambda change: _subject(change.question)):
+    for subject, group in groupby(ordered, key=lambda change: _subject(change.question)):
         first, *others = group
-        number = f"{1 + len(others)} of {count(asked[gvk, operation], 'answer')}"
-        shown = example(first.question.title, first.differences, full=full)
+        number = f"{1 + len(others)} of {count(asked[subject], 'answer')}"
         known = f" {first.known}" if first.known else ""
-        yield f"- {markdown_text(f'{gvk.api_version} {gvk.kind}')}, {operation}: {number}, {shown}.{known}\n"
+        yield release_note(subject, number, first.question.title, first.differences, known, full=full)
 
 
 def _subject(question: SourcedCall) -> tuple[GVK, str]:

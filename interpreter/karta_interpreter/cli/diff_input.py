@@ -48,24 +48,23 @@ def read_questions(paths: Sequence[str], replicas: Callable[[Object], int], defi
     ``definitions`` of its kind.
     """
     # By their names: a suite is found below a folder, and may be named by itself as well.
-    texts = dict(text for path in paths for place in (path, *_suites(path)) for text in read_texts(place))
+    suites = [
+        *map(
+            str, (suite for path in paths if path != STDIN and Path(path).is_dir() for suite in find_suites(Path(path)))
+        )
+    ]
+    texts = dict(text for place in (*paths, *suites) for text in read_texts(place))
     found = [each for source, text in texts.items() for each in _read(text, source, replicas, definitions)]
     if not found:
         raise Problem(f"error: {', '.join(paths)}: there is no object and no suite in it")
     return found
 
 
-def _suites(path: str) -> Iterator[str]:
-    """Yield the suites below a folder, which a scan for definitions leaves out."""
-    if path != STDIN and Path(path).is_dir():
-        yield from map(str, find_suites(Path(path)))
-
-
 def _read(text: str, source: str, replicas: Callable[[Object], int], definitions: _Finder) -> Iterable[SourcedCall]:
     try:
         with manifest_errors(source):
             objects = read_objects(text, source)
-        if any(_is_case(value) for _, _, value in objects):
+        if any(isinstance(value, dict) and "operation" in value and "kind" not in value for _, _, value in objects):
             return [
                 SourcedCall(GVK.of(case.call.object), case.call, source, case.line, case.name, case.references)
                 for case in read_suite(text, source)
@@ -78,10 +77,6 @@ def _read(text: str, source: str, replicas: Callable[[Object], int], definitions
         if edit.get(value, ("kind",)) not in DEFINITIONS
         for question in _of_object(value, source, document.line, replicas, definitions)
     ]
-
-
-def _is_case(value: JSON) -> bool:
-    return isinstance(value, dict) and "operation" in value and "kind" not in value
 
 
 def _of_object(

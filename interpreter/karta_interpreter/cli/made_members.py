@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from karta_interpreter.base.k8s.edit import get, set_value
-from karta_interpreter.base.k8s.values import JSON, Object, Path
+from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.annotations import Retained
 from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS
@@ -75,7 +75,9 @@ def _filled(member: Object, definitions: Iterable[Definition]) -> Object:
     """Return a member with a value wherever a definition keeps one, as far as there is an object for it."""
     for query, value in _kept(definitions):
         for path in query.known_paths(member):
-            if path and get(member, path) is None and _has_place(member, path):
+            if not path or get(member, path) is not None:
+                continue
+            if isinstance(path[-1], str) and isinstance(get(member, path[:-1]), dict):
                 member = set_value(member, path, value)
     return member
 
@@ -86,7 +88,3 @@ def _kept(definitions: Iterable[Definition]) -> Iterator[tuple[Query, JSON]]:
         for rule in definition.annotations.retained:
             absent = rule.absent if isinstance(rule, Retained) else None
             yield rule.place, not absent if isinstance(absent, bool) else _MEMBER
-
-
-def _has_place(member: Object, path: Path) -> bool:
-    return isinstance(path[-1], str) and isinstance(get(member, path[:-1]), dict)

@@ -8,20 +8,19 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s.values import GVK, JSON
-from karta_interpreter.cli.changes import difference_lines, differences_json, example
+from karta_interpreter.cli.changes import difference_lines, differences_json, print_changes, release_note
 from karta_interpreter.cli.explain import show
 from karta_interpreter.cli.files import STDIN
 from karta_interpreter.cli.options import FOLDER, FULL, complete_kinds_and_files, kind_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import markdown_code, markdown_text, one_line, table, written
-from karta_interpreter.cli.replay_calls import Findings, Group, Key, Replay, replayed
+from karta_interpreter.cli.render import markdown_code, one_line, table, written
+from karta_interpreter.cli.replay_calls import Findings, Group, Key, Replay, recorded_calls, replayed
 from karta_interpreter.cli.sides import CATALOGUE, Side, side_of
 from karta_interpreter.definitions.sources.snapshot import Selection
 from karta_interpreter.webhook.wire import Request
-from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, read
+from karta_interpreter.webhook.wire.recording import RecordedCall, files_in
 from karta_interpreter.webhook.wire.request import request_of
 
 _EXAMPLES = """\b
@@ -82,18 +81,13 @@ def command(
         unknown = [gvk for gvk in sorted({gvk for gvk, _ in findings.asked}) if not sides[1].find(gvk)]
     groups = sorted(findings.groups.items(), key=lambda each: (each[0].gvk, each[0].operation, -each[1].calls))
     if output == "table":
-        click.echo(_table(groups, full=full), nl=False)
+        text = _table(groups, full=full)
     elif output == "markdown":
-        click.echo("".join(_markdown(groups, findings, full=full)), nl=False)
+        text = "".join(_markdown(groups, findings, full=full))
     else:
-        click.echo(written(_json(groups, findings), output), nl=False)
-    for warning in _warnings(findings, kinds, unknown):
-        click.echo(one_line(f"warning: {warning}"), err=True)
-    differ = "answers differ" if findings.different != 1 else "answer differs"
-    asked = count(findings.asked.total(), "call")
-    click.echo(f"{asked} in {count(len(files), 'file')}: {findings.different} {differ}", err=True)
-    if findings.groups:
-        raise SystemExit(Problem.exit_code)
+        text = written(_json(groups, findings), output)
+    asked = f"{count(findings.asked.total(), 'call')} in {count(len(files), 'file')}"
+    print_changes(text, _warnings(findings, kinds, unknown), asked, findings.different)
 
 
 def _warnings(findings: Findings, kinds: Sequence[str], unknown: Sequence[GVK]) -> Iterator[str]:
@@ -160,11 +154,10 @@ def _json(groups: list[tuple[Key, Group]], findings: Findings) -> JSON:
 
 def _markdown(groups: list[tuple[Key, Group]], findings: Findings, *, full: bool) -> Iterator[str]:
     for key, group in groups:
-        asked = count(findings.asked[key.gvk, key.operation], "answer")
-        shown = example(group.examples[0].name, group.examples[0].differences, full=full)
+        subject, first = (key.gvk, key.operation), group.examples[0]
+        number = f"{group.calls} of {count(findings.asked[subject], 'answer')}, {count(len(group.objects), 'object')}"
         cause = f" Cause: {markdown_code(key.cause)}." if key.cause else ""
-        subject = markdown_text(f"{key.gvk.api_version} {key.gvk.kind}, {key.operation}")
-        yield f"- {subject}: {group.calls} of {asked}, {count(len(group.objects), 'object')}, {shown}.{cause}\n"
+        yield release_note(subject, number, first.name, first.differences, cause, full=full)
 
 
 def _explain(files: list[Path], uid: str, sides: tuple[Side | None, Side], output: str, *, full: bool) -> None:
@@ -182,11 +175,8 @@ def _explain(files: list[Path], uid: str, sides: tuple[Side | None, Side], outpu
 def _find(files: list[Path], uid: str) -> tuple[RecordedCall, Request]:
     left_out = Counter[str]()
     for path in files:
-        try:
-            for each in read(path):
-                if isinstance(each, RecordedCall) and each.answer.get("uid") == uid:
-                    return each, request_of(each.request)
-        except (OSError, RecordingError) as error:
-            left_out[f"{path.name}: {error}"] += 1
+        for recorded in recorded_calls(path, left_out):
+            if recorded.answer.get("uid") == uid:
+                return recorded, request_of(recorded.request)
     reasons = "".join(f"; {reason}" for reason in left_out)
     raise Problem(f"error: there is no request {uid} in the recordings{reasons}")

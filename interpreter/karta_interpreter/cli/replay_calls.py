@@ -110,14 +110,8 @@ class Replay:
     def file(self, path: Path) -> Findings:
         """Return the findings of a file."""
         findings = Findings()
-        try:
-            for each in read(path):
-                if isinstance(each, RecordedCall):
-                    self._replay(each, findings)
-                else:
-                    findings.left_out[f"{path.name}: {each}"] += 1
-        except (OSError, RecordingError) as error:
-            findings.left_out[f"{path.name}: {error}"] += 1
+        for recorded in recorded_calls(path, findings.left_out):
+            self._replay(recorded, findings)
         return findings
 
     def _replay(self, recorded: RecordedCall, findings: Findings) -> None:
@@ -167,6 +161,18 @@ class Replay:
             cause = cause_of(before, self._after.find(gvk), call, (), options, found)
             self._causes[key] = times + 1, cause
         return cause
+
+
+def recorded_calls(path: Path, left_out: Counter[str]) -> Iterator[RecordedCall]:
+    """Yield the calls of a file, and count what cannot be read."""
+    try:
+        for call in read(path):
+            if isinstance(call, RecordedCall):
+                yield call
+            else:
+                left_out[f"{path.name}: {call}"] += 1
+    except (OSError, RecordingError) as error:
+        left_out[f"{path.name}: {error}"] += 1
 
 
 def _recorded_answer(recorded: RecordedCall, call: Call, *, is_answered: bool) -> CallOutcome | None:

@@ -3,8 +3,8 @@
 import io
 import subprocess
 import tarfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -67,19 +67,11 @@ class Side:
     def find(self, gvk: GVK) -> Interpreter | None:
         """Return the interpreter of a kind, or None if nothing answers for it. Findings about it go to stderr once."""
         if gvk not in self._interpreters:
-            self._interpreters[gvk] = self._read(gvk)
+            self._interpreters[gvk] = None
+            catalogues = [found for catalogue in self._catalogues if (found := catalogue.find(gvk))]
+            with suppress(NoDefinition):
+                self._interpreters[gvk] = interpreter_of(gvk, [*self._files, *catalogues])
         return self._interpreters[gvk]
-
-    def _read(self, gvk: GVK) -> Interpreter | None:
-        try:
-            return interpreter_of(gvk, [*self._files, *self._in_catalogues(gvk)])
-        except NoDefinition:
-            return None
-
-    def _in_catalogues(self, gvk: GVK) -> Iterator[DefinitionFiles]:
-        for catalogue in self._catalogues:
-            if definition := catalogue.find(gvk):
-                yield definition
 
     @cached_property
     def _files(self) -> list[DefinitionFiles]:
