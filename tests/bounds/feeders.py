@@ -2,9 +2,13 @@
 
 # ruff: noqa: SLF001 - what something holds is private
 import logging
+import zlib
+from asyncio import Future
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import lru_cache, partial
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -13,28 +17,32 @@ from unittest import mock
 
 import orjson
 
-from karta_interpreter.base.errors import RequestError, ServeError
+from karta_interpreter.base.errors import ClusterError, RecordingError, RequestError, ServeError
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.sources import budget, reference_cache
+from karta_interpreter.base.sandbox.pool import Pool
+from karta_interpreter.definitions.sources import api_server, budget, reference_cache
+from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget, weight, weight_of
 from karta_interpreter.definitions.sources.files import DefinitionFile
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Snapshot
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.languages.jq.compiled.regex import compile_pattern, test
+from karta_interpreter.web.types_api import records
 from karta_interpreter.web.types_api.access import ClusterAccess
 from karta_interpreter.web.types_api.edge import ClientLimits
 from karta_interpreter.web.web_process import message
 from karta_interpreter.webhook import admission, log
-from karta_interpreter.webhook.answering import call_log
+from karta_interpreter.webhook.answering import call_log, left_out
 from karta_interpreter.webhook.answering.load import Load
 from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.answering.recorder import Recorder
 from karta_interpreter.webhook.answering.shadow import Shadow
 from karta_interpreter.webhook.http.bodies import Bodies
 from karta_interpreter.webhook.process import server
-from karta_interpreter.webhook.wire import Request, encode_failure, redaction
+from karta_interpreter.webhook.process.health import HealthListener
+from karta_interpreter.webhook.wire import Request, encode_failure, recording, redaction
 from tests.bounds.feeding import FEEDERS, TEXT, Fed, feeder
 from tests.webhook.answering.answered import answered
 from tests.webhook.process.process import KARTAS
@@ -236,9 +244,11 @@ class _Plain:
 
 @feeder("calls that wait for a shadow", "webhook.answering.shadow:MOST_WAITING", small=8)
 def _shadowed(bound: int) -> Iterator[Fed]:
-    shadow = Shadow(Path(), 1.0, DEFAULT_OPTIONS, lambda *_: None)
+    outcomes = Counter[str]()
+    shadow = Shadow(Path(), 1.0, DEFAULT_OPTIONS, lambda *labels: outcomes.update(labels[-1:]))
     shadow._queue.maxsize = bound
-    yield Fed(lambda text: shadow.see(*answered(text.encode(), b"{}")), shadow._queue.qsize)
+    push = lambda text: shadow.see(*answered(text.encode(), b"{}"))  # noqa: E731
+    yield Fed(push, shadow._queue.qsize, lambda: outcomes["left out"])
 
 
 @feeder("answers of a shadow that the console shows", "webhook.process.server:_MOST_SHOWN", small=5)
@@ -318,3 +328,129 @@ def _errors(_: int) -> Iterator[Fed]:
 
     one = Finding(Severity.ERROR, "rule", ("spec",), "x" * 480)
     yield Fed(lambda _: findings.append(one), lambda: len(message()), lambda: "more" in message().splitlines()[-1])
+
+
+@feeder("definitions whose last process was stopped", "base.sandbox.pool:MOST_STOPPED", small=20)
+def _stopped(_: int) -> Iterator[Fed]:
+    process: Any = type("Stopping", (), {"stop": lambda _: None})()
+    pool = Pool(lambda: process, 1)
+    yield Fed(lambda text: pool.drop(process, text), lambda: len(pool._stopped))
+
+
+@feeder("a text in a line of the log", "webhook.log:LONGEST", small=4096, unit=64)
+def _log_text(_: int) -> Iterator[Fed]:
+    texts: list[str] = []
+
+    def text() -> str:
+        _, record = log.log.process("failed", {"name": " ".join(texts)})
+        return str(record["extra"]["fields"]["name"])
+
+    yield Fed(lambda _: texts.append("x" * 63), lambda: len(text()), lambda: text().endswith("…"))
+
+
+@feeder("the call whose resources are looked at", "webhook.answering.left_out:LARGEST", small=6400, unit=64)
+def _looked_at(_: int) -> Iterator[Fed]:
+    resources, sizes = left_out.LeftOutResources(), count(64, 64)
+    request: Any = SimpleNamespace(operation_name="InterpretReplica")
+    answer = Answer(b"", 200, "", 0.0, is_inline=True)
+
+    def push(_: str) -> None:
+        resources.see(PendingCall(0.0, b"x" * next(sizes), request, Snapshot(), None), answer)
+
+    yield Fed(push, lambda: len(resources._latest.body) if resources._latest else 0)
+
+
+@feeder("ids of types that are remembered", "web.types_api.records:_MOST_IDS", small=20)
+def _ids(bound: int) -> Iterator[Fed]:
+    kept = lru_cache(bound)(records._new_id)
+
+    def push(text: str) -> None:
+        records.type_id("", text)
+        records.type_id("", text[:100])
+
+    with mock.patch.object(records, "_kept_id", kept):
+        yield Fed(push, lambda: kept.cache_info().currsize)
+
+
+class _Reader:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def readuntil(self, _: bytes) -> Future[bytes]:
+        return Future()
+
+
+@feeder("probes that wait at the port of health", "webhook.process.health:_MOST_PROBES", small=20)
+def _probes(_: int) -> Iterator[Fed]:
+    listener, work = HealthListener(mock.Mock(), "", 0), dict[str, Any]()
+
+    def push(text: str) -> None:
+        reader: Any = _Reader(text)
+        writer: Any = SimpleNamespace(write=abs, transport=SimpleNamespace(abort=lambda: work.pop(text, None)))
+        work[text] = listener._probe(reader, writer)
+        work[text].send(None)
+
+    def timeout(_: float) -> AsyncExitStack:
+        return AsyncExitStack()
+
+    with mock.patch("asyncio.timeout", timeout):  # a mock would keep its calls
+        yield Fed(push, lambda: len(listener._probes))
+    listener._loop.close()
+    for probe in work.values():
+        probe.close()
+
+
+@feeder("a line of a recording that replay reads", "webhook.wire.recording:LONGEST", small=20 * TEXT, unit=TEXT)
+def _recorded_line(_: int) -> Iterator[Fed]:
+    packer = zlib.compressobj(wbits=31)
+    with TemporaryDirectory() as name:
+        path = Path(name) / "calls"
+        path.write_bytes(packer.compress(b"{}\n"))
+
+        def push(text: str) -> None:
+            with path.open("ab") as file:
+                file.write(packer.compress(text.encode()) + packer.flush(zlib.Z_SYNC_FLUSH))
+
+        def lines() -> list[bytes | RecordingError]:
+            with mock.patch.object(recording, "_PART", TEXT):
+                return list(recording._lines(path))
+
+        yield Fed(
+            push,
+            lambda: max(len(line) for line in lines() if isinstance(line, bytes)),
+            lambda: any("is longer than" in str(line) for line in lines()),
+        )
+
+
+@feeder(
+    "a list of karmada-apiserver that is kept whole",
+    "definitions.sources.api_server:_MOST_LISTED",
+    small=20 * TEXT,
+    unit=TEXT,
+)
+def _listed(_: int) -> Iterator[Fed]:
+    texts, objects, refused = list[str](), list[Any](), Counter[str]()
+    server = ApiServer("")
+
+    @asynccontextmanager
+    async def answer(request: Any) -> AsyncIterator[Any]:
+        yield request, {"metadata": {"continue": "more"}, "items": [texts.pop()[100:]]}
+
+    async def read(_: object, page: Any, __: int) -> bytes:
+        return orjson.dumps(page)
+
+    pages = server.pages("/apis/run.ai/v1/kartas", most=api_server._MOST_LISTED)
+
+    def push(text: str) -> None:
+        texts[:] = [text]
+        try:
+            pages.__anext__().send(None)
+        except StopAsyncIteration:
+            return
+        except StopIteration as page:
+            objects.append(page.value)
+        except ClusterError as error:
+            refused[error.reason] += 1
+
+    with mock.patch.object(server, "_answer", answer), mock.patch.object(api_server, "_read", read):
+        yield Fed(push, lambda: len(objects) * TEXT, lambda: refused["TooLarge"])

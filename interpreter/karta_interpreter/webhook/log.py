@@ -22,6 +22,8 @@ NAME = "karta_interpreter"
 
 _STDERR: Final = 2
 _MOST_WAITING: Final = 1000
+LONGEST: Final = 4096
+"""The most characters of a text in a line: a request may name its object by 30 MB."""
 _FLUSH_SECONDS: Final = 1.0
 _WORD = re.compile(r"[^\s\"=]+")
 _CONTROLS = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")
@@ -34,7 +36,15 @@ class _Log(logging.LoggerAdapter[logging.Logger]):
     def process(self, msg: object, kwargs: MutableMapping[str, Any]) -> tuple[object, MutableMapping[str, Any]]:
         """Move the fields to the place at which `_line` finds them."""
         # `logging` takes no keywords of its callers. `extra` becomes attributes of the record.
-        return msg, {"exc_info": kwargs.pop("exc_info", None), "extra": {"fields": kwargs}}
+        exc_info = kwargs.pop("exc_info", None)
+        return msg, {"exc_info": exc_info, "extra": {"fields": {name: _cut(value) for name, value in kwargs.items()}}}
+
+
+def _cut(value: object) -> object:
+    """Return a text, or a list of texts, with a limited length."""
+    if isinstance(value, str) and len(value) > LONGEST:
+        return f"{value[: LONGEST - 1]}…"
+    return [_cut(each) for each in value] if isinstance(value, list) else value
 
 
 log = _Log(logging.getLogger(NAME))

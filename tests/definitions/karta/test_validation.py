@@ -58,6 +58,14 @@ def changed(raw: Raw, *changes: tuple[Path, JSON]) -> Raw:
             id="a Karta for everything",
         ),
         pytest.param(
+            [((*ROOT, "kind", "kind"), "K" * 64)], "root-kind-too-long", (*ROOT, "kind"), "that Kubernetes allows",
+            id="a kind with more than the 63 characters of a DNS label",
+        ),
+        pytest.param(
+            [((*ROOT, "kind", "group"), "g" * 254)], "root-kind-too-long", (*ROOT, "kind"), "that Kubernetes allows",
+            id="a group with more than the 253 characters of a DNS name",
+        ),
+        pytest.param(
             [((*ROOT, "ownerRef"), "section")], "root-has-owner", (*ROOT, "ownerRef"),
             "the root component cannot have an owner", id="an owned root",
         ),

@@ -171,6 +171,15 @@ async def test_list_of_large_objects_is_read_in_small_parts(
     assert (asked[0], asked[-1], len(asked) < 100) == (50, 50, True), "small objects are read many at once again"
 
 
+async def test_list_that_is_too_large_to_be_kept_is_an_error(
+    scripted: ScriptedApi, api: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api_server, "_MOST_LISTED", 200_000)
+    scripted.on("get", "/a", _listing([{"name": "x" * 1000}] * 250), times=1000)
+    with pytest.raises(ClusterError, match="the answer has more than 200000 bytes"):
+        await api.list("/a")
+
+
 async def test_answer_without_end_is_an_error(
     scripted: ScriptedApi, api: ApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

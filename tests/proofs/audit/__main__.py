@@ -38,7 +38,6 @@ from tests.proofs.audit.bounds import TURN, bounds_of
 from tests.proofs.audit.found import objections
 from tests.proofs.audit.stage import Stage, Trial
 from tests.proofs.audit.table import row, table
-from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.servers import Server
 
 _SOAK: Final = "soak"
@@ -110,9 +109,8 @@ class Audit:
                 begun = time.monotonic()
                 self._settling.append(self._stage.measure(title, name, ATTACKS[name], self._control))
                 sys.stderr.write(f"{title}: {time.monotonic() - begun:.0f} s\n")
-            except (MeasurementError, OSError, ExceptionGroup) as error:
-                sys.stderr.write(f"{title}: {_text(error)}\n")
-                self.rows.append([title, *["-"] * 6, "not measured"])
+            except Exception as error:  # noqa: BLE001 - a server that was killed makes any figure impossible
+                self._note_unmeasured(title, error)
                 failed.append(name)
             failed += self._judge()
         while self._settling:
@@ -122,9 +120,22 @@ class Audit:
 
     def _judge(self) -> list[str]:
         """Judge the attacks whose servers have settled; return the names of those that miss a bound."""
-        settled = [trial for trial in self._settling if trial.settle()]
-        self._settling = [trial for trial in self._settling if trial not in settled]
-        return [trial.name for trial in settled if self._misses(trial)]
+        failed, settling = [], self._settling
+        self._settling = []
+        for trial in settling:
+            try:
+                if not trial.settle():
+                    self._settling.append(trial)
+                elif self._misses(trial):
+                    failed.append(trial.name)
+            except Exception as error:  # noqa: BLE001 - as above
+                self._note_unmeasured(trial.title, error)
+                failed.append(trial.name)
+        return failed
+
+    def _note_unmeasured(self, title: str, error: Exception) -> None:
+        sys.stderr.write(f"{title}: {_text(error)}\n")
+        self.rows.append([title, *["-"] * 6, "not measured"])
 
     def _misses(self, trial: Trial) -> bool:
         bounds = (TURN,) if self._stage.metered else bounds_of(trial.name)
@@ -179,7 +190,7 @@ def _allow_files() -> None:
 
 def _text(error: Exception) -> str:
     cause = error.exceptions[0] if isinstance(error, ExceptionGroup) else error
-    return str(cause) or type(cause).__name__
+    return f"{type(cause).__name__}: {cause}"
 
 
 if __name__ == "__main__":

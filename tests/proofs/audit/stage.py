@@ -95,7 +95,7 @@ class Stage:
         types = Door(free_port(), token=_TOKEN) if attack.types else None
         console = free_port() if attack.console else None
         with ExitStack() as ending:
-            # asyncio's own loop has a buffer of 256 KiB for each connection: 2,000 do not fit into a small container.
+            # asyncio's own loop needs more memory for each connection: 2,000 do not fit into a small container.
             is_contained = attack.contained and not self.metered
             cgroup = ending.enter_context(container(str(self._number))) if is_contained else None
             begin = (*(cgroup.entered if cgroup else ()), *(attack.begin(folder) if attack.begin else ()))

@@ -9,12 +9,15 @@ import runpy
 import sys
 import threading
 import time
+from asyncio.sslproto import SSLProtocol
 from pathlib import Path
 from typing import Final
 
 from karta_interpreter.webhook.process import signals as process
 
 LEAST: Final = 0.02
+_BUFFER_BYTES: Final = 2**14
+"""Of a connection. asyncio writes zeros into 256 KiB at once, and uvloop touches only what it needs."""
 
 
 class MeteredLoop(asyncio.SelectorEventLoop):
@@ -44,6 +47,7 @@ def dearest(path: Path, start: int) -> float:
 def main() -> None:
     """Run the module that the command line names."""
     MeteredLoop.path = Path(sys.argv[1])
+    SSLProtocol.max_size = _BUFFER_BYTES
     sys.modules["metered_loop"] = sys.modules[__name__]
     process._LOOPS = "metered_loop"  # noqa: SLF001 - uvloop has no place for a meter
     module, sys.argv = sys.argv[3], [sys.argv[0], *sys.argv[4:]]

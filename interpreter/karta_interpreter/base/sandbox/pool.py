@@ -12,6 +12,9 @@ from weakref import WeakSet
 from karta_interpreter.base.errors import SandboxError, StopCause
 from karta_interpreter.base.sandbox.process import Process
 
+MOST_STOPPED: Final = 1000
+"""The most owners that a pool remembers. Owners are definitions, which come and go."""
+
 _pools: Final = WeakSet["Pool"]()
 
 
@@ -225,6 +228,8 @@ class Pool:
         """End a process, as a request of the ``owner`` made necessary."""
         with self._lock:
             if owner is not None:
+                if len(self._stopped) >= MOST_STOPPED:
+                    self._stopped.clear()
                 self._stopped.add(owner)
             self._all.discard(process)
             self._settled.notify_all()

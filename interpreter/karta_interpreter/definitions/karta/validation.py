@@ -15,6 +15,8 @@ from karta_interpreter.definitions.karta.definition import LabelOperator
 from karta_interpreter.definitions.karta.schema_types import REFERENCES
 
 Hint: TypeAlias = Callable[[str], str]
+_LONGEST: Final = 253, 63, 63
+
 Components: TypeAlias = Sequence[tuple[Path, model.ComponentDefinition]]
 
 
@@ -57,6 +59,10 @@ def _root(path: Path, root: model.ComponentDefinition) -> Iterator[Finding]:
         # Karta's own validator lets it pass. Registered, it would take every other kind away from Karmada.
         message = "the root component must be of one kind: `*` stands for none"
         yield error("root-kind-wildcard", (*path, "kind"), message, "write a Karta for each kind")
+    elif any(len(name) > most for name, most in zip((kind.group, kind.version, kind.kind), _LONGEST, strict=True)):
+        message = "the root component must have a kind that Kubernetes allows"
+        hint = "a group has at most 253 characters, a version and a kind have 63"
+        yield error("root-kind-too-long", (*path, "kind"), message, hint)
     if root.owner_ref is not None:
         message = "the root component cannot have an owner"
         yield error("root-has-owner", (*path, "ownerRef"), message, "remove ownerRef")

@@ -15,6 +15,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from http import HTTPStatus
 from importlib import import_module, metadata
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -47,6 +48,7 @@ _SILENCE_SECONDS = 5.0
 # decoded, at 20 ms for a megabyte.
 _PAGE, _PAGE_BYTES = 50, 2**20
 _MOST_BYTES = 2**24  # of any answer, and of an event of a watch
+_MOST_LISTED = 2**26  # bytes of all parts of a list that is kept whole
 _CREDENTIALS_SECONDS = 60.0
 """The time for a program that gets credentials. A user may have to log in."""
 
@@ -118,7 +120,7 @@ class ApiServer:
 
     async def list(self, path: str, selector: str = "") -> Sequence[Object]:
         """Return the objects of a collection that a label selector matches, or all objects without a selector."""
-        async with aclosing(self.pages(path, ("list",), selector=selector)) as pages:
+        async with aclosing(self.pages(path, ("list",), selector=selector, most=_MOST_LISTED)) as pages:
             return [item async for page in pages for item in objects_in(page.get("items"))]
 
     async def resources(self, api_version: str) -> Sequence[Object]:
@@ -127,25 +129,35 @@ class ApiServer:
         return objects_in((await self.get(f"{root}/{api_version}")).get("resources"))
 
     async def pages(
-        self, path: str, verbs: tuple[str, ...] = ("list", "watch"), *, selector: str = "", size: int = _PAGE
+        self,
+        path: str,
+        verbs: tuple[str, ...] = ("list", "watch"),
+        *,
+        selector: str = "",
+        size: int = _PAGE,
+        most: float = inf,
     ) -> AsyncGenerator[Object]:
         """Yield the parts of a large list one by one. All have the same version, and a watch can start from it.
 
-        A part has at most ``size`` objects.
+        A part has at most ``size`` objects. Raise ClusterError if all parts together have more than ``most`` bytes.
         """
         selected = (("labelSelector", selector),) if selector else ()
         limit, continuation = size, selected
         while True:
+            request = ApiRequest("GET", path, verbs, (("limit", str(limit)), *continuation))
             try:
-                page = await self._ask(
-                    ApiRequest("GET", path, verbs, (("limit", str(limit)), *continuation)),
-                    _PAGE_BYTES * size // _PAGE if limit > 1 else 0,
-                )
+                async with self._answer(request) as (authorized, response):
+                    most_read = _PAGE_BYTES * size // _PAGE if limit > 1 else _MOST_BYTES
+                    content = await _read(authorized, response, most_read)
             except ClusterError as error:
                 if error.reason != "TooLarge" or limit == 1:
                     raise
                 limit = max(limit // 4, 1)
                 continue
+            most -= len(content)
+            if most < 0:
+                raise too_large(authorized, _MOST_LISTED)
+            page = read_object(authorized, content)
             yield page
             token = get(page, ("metadata", "continue"))
             if not token:
@@ -203,9 +215,9 @@ class ApiServer:
             if tail:
                 raise ConnectionResetError("in the middle of an event")
 
-    async def _ask(self, request: ApiRequest, most: int = 0) -> Object:
+    async def _ask(self, request: ApiRequest) -> Object:
         async with self._answer(request) as (authorized, response):
-            return read_object(authorized, await _read(authorized, response, most or _MOST_BYTES))
+            return read_object(authorized, await _read(authorized, response, _MOST_BYTES))
 
     @asynccontextmanager
     async def _answer(

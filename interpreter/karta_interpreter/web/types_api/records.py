@@ -34,18 +34,25 @@ _MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 # Made up once. Another one would give every type another id, and orphan those that are stored.
 _NAMESPACE: Final = UUID("12afb701-5d72-409b-9e0a-63ffc3b5900f")
 _MOST_IDS: Final = 65_536  # each list of types asks for the ids of all Kartas; groups and kinds have no limit
+_LONGEST_NAME: Final = 512  # Kubernetes allows 253 characters for a group, and 63 for a kind
 _LABELS: Final = ("metadata", "labels")
 _ANNOTATIONS: Final = ("metadata", "annotations")
 
 
-@lru_cache(_MOST_IDS)
 def type_id(group: str, kind: str) -> str:
     """Return the id of a workload type.
 
     >>> type_id("ray.io", "RayCluster")
     '899584b3-4d59-5683-9ffd-eb1d42953e0a'
     """
+    return (_kept_id if len(group) + len(kind) <= _LONGEST_NAME else _new_id)(group, kind)
+
+
+def _new_id(group: str, kind: str) -> str:
     return str(uuid5(_NAMESPACE, f"{kind}.{group}"))
+
+
+_kept_id = lru_cache(_MOST_IDS)(_new_id)
 
 
 class Record(NamedTuple):

@@ -13,8 +13,8 @@ from karta_interpreter.webhook.log import log
 
 _COUNTING: Final = frozenset({Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT})
 _PAUSE: Final = 1.0
-_LARGEST: Final = 2**16
-"""The most bytes of a request that is looked at. More would hold up the event loop for over a millisecond or two."""
+LARGEST: Final = 2**16
+"""The most bytes of a request that is kept and looked at. More would hold up the event loop for milliseconds."""
 _MOST: Final = 1000
 
 
@@ -27,7 +27,8 @@ class LeftOutResources:
 
     def see(self, call: PendingCall, answer: Answer) -> None:
         """Take a call that the event loop has answered."""
-        if answer.is_inline and answer.code == SUCCESS and call.request.operation_name in _COUNTING:
+        is_small = len(call.body) <= LARGEST
+        if is_small and answer.is_inline and answer.code == SUCCESS and call.request.operation_name in _COUNTING:
             self._latest = call
 
     async def run(self) -> None:
@@ -39,7 +40,7 @@ class LeftOutResources:
     def look(self) -> None:
         """Look at the latest call, if there is a new one since the last look."""
         call, self._latest = self._latest, None
-        if call is None or call.definition is None or len(call.body) > _LARGEST or len(self._logged) >= _MOST:
+        if call is None or call.definition is None or len(self._logged) >= _MOST:
             return
         obj = orjson.loads(call.body)["request"]["object"]
         for path in resources_left_out(call.definition, obj):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 MOST_WAITING: Final = 64
 _LARGEST: Final = 2**20
-"""The most bytes of a request that is compared. A larger one would hold up many small ones."""
+"""The most bytes of a request and its answer that are compared. Larger ones would hold up many small ones."""
 _SECONDS: Final = 60.0
 """For an answer, and for the definitions, which the process reads before its first answer."""
 _PAUSE_SECONDS: Final = 10.0
@@ -88,13 +88,13 @@ class Shadow:
     def see(self, call: PendingCall, answer: Answer) -> None:
         """Take a call if it is part of the sample."""
         self._due += self._sample
-        if self._due < 1 or len(call.body) > _LARGEST:
+        if self._due < 1:
             return
         self._due -= 1
-        try:
+        if self._queue.full() or len(call.body) + len(answer.body) > _LARGEST:
+            self._count("", "", "left out")
+        else:
             self._queue.put_nowait((call.body, answer.body))
-        except Full:
-            return
 
     def close(self) -> None:
         """End the process. Calls that wait are left out."""
