@@ -30,12 +30,11 @@ from karta_interpreter.web.console.application import ConsoleSources, listening
 from karta_interpreter.web.types_api.api import serve_types
 from karta_interpreter.web.web_process import BEAT_SECONDS, WebChannel, message
 from karta_interpreter.web.webhook import LastHour, Webhook
-from karta_interpreter.webhook.http.bodies import keep_memory_trimmed
-from karta_interpreter.webhook.http.listener import release_memory
 from karta_interpreter.webhook.http.tls import Tls
 from karta_interpreter.webhook.log import configure_log, flush_log, open_standard_files
+from karta_interpreter.webhook.memory import keep_memory_trimmed, release_memory, settle_garbage
 from karta_interpreter.webhook.process.server import store_of
-from karta_interpreter.webhook.process.signals import event_loop, settle_garbage
+from karta_interpreter.webhook.process.signals import event_loop
 from karta_interpreter.webhook.settings import Settings
 
 _CERTIFICATE_SECONDS = 0.5

@@ -171,14 +171,3 @@ async def test_memory_is_given_back_after_many_bytes_of_bodies(monkeypatch: pyte
     counted.drop(second)
     async with asyncio.timeout(HANG):
         await trimmed.wait()
-
-
-async def test_memory_is_given_back_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    trimmed = asyncio.Queue[bool]()
-    monkeypatch.setattr(bodies, "trim_memory", lambda: trimmed.put_nowait(True))
-    monkeypatch.setattr(bodies, "_TRIM_SECONDS", 0.0)
-    keeping = asyncio.create_task(bodies.keep_memory_trimmed())
-    async with asyncio.timeout(HANG):
-        for _ in range(3):
-            await trimmed.get()
-    keeping.cancel()

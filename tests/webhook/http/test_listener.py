@@ -2,11 +2,9 @@
 
 import asyncio
 import errno
-import gc
 import os
 import resource
 import socket
-import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,6 +13,7 @@ from unittest import mock
 import pytest
 
 from karta_interpreter.base.errors import ServeError
+from karta_interpreter.webhook import memory
 from karta_interpreter.webhook.http import listener
 from karta_interpreter.webhook.http.listener import Connections
 from karta_interpreter.webhook.process import server as server_module
@@ -93,7 +92,7 @@ async def test_handshake_goes_on_while_a_flood_arrives() -> None:
 
 
 async def test_after_a_flood_memory_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    released, gives_back = asyncio.Event(), listener.release_memory
+    released, gives_back = asyncio.Event(), memory.release_memory
 
     def release() -> None:
         gives_back()
@@ -288,43 +287,3 @@ def test_file_handles(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, all
     monkeypatch.setattr(resource, "setrlimit", lambda _, given: limits.__setitem__(slice(None), given))
     assert listener.allow_files(2256) == allowed
     assert limits == [after, hard]
-
-
-class _Circle:
-    """As the readers of a definition: garbage that only the collector finds."""
-
-    itself: "_Circle"
-
-
-def test_many_new_objects_are_settled_and_garbage_of_settled_ones_is_collected_when_half_as_many_have_come(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(listener, "_settled", listener._Settled())  # noqa: SLF001 - that of a server
-    monkeypatch.setattr(listener, "_MANY_VISITED", 0)
-    gc.collect()
-    gc.freeze()
-    try:
-        settled = gc.get_freeze_count()
-        listener.release_memory()
-        assert gc.get_freeze_count() <= settled, "a few objects are visited by each collection"
-
-        circle = _Circle()
-        circle.itself = circle
-        gone = weakref.ref(circle)
-        kept = [[number] for number in range(20_000)]
-        listener.release_memory()
-        assert len(gc.get_objects()) < 1000 < len(kept)
-        del circle
-
-        kept += [[number] for number in range(settled // 4)]
-        listener.release_memory()
-        assert gone() is not None, "nobody waits for a visit to all objects"
-        monkeypatch.setattr(listener, "_MANY_VISITED", 2 * settled)
-        kept += [[number] for number in range(settled // 3)]
-        listener.release_memory()
-        assert len(gc.get_objects()) > settled // 3, "a reload soon replaces as few as that"
-        monkeypatch.setattr(listener, "_MANY_VISITED", 0)
-        listener.release_memory()
-        assert gone() is None
-    finally:
-        gc.unfreeze()

@@ -1,7 +1,6 @@
 """The bodies of requests: how they are received, and how many bytes of memory they take until they are answered."""
 
 import asyncio
-import ctypes
 from typing import Final, Protocol, cast
 
 from aiohttp import HttpVersion11
@@ -10,6 +9,7 @@ from aiohttp.web_request import BaseRequest
 
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.sandbox.process import container_memory
+from karta_interpreter.webhook.memory import trim_memory
 from karta_interpreter.webhook.settings import MIB
 
 _MOST: Final = 128 * MIB
@@ -17,9 +17,6 @@ _STILL: Final = 1.0
 """Seconds after which a body without progress gives its room to another body."""
 _TRIMMED: Final = 64 * MIB
 """Bytes of bodies after which free memory is given back, because an attack leaves as much memory as it sent."""
-_TRIM_SECONDS: Final = 30.0
-"""How often free memory is given back in any case, which takes 1 to 3 ms. TLS reads into blocks of 256 KiB, and the
-data kept of each call lies between them: a million calls leave 45 MiB."""
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
@@ -79,20 +76,6 @@ class Bodies:
             self._passed = 0
             # Later: the last body is still in use.
             asyncio.get_running_loop().call_later(_STILL, trim_memory)
-
-
-def trim_memory() -> None:
-    """Give free memory, which glibc keeps between blocks that are in use, back to the operating system."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
-
-
-async def keep_memory_trimmed() -> None:
-    """Give free memory back repeatedly, until cancelled."""
-    while True:
-        await asyncio.sleep(_TRIM_SECONDS)
-        trim_memory()
 
 
 def most_bytes(body_limit: int) -> int:

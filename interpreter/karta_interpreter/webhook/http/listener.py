@@ -3,13 +3,11 @@
 import asyncio
 import ctypes
 import errno
-import gc
 import resource
 import socket
 import struct
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from aiohttp.web_protocol import RequestHandler
@@ -18,19 +16,16 @@ from aiohttp.web_response import StreamResponse
 from aiohttp.web_server import Server
 
 from karta_interpreter.base.errors import ServeError
-from karta_interpreter.webhook.http.bodies import Bodies, most_bytes, trim_memory
+from karta_interpreter.webhook.http.bodies import Bodies, most_bytes
 from karta_interpreter.webhook.http.connection import Answers, Connection
 from karta_interpreter.webhook.http.fast_lane import FastLane
 from karta_interpreter.webhook.http.tls import Tls
 from karta_interpreter.webhook.log import log
+from karta_interpreter.webhook.memory import release_memory
 from karta_interpreter.webhook.settings import Settings
 
 _POLL_SECONDS = 0.02
 """Seconds between two checks whether a connection still has a request."""
-_MANY_OBJECTS = 10_000
-"""The collector visits this many, the objects of 200 definitions, in 10 ms."""
-_MANY_VISITED = 150_000
-"""The collector visits this many in 0.1 s. First calls leave 110,000, also after each reload of the catalogue."""
 
 
 class Connections(Server):
@@ -326,50 +321,3 @@ def allow_files(wanted: int) -> int:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     return wanted if soft == resource.RLIM_INFINITY else soft
-
-
-@dataclass(slots=True)
-class _Settled:
-    """The objects that collections leave out. Garbage among them is found when all are visited, in 0.1 s or longer."""
-
-    number: int = 0
-    """How many there were when all were visited, 0 before that is known."""
-    later: int = 0
-    """How many have come since then."""
-
-    def accepts(self, new: int) -> bool:
-        """Return whether to settle that many new objects. Objects that are soon replaced would be garbage there."""
-        # Counting takes 0.1 ms for each thousand.
-        self.number = self.number or gc.get_freeze_count()
-        # A process without settled objects does not settle any.
-        return self.number > 0 and new > max(_MANY_OBJECTS, min(self.number, _MANY_VISITED))
-
-    def add(self, new: int) -> None:
-        """Settle that many new objects. Visit all if many came later, and more than half as many as there were."""
-        self.later += new
-        if self.later <= max(self.number // 2, _MANY_VISITED):
-            gc.freeze()
-            return
-        gc.unfreeze()
-        gc.collect()
-        gc.freeze()
-        self.number, self.later = gc.get_freeze_count(), 0
-
-
-_settled: Final = _Settled()
-
-
-def release_memory() -> None:
-    """Collect garbage, and give the memory of past connections and definitions back to the operating system.
-
-    The readers of a definition are cyclic garbage, and the collector looks seldom (`settle_garbage` in `process`): a
-    reload a second would grow the server by a third of a gigabyte in an hour. glibc keeps free memory between blocks
-    that are in use: five rounds of 12,000 connections leave 340 MiB instead of 75.
-
-    Many new objects, such as the definitions of a cluster, are settled, so that later collections are short.
-    """
-    gc.collect()
-    new = len(gc.get_objects())
-    if _settled.accepts(new):
-        _settled.add(new)
-    trim_memory()

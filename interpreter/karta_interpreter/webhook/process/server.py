@@ -19,17 +19,16 @@ from karta_interpreter.webhook.answering.call_log import CallLog
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.left_out import LeftOutResources
 from karta_interpreter.webhook.answering.load import Load
-from karta_interpreter.webhook.http.bodies import keep_memory_trimmed
 from karta_interpreter.webhook.http.certificate import Certificate
 from karta_interpreter.webhook.http.listener import (
     MOST_CONNECTIONS,
     Connections,
     Listener,
     cannot_listen,
-    release_memory,
 )
 from karta_interpreter.webhook.http.tls import Tls, certificate_source
 from karta_interpreter.webhook.log import log
+from karta_interpreter.webhook.memory import keep_memory_trimmed, release_memory
 from karta_interpreter.webhook.process.application import Application
 from karta_interpreter.webhook.process.health import HealthListener, Readiness
 from karta_interpreter.webhook.process.metrics import Metrics
