@@ -8,7 +8,7 @@ from typing import Final
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.dependencies import claim_dependencies, pod_dependencies
 from karta_interpreter.base.k8s.edit import set_value
-from karta_interpreter.base.k8s.values import JSON, Object, Path, parts_of
+from karta_interpreter.base.k8s.values import Object, Path
 from karta_interpreter.definitions.karta.annotations import ExtraDependency, ExtraPodTemplates, LeftOut
 from karta_interpreter.definitions.karta.definition import Definition, Fragments, PodSpec
 from karta_interpreter.engine.evaluation.pods import pod_templates
@@ -16,6 +16,7 @@ from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import (
     annotation_field,
     field_of,
+    paths_of_text,
     place_at,
     pod_queries,
     readings,
@@ -73,7 +74,7 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, 
         outputs = [] if isinstance(component.pods, Fragments) else read(query)[position : position + 1]
         paths = [output.location.path for output in outputs if output.location]
         path = next((path[:-1] if isinstance(component.pods, PodSpec) else path for path in paths), None)
-        yield f"pods of {component.name}", field_of(definition, component, field), template, path
+        yield f"pods of {component.name}", field_of(definition, component.name, field), template, path
     for more in definition.annotations.dependencies:
         for reading in readings(more.templates, obj) if isinstance(more, ExtraPodTemplates) else ():
             if isinstance(reading.value, dict):
@@ -94,14 +95,7 @@ def _key(dependency: Object) -> tuple[str, str, str]:
 
 def _naming(template: Object, dependency: Object) -> Iterator[Path]:
     """Yield the places in a template that name a dependency: with another name there, another one is needed."""
-    for path in _texts(template, (), dependency["name"]):
+    for path in paths_of_text(template, dependency["name"]):
         # Other fields may have the same text. Trying each of them finds those that count, without a list of names here.
         if _key({**dependency, "name": _PROBE}) in _needed(set_value(template, path, _PROBE)):
             yield path
-
-
-def _texts(value: JSON, path: Path, text: str) -> Iterator[Path]:
-    if value == text and isinstance(value, str):
-        yield path
-    for key, below in parts_of(value):
-        yield from _texts(below, (*path, key), text)

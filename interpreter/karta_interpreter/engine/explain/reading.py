@@ -147,6 +147,14 @@ def _leaves(projection: Projection, path: Path, value: JSON) -> Iterator[Path]:
             yield from _leaves(projection.elements, (*path, key), element)
 
 
+def paths_of_text(value: JSON, text: str, path: Path = ()) -> Iterator[Path]:
+    """Yield the paths inside a value that have a text."""
+    if value == text and isinstance(value, str):
+        yield path
+    for key, below in parts_of(value):
+        yield from paths_of_text(below, text, (*path, key))
+
+
 def misspelt(path: Path, obj: Object) -> str:
     """Return a hint about the first step of a path that the object lacks, "" if no other field is almost equal to it.
 
@@ -180,12 +188,12 @@ def almost(name: str, candidates: Iterable[str]) -> str:
 _STRUCTURE = "spec.structureDefinition"
 
 
-def field_of(definition: Definition, component: Component, field: str) -> str:
+def field_of(definition: Definition, component: str, field: str) -> str:
     """Return the path of a field of a component in its definition.
 
     The components of a definition are the root and then the children, in written order.
     """
-    index = [candidate.name for candidate in definition.components].index(component.name)
+    index = [candidate.name for candidate in definition.components].index(component)
     own = "rootComponent" if index == 0 else f"childComponents[{index - 1}]"
     return f"{_STRUCTURE}.{own}.{field}"
 
@@ -204,5 +212,5 @@ def pod_queries(component: Component) -> dict[str, Query]:
 def about(definition: Definition, component: Component, field: str, query: Query | None, **fact: object) -> Fact:
     """Return a fact about an expression of a component."""
     text = "" if query is None else query.text
-    where = field_of(definition, component, field)
+    where = field_of(definition, component.name, field)
     return Fact(component=component.name, field=where, expression=text, **fact)  # type: ignore[arg-type]  # the fields of a Fact

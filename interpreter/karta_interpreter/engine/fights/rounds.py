@@ -225,7 +225,7 @@ def advanced(rounds: bytes, comparison: Comparison, now: int) -> tuple[bytes, li
 
     Fields that Karmada writes come first. With atomic lists the others may be the work of webhooks.
     """
-    fields, fought, kept = _contested(comparison), [], dict[int, _Round]()
+    fields, fought, kept = _written_by_others(comparison), [], dict[int, _Round]()
     rounds_by_key = {row.key: row for row in map(_Round._make, _ROUND.iter_unpack(rounds)) if now - row.last <= _WINDOW}
     renewed = any(difference.writer and not _is_missing(difference.ours) for difference in comparison.differences)
     for key, difference in sorted(fields.items(), key=lambda pair: pair[0] not in rounds_by_key):
@@ -249,7 +249,7 @@ def advanced(rounds: bytes, comparison: Comparison, now: int) -> tuple[bytes, li
     return b"".join(_ROUND.pack(*row) for row in remembered), fought
 
 
-def _contested(comparison: Comparison) -> dict[int, FieldDifference]:
+def _written_by_others(comparison: Comparison) -> dict[int, FieldDifference]:
     """Return the fields that others have written, by number, or else the removed fields, by negative numbers.
 
     A field without a writer is identified by everything that Karmada writes with it.

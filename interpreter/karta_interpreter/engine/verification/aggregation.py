@@ -39,9 +39,9 @@ def judge_status(definition: Definition, evidence: Evidence) -> Iterator[Judgeme
 def judge_crd(definition: Definition, crd: Object) -> Iterator[Judgement]:
     """Compare a definition with the version of the CRD that the member serves."""
     version = definition.gvk.version
-    versions = {str(each.get("name")): each for each in objects_in(get(crd, ("spec", "versions")))}
+    versions = {str(version.get("name")): version for version in objects_in(get(crd, ("spec", "versions")))}
     if not versions.get(version, {}).get("served"):
-        names = ", ".join(name for name, each in versions.items() if each.get("served"))
+        names = ", ".join(name for name, version in versions.items() if version.get("served"))
         reason = f"the CRD does not serve {version}, only {names or 'nothing'}"
         yield Judgement(Question.CRD, Verdict.DIFFERS, reason, "", "spec.structureDefinition.rootComponent.kind")
         return

@@ -11,8 +11,9 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.status_rules import TRANSITIONAL
 from karta_interpreter.engine.evaluation.pods import scale_locations
 from karta_interpreter.engine.evaluation.status import Status, match_status
+from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended
-from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, component_field
+from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
 from karta_interpreter.engine.verification.members import Group, Members
 
 _REVISIONS = ("pod-template-hash", "controller-revision-hash")
@@ -44,7 +45,7 @@ def _judged(definition: Definition, evidence: Evidence, group: Group, pods: list
     if counted and counted.replicas is None:
         field = "scaleDefinition.minReplicasPath" if counted.min_replicas else "scaleDefinition"
     reason = f"{component} has {'more' if len(pods) > group.replicas else 'fewer'} pods than the answer"
-    return _differs(reason, detail, component_field(definition, component, field))
+    return _differs(reason, detail, field_of(definition, component, field))
 
 
 def _explanation(definition: Definition, evidence: Evidence, group: Group, pods: list[Object]) -> str:
@@ -53,10 +54,12 @@ def _explanation(definition: Definition, evidence: Evidence, group: Group, pods:
         return "a roll-out replaces pods"
     if evidence.scaled:
         return f"{evidence.scaled} scales it"
-    names = {each.name for each in group.sets}
-    scales = [each.scale for each in scale_locations(definition, evidence.object) if each.pod_set.name in names]
-    least = sum(each.minimum or 0 for each in scales)
-    most = sum(MOST_REPLICAS if each.maximum is None else each.maximum for each in scales)
+    names = {pods.name for pods in group.sets}
+    scales = [
+        location.scale for location in scale_locations(definition, evidence.object) if location.pod_set.name in names
+    ]
+    least = sum(scale.minimum or 0 for scale in scales)
+    most = sum(MOST_REPLICAS if scale.maximum is None else scale.maximum for scale in scales)
     if least <= len(pods) <= most < MOST_REPLICAS:
         return "an autoscaler may run as many, within the bounds of the object"
     if len(pods) > group.replicas:

@@ -8,8 +8,9 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.dependencies import claim_dependencies, pod_dependencies
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.fields import namespace
-from karta_interpreter.base.k8s.values import JSON, Object, Path, parts_of
+from karta_interpreter.base.k8s.values import Path
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.explain.reading import paths_of_text
 from karta_interpreter.engine.fights.rounds import field_of
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification.evidence import Evidence
@@ -26,13 +27,14 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
     """Compare the answer with the objects that the pods refer to."""
     call = Call(Operation.INTERPRET_DEPENDENCY, evidence.object)
     answered = interpret(definition, call, reader=evidence.reader)["dependencies"]
-    named = {(each["kind"], each["name"]) for each in answered} | _IN_EVERY_NAMESPACE
+    named = {(dependency["kind"], dependency["name"]) for dependency in answered} | _IN_EVERY_NAMESPACE
     if not evidence.pods:
         yield Judgement(Question.DEPENDENCIES, Verdict.UNJUDGED, "it has no pods at present")
+    described = {field: value for field, value in evidence.object.items() if field not in ("metadata", "status")}
     for api_version, kind, name in sorted(set(_referred(evidence))):
         if (kind, name) in named or evidence.made.get(f"{kind}/{name}"):
             continue
-        if path := next(_places(evidence.object, name), None):
+        if path := next(paths_of_text(described, name), None):
             line = f"- {{apiVersion: {api_version}, kind: {kind}, name: {field_of(path)}}}"
             field = _in_template(definition, path) or _FIELD
             yield _differs(f"the {kind} at {field_of(path)} is not named", name, field, line)
@@ -52,21 +54,15 @@ def _referred(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
     for pod in evidence.pods:
         own = str(get(pod, ("metadata", "name")))
         try:
-            found = (*pod_dependencies(pod, within), *claim_dependencies(pod, within))
+            dependencies = (*pod_dependencies(pod, within), *claim_dependencies(pod, within))
         except InterpretationError:
             continue
         # A controller makes what has the name of a pod, such as the claims of a StatefulSet.
-        yield from ((each.api_version, each.kind, each.name) for each in found if own not in each.name)
-
-
-def _places(obj: Object, name: str) -> Iterator[Path]:
-    """Yield the places outside of the status with this text."""
-    pending: list[tuple[Path, JSON]] = [((field,), obj[field]) for field in obj if field not in ("metadata", "status")]
-    while pending:
-        path, value = pending.pop()
-        if value == name:
-            yield path
-        pending += [((*path, step), part) for step, part in parts_of(value)]
+        yield from (
+            (dependency.api_version, dependency.kind, dependency.name)
+            for dependency in dependencies
+            if own not in dependency.name
+        )
 
 
 def _in_template(definition: Definition, path: Path) -> str:

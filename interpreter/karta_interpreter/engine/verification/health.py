@@ -11,9 +11,10 @@ from karta_interpreter.base.k8s.values import JSON, parts_of
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.engine.evaluation.status import match_status
+from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification.evidence import LASTING, Evidence, failure_of, is_ready
-from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, component_field
+from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
 from karta_interpreter.engine.verification.members import Members
 
 _FAILURE: Final = re.compile(
@@ -36,7 +37,7 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
         if not reason and not _is_plausible(evidence, is_healthy):
             yield _unjudged("its pods are neither ready nor failing", matched)
         elif reason and not is_healthy:
-            is_whole = not evidence.active or len(evidence.active) == sum(each.replicas for each in members.groups)
+            is_whole = not evidence.active or len(evidence.active) == sum(group.replicas for group in members.groups)
             short = "unhealthy, and it does not have the answered number of pods"
             yield (
                 _differs(f"unhealthy, and {reason}", matched, _field(definition))
@@ -55,7 +56,7 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
 def _field(definition: Definition) -> str:
     if definition.annotations.health:
         return "metadata.annotations.karta-interpreter.io/health"
-    return component_field(definition, definition.root.name, "statusDefinition.statusMappings")
+    return field_of(definition, definition.root.name, "statusDefinition.statusMappings")
 
 
 def _well(evidence: Evidence) -> str:
@@ -95,6 +96,6 @@ def _tells(status: JSON) -> bool:
             type(value) is int and (value if is_bad else is_good and not value)
         ):
             return True
-        pending += [(name if isinstance(step, int) else step, part) for step, part in parts_of(value)]
+        pending += [(name if isinstance(step, int) else step, below) for step, below in parts_of(value)]
     # Go leaves out a count of 0.
-    return isinstance(status, dict) and "replicas" in status and not any("eady" in each for each in status)
+    return isinstance(status, dict) and "replicas" in status and not any("eady" in key for key in status)

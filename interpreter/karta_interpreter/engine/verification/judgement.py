@@ -4,7 +4,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.definitions.karta.definition import Definition, Fragments
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.explain.reading import field_of, pod_queries
 
 
 class Verdict(StrEnum):
@@ -46,17 +47,9 @@ class Judgement(NamedTuple):
         return {name: str(value) for name, value in self._asdict().items() if value}
 
 
-def component_field(definition: Definition, component: str, *names: str) -> str:
-    """Return the place of a component in its Karta, or of a field below it."""
-    position = [each.name for each in definition.components].index(component)
-    place = "rootComponent" if not position else f"childComponents[{position - 1}]"
-    return ".".join(("spec.structureDefinition", place, *names))
-
-
 def pod_field(definition: Definition, component: str, *wanted: str) -> str:
     """Return the field with a component's pods: the first wanted piece, if the definition has its pods in pieces."""
-    found = definition.component(component)
-    names = list(found.pod_queries) if found else []
-    name = next((each for each in wanted if each in names), names[0] if names else "")
-    pieces = ["fragmentedPodSpecDefinition"] if found and isinstance(found.pods, Fragments) else []
-    return component_field(definition, component, "specDefinition", *pieces, name)
+    owner = definition.component(component)
+    fields = list(pod_queries(owner)) if owner else []
+    pieces = (field for piece in wanted for field in fields if field.endswith(f".{piece}"))
+    return field_of(definition, component, next(pieces, fields[0] if fields else "specDefinition"))

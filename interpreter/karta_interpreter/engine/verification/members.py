@@ -20,12 +20,12 @@ class Group(NamedTuple):
     @property
     def name(self) -> str:
         """The names of the sets."""
-        return " and ".join(each.name for each in self.sets)
+        return " and ".join(pods.name for pods in self.sets)
 
     @property
     def replicas(self) -> int:
         """The number of pods by the definition."""
-        return sum(each.replicas for each in self.sets)
+        return sum(pods.replicas for pods in self.sets)
 
 
 class Members(NamedTuple):
@@ -38,29 +38,29 @@ class Members(NamedTuple):
 def members(definition: Definition, obj: Object, sets: Sequence[PodSet], pods: Iterable[Object]) -> Members:
     """Return the pods by the pod set that they belong to."""
     strays: list[Object] = []
-    found: list[tuple[set[int], list[Object]]] = [({position}, []) for position in range(len(sets))]
+    joined: list[tuple[set[int], list[Object]]] = [({position}, []) for position in range(len(sets))]
     for pod in pods:
         matches = _matches(definition, obj, sets, pod)
         if not matches:
             strays.append(pod)
             continue
         # Groups that one pod may belong to become one.
-        touched = [each for each in found if each[0] & matches]
-        merged = (set().union(*(each[0] for each in touched)), [pod for each in touched for pod in each[1]] + [pod])
-        found = [each for each in found if not each[0] & matches] + [merged] if len(touched) > 1 else found
+        touched = [group for group in joined if group[0] & matches]
+        merged = (set().union(*(group[0] for group in touched)), [pod for group in touched for pod in group[1]] + [pod])
+        joined = [group for group in joined if not group[0] & matches] + [merged] if len(touched) > 1 else joined
         if len(touched) == 1:
             touched[0][1].append(pod)
-    ordered = sorted(found, key=lambda each: min(each[0]))
+    ordered = sorted(joined, key=lambda each: min(each[0]))
     groups = tuple(Group(tuple(sets[index] for index in sorted(numbers)), tuple(own)) for numbers, own in ordered)
     return Members(groups, tuple(strays))
 
 
 def _matches(definition: Definition, obj: Object, sets: Sequence[PodSet], pod: Object) -> set[int]:
     leaves = definition.leaves
-    chosen = [each for each in leaves if _is_selected(each, pod)]
-    chosen = chosen[:1] or [each for each in leaves if each.selector.component_type is None]
+    chosen = [leaf for leaf in leaves if _is_selected(leaf, pod)]
+    chosen = chosen[:1] or [leaf for leaf in leaves if leaf.selector.component_type is None]
     keys = {(component.name, instance) for component in chosen for instance in _instances(component, obj, sets, pod)}
-    numbers = [number for number, each in enumerate(sets) if (each.component, each.instance) in keys]
+    numbers = [number for number, pods in enumerate(sets) if (pods.component, pods.instance) in keys]
     scores = {number: _likeness(sets[number].template, pod) for number in numbers}
     best = max(scores.values(), default=0)
     # Without a selector a pod that resembles none of several templates belongs to none.
@@ -78,7 +78,7 @@ def _is_selected(component: Component, pod: Object) -> bool:
 
 def _instances(component: Component, obj: Object, sets: Sequence[PodSet], pod: Object) -> list[str]:
     if component.selector.instance_id is None:
-        return [each.instance for each in sets if each.component == component.name]
+        return [pods.instance for pods in sets if pods.component == component.name]
     try:
         return [instance_of(component, obj, pod)]
     except WorkloadError:
@@ -87,6 +87,10 @@ def _instances(component: Component, obj: Object, sets: Sequence[PodSet], pod: O
 
 def _likeness(template: Object, pod: Object) -> int:
     """Return how much a pod's containers resemble those of a template: 2 for a name, 1 more for the same image."""
-    images = {each.get("name"): each.get("image") for each in objects_in(get(pod, ("spec", "containers")))}
-    named = [each for each in objects_in(get(template, ("spec", "containers"))) if each.get("name") in images]
-    return sum(2 + (images[each["name"]] == each.get("image")) for each in named)
+    images = {
+        container.get("name"): container.get("image") for container in objects_in(get(pod, ("spec", "containers")))
+    }
+    named = [
+        container for container in objects_in(get(template, ("spec", "containers"))) if container.get("name") in images
+    ]
+    return sum(2 + (images[container["name"]] == container.get("image")) for container in named)

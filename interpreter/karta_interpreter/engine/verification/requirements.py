@@ -34,15 +34,15 @@ def judge_requirements(definition: Definition, evidence: Evidence, members: Memb
 
 
 def _judged(definition: Definition, evidence: Evidence, group: Group) -> Iterator[Judgement]:
-    wanted = [_requests(each.template) for each in group.sets]
-    amounts = [each.resource_request for each in wanted]
+    wanted = [_requests(pods_of_set.template) for pods_of_set in group.sets]
+    amounts = [requirements.resource_request for requirements in wanted]
     pods = [pod for pod in group.pods if is_active(pod)]
     causes: dict[_Cause, list[str]] = {}
     for pod in pods:
-        given = _as_given(pod, group)
-        requests = _requests(given)
+        pod_as_answered = _as_given(pod, group)
+        requests = _requests(pod_as_answered)
         if requests.resource_request not in amounts:
-            for cause in _causes(definition, evidence, group, pod, given):
+            for cause in _causes(definition, evidence, group, pod, pod_as_answered):
                 causes.setdefault(cause, []).append(_text(requests))
     for cause, requested in causes.items():
         number = f"{len(requested)} of {count(len(pods), 'pod')}"
@@ -99,7 +99,11 @@ def _causes(definition: Definition, evidence: Evidence, group: Group, pod: Objec
 
 def _added_or(definition: Definition, component: str, name: str, field: str) -> str:
     """Return the field that gives a container: the annotation if only that names it."""
-    added = [each.query.text for each in definition.annotations.added_containers if each.component == component]
+    added = [
+        containers.query.text
+        for containers in definition.annotations.added_containers
+        if containers.component == component
+    ]
     return _ADDED_CONTAINERS if any(name in text for text in added) else field
 
 
@@ -107,9 +111,9 @@ def _names_container(value: object, name: str) -> bool:
     """Return whether a list of objects somewhere in a value has one with that name and an image."""
     if isinstance(value, dict):
         return (value.get("name") == name and "image" in value) or any(
-            _names_container(each, name) for each in value.values()
+            _names_container(item, name) for item in value.values()
         )
-    return isinstance(value, list) and any(_names_container(each, name) for each in value)
+    return isinstance(value, list) and any(_names_container(item, name) for item in value)
 
 
 def _line(component: str, kind: str, name: str, amounts: Mapping[str, str]) -> str:
@@ -119,13 +123,13 @@ def _line(component: str, kind: str, name: str, amounts: Mapping[str, str]) -> s
 
 def _containers(template: Object) -> dict[tuple[str, str], dict[str, str]]:
     """Return the requests of each container, by its list and its name."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    requested: dict[tuple[str, str], dict[str, str]] = {}
     for kind in _LISTS:
         for container in objects_in(get(template, ("spec", kind))):
             resources = container.get("resources") or {}
             amounts = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
-            found[kind, str(container.get("name"))] = {name: str(amount) for name, amount in amounts.items()}
-    return found
+            requested[kind, str(container.get("name"))] = {name: str(amount) for name, amount in amounts.items()}
+    return requested
 
 
 def _as_given(pod: Object, group: Group) -> Object:
@@ -136,15 +140,15 @@ def _as_given(pod: Object, group: Group) -> Object:
     spec, template = pod.get("spec") or {}, group.sets[0].template
     if "overhead" in spec and get(template, ("spec", "overhead")) is None:
         spec = {name: value for name, value in spec.items() if name != "overhead"}
-    found = _LIMIT_RANGE.findall(annotation(pod, "kubernetes.io/limit-ranger") or "")
+    limit_ranges = _LIMIT_RANGE.findall(annotation(pod, "kubernetes.io/limit-ranger") or "")
     added = {
         (container, f"{section}s", name.strip())
-        for names, section, container in found
+        for names, section, container in limit_ranges
         for name in names.removeprefix("LimitRanger plugin set").split(",")
     }
     if added:
-        lists = {kind: [_without(each, added) for each in objects_in(spec.get(kind))] for kind in _LISTS}
-        spec = {**spec, **{kind: each for kind, each in lists.items() if each}}
+        lists = {kind: [_without(container, added) for container in objects_in(spec.get(kind))] for kind in _LISTS}
+        spec = {**spec, **{kind: containers for kind, containers in lists.items() if containers}}
     return {"spec": spec}
 
 

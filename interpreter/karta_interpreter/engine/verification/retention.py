@@ -72,8 +72,8 @@ def _judged(definition: Definition, desired: Object, observed: Object, differenc
 def _template(observed: Object, ours: _Owned, theirs: _Owned) -> Object:
     """Return the object without what only others own, except for metadata and status."""
     kept = {name: value for name, value in observed.items() if name in ("apiVersion", "kind", "metadata", "status")}
-    rest = {name: value for name, value in observed.items() if name not in kept}
-    return {**kept, **_without(rest, ours, theirs)}
+    others = {name: value for name, value in observed.items() if name not in kept}
+    return {**kept, **_without(others, ours, theirs)}
 
 
 def _without(value: JSON, ours: _Owned, theirs: _Owned) -> JSON:
@@ -89,7 +89,7 @@ def _without(value: JSON, ours: _Owned, theirs: _Owned) -> JSON:
         own, other = ([fields[key] for fields in owned if key in fields] for owned in (ours, theirs))
         if own or not other:
             parts.append((step, _without(value[step], own, other) if own and other else value[step]))
-    return dict(parts) if isinstance(value, dict) else [part for _, part in parts]
+    return dict(parts) if isinstance(value, dict) else [element for _, element in parts]
 
 
 def _changed(desired: Object, observed: Object, scaled: _Owned) -> Object:

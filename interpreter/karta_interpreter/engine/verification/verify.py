@@ -25,14 +25,14 @@ def verify(definition: Definition, evidence: Evidence) -> tuple[Judgement, ...]:
     """Return the judgements about a workload, one or more for each question that the definition answers."""
     definition = resolved(definition, evidence.object, evidence.reader)
     waiting = unsettled(definition, evidence)
-    found: list[Judgement] = []
+    judgements_found: list[Judgement] = []
     for question, (answer, needs_pods) in _answers(definition, evidence).items():
         if waiting and needs_pods:
-            found.append(Judgement(question, Verdict.UNJUDGED, waiting))
+            judgements_found.append(Judgement(question, Verdict.UNJUDGED, waiting))
             continue
         judgements = tuple(_answered(question, answer))
-        found += judgements or (Judgement(question),)
-    return tuple(found)
+        judgements_found += judgements or (Judgement(question),)
+    return tuple(judgements_found)
 
 
 def _answers(definition: Definition, evidence: Evidence) -> dict[Question, tuple[Answer, bool]]:
