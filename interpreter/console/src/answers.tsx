@@ -16,6 +16,8 @@ interface Props {
   revise: (replicas: number | null) => void;
   setTab: (tab: TextName) => void;
   addCase: (operation: string) => void;
+  chosen: string;
+  choose: (operation: string) => void;
 }
 
 const TITLES: Partial<Record<TextName, string>> = {
@@ -25,7 +27,7 @@ const TITLES: Partial<Record<TextName, string>> = {
   crd: "CRD",
 };
 
-export function Answers({ page, light, replicas, revise, setTab, addCase }: Props) {
+export function Answers({ page, light, replicas, revise, setTab, addCase, chosen, choose }: Props) {
   const [pinned, setPinned] = useState<Fact[]>([]);
   const last = useRef<Page | null>(null);
   useEffect(() => setPinned([]), [page]);
@@ -51,7 +53,16 @@ export function Answers({ page, light, replicas, revise, setTab, addCase }: Prop
     <div class="cards" onKeyDown={(event) => event.key === "Escape" && pin([])}>
       <Tree page={page} hover={hover} pin={pin} />
       {page.answers.map((answer) => (
-        <Card key={answer.operation} answer={answer} hover={hover} pin={pin} isDoubtful={isDoubtful} addCase={addCase}>
+        <Card
+          key={answer.operation}
+          answer={answer}
+          hover={hover}
+          pin={pin}
+          isDoubtful={isDoubtful}
+          addCase={addCase}
+          isChosen={chosen === answer.operation}
+          choose={choose}
+        >
           {answer.operation === "ReviseReplica" && !answer.missing ? (
             <Revise present={page.replicas ?? 0} chosen={replicas} revise={revise} />
           ) : null}
@@ -96,16 +107,32 @@ function Card(props: {
   pin: Show;
   isDoubtful?: boolean;
   addCase?: (operation: string) => void;
+  isChosen?: boolean;
+  choose?: (operation: string) => void;
   children?: preact.ComponentChildren;
 }) {
-  const { answer, hover, pin } = props;
-  const [isOpen, setOpen] = useState(false);
+  const { answer, hover, pin, isChosen = false } = props;
+  const [isOpen, setOpen] = useState(isChosen);
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isChosen) place.current?.scrollIntoView({ block: "nearest" });
+  }, [isChosen]);
   const id = `answer-${answer.operation}`;
   const layer = answer.layers.find((each) => each.answers);
   return (
-    <article class="card" aria-labelledby={id} data-operation={answer.operation}>
+    <article ref={place} class={`card ${isChosen ? "chosen" : ""}`} aria-labelledby={id} data-operation={answer.operation}>
       <header>
-        <h3 id={id}>{answer.operation}</h3>
+        <h3 id={id}>
+          <a
+            href={`?operation=${answer.operation}`}
+            onClick={(event) => {
+              event.preventDefault();
+              props.choose?.(answer.operation);
+            }}
+          >
+            {answer.operation}
+          </a>
+        </h3>
         <Summary answer={answer} isDoubtful={props.isDoubtful ?? false} />
         {props.addCase && !answer.missing ? (
           <button type="button" class="link" onClick={() => props.addCase?.(answer.operation)}>
@@ -119,7 +146,7 @@ function Card(props: {
       {answer.results && !answer.patch ? <Results answer={answer} hover={hover} pin={pin} /> : null}
       {answer.printed?.length ? <pre class="printed">{answer.printed.join("\n")}</pre> : null}
       {answer.facts.length || layer ? (
-        <details class="why" onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <details class="why" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>
             Why <span class="quiet">{answer.facts.length} {answer.facts.length === 1 ? "step" : "steps"}</span>
           </summary>

@@ -243,7 +243,7 @@ export async function get<T>(path: string): Promise<T> {
 }
 
 export async function ask(question: Question, signal: AbortSignal): Promise<Page> {
-  return post<Page>({ ...question, before: "", suite: "" }, { signal });
+  return post<Page>({ ...question, before: "" }, { signal });
 }
 
 /** The answer to one operation as a case of a suite. */

@@ -1,14 +1,16 @@
 /** The catalogue: all kinds that are interpreted, with a search and filters. */
 
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { inAddress, toAddress } from "./address";
 import type { Row } from "./api";
 
 const MOST = 200;
 
 export function CataloguePage({ rows, go }: { rows: Row[]; go: (to: string) => void }) {
-  const [search, setSearch] = useState("");
-  const [group, setGroup] = useState("");
-  const [operation, setOperation] = useState("");
+  const [search, setSearch] = useState(inAddress("search"));
+  const [group, setGroup] = useState(inAddress("group"));
+  const [operation, setOperation] = useState(inAddress("operation"));
+  useEffect(() => toAddress({ search, group, operation }), [search, group, operation]);
   const groups = useMemo(() => unique(rows.map(groupOf)), [rows]);
   const operations = useMemo(() => unique(rows.flatMap((row) => row.operations)), [rows]);
   const found = useMemo(() => {
@@ -36,7 +38,7 @@ export function CataloguePage({ rows, go }: { rows: Row[]; go: (to: string) => v
           {found.length} of {rows.length} kinds
         </span>
       </div>
-      <table class="kinds">
+      <table class="kinds stacked">
         <thead>
           <tr>
             <th scope="col">kind</th>
@@ -60,18 +62,15 @@ export function CataloguePage({ rows, go }: { rows: Row[]; go: (to: string) => v
 function Kind({ row, go }: { row: Row; go: (to: string) => void }) {
   const to = `/catalogue/${row.apiVersion}/${row.kind}`;
   return (
-    <tr>
+    <tr
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        go(to);
+      }}
+    >
       <th scope="row">
-        <a
-          href={to}
-          onClick={(event) => {
-            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-            event.preventDefault();
-            go(to);
-          }}
-        >
-          {row.kind}
-        </a>
+        <a href={to}>{row.kind}</a>
         {row.scripts.length ? <span class="chip warn">scripts</span> : null}
         {row.origin === "catalogue" ? null : <span class="chip strong">{row.origin.split("/").at(-1)}</span>}
       </th>

@@ -2,6 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { type Example, get, type Json, type Kind } from "./api";
+import { prose } from "./prose";
+import { Table } from "./table";
 import type { Opened } from "./workbench";
 
 const FIELDS: [string, string][] = [
@@ -118,43 +120,23 @@ function ExampleButton({ example, open }: { example: Example; open: () => void }
       <span class="rule">{example.operation}</span>
       <span>
         <strong>{example.name}</strong>
-        <span class="quiet"> {example.description}</span>
+        <span class="quiet"> {prose(example.description)}</span>
       </span>
     </button>
   );
 }
 
 function Compared({ kind }: { kind: Kind }) {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Comparisons">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">controller</th>
-            <th scope="col">cases</th>
-            <th scope="col">comparisons</th>
-            <th scope="col">of what</th>
-            <th scope="col">accepted differences</th>
-          </tr>
-        </thead>
-        <tbody>
-          {kind.compared.map((each) => (
-            <tr>
-              <th scope="row">{each.controller}</th>
-              <td>{each.cases}</td>
-              <td>{each.comparisons}</td>
-              <td>
-                {Object.entries(each.subjects)
-                  .map(([name, number]) => `${name} ${number}`)
-                  .join(", ")}
-              </td>
-              <td>{each.accepted || "none"}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const rows = kind.compared.map((each) => [
+    each.controller,
+    each.cases,
+    each.comparisons,
+    Object.entries(each.subjects)
+      .map(([name, number]) => `${name} ${number}`)
+      .join(", "),
+    each.accepted || "none",
+  ]);
+  return <Table label="Comparisons" columns={["controller", "cases", "comparisons", "of what", "accepted differences"]} rows={rows} />;
 }
 
 function Part({ component }: { component: Record<string, Json> }) {

@@ -6,6 +6,7 @@ import { ApiError, get, type Row, type Start, takeToken } from "./api";
 import { CataloguePage } from "./catalogue";
 import type { Schema } from "./completion";
 import { KindPage } from "./kind";
+import { prose } from "./prose";
 import { ServerPage } from "./server";
 import { Workbench, type Opened } from "./workbench";
 import "./style.css";
@@ -79,7 +80,7 @@ function App() {
         ) : (
           <>
             <div class="page-workbench" hidden={path !== "/"}>
-              <Workbench start={loaded.start} schema={loaded.schema} rows={loaded.rows} opened={opened} />
+              <Workbench start={loaded.start} schema={loaded.schema} rows={loaded.rows} opened={opened} isShown={path === "/"} />
             </div>
             {path === "/catalogue" && <CataloguePage rows={loaded.rows} go={go} />}
             {path.startsWith("/catalogue/") && <KindPage key={path} path={path.slice("/catalogue/".length)} open={open} go={go} />}
@@ -137,7 +138,7 @@ function Failure({ error }: { error: Error }) {
       <h1>{isUnknown ? "Missing or expired token" : "The console does not answer"}</h1>
       <p>
         {isUnknown
-          ? "Open the URL that `karta-interpreter console` or the server has printed."
+          ? prose("Open the URL that `karta-interpreter console` or the server has printed.")
           : `Is the command still running? ${error.message}`}
       </p>
     </section>

@@ -2,6 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { type Finding, get, type ServerPage as Page } from "./api";
+import { prose } from "./prose";
+import { Table } from "./table";
 
 const EVERY = 5000;
 
@@ -83,7 +85,7 @@ export function ServerPage({ hasServer }: { hasServer: boolean }) {
         ) : null}
         <section class="card wide" aria-labelledby="calls-title">
           <h2 id="calls-title">Calls of the last hour</h2>
-          {page.lastHour ? <Calls hour={page.lastHour} /> : <p class="quiet">There is no server next to this console: `serve --console-port` shows its calls.</p>}
+          {page.lastHour ? <Calls hour={page.lastHour} /> : <p class="quiet">{prose("There is no server next to this console: `serve --console-port` shows its calls.")}</p>}
         </section>
       </div>
     </div>
@@ -101,7 +103,7 @@ function FindingList({ title, note, findings }: { title: string; note?: string; 
           <li class={finding.severity}>
             {finding.line ? <span class="where">{finding.line}:{finding.column} </span> : null}
             {finding.path ? `${finding.path}: ` : ""}
-            {finding.message} {finding.hint ? <span class="quiet">{finding.hint}</span> : null}
+            {prose(finding.message)} {finding.hint ? <span class="quiet">{prose(finding.hint)}</span> : null}
           </li>
         ))}
       </ul>
@@ -110,135 +112,56 @@ function FindingList({ title, note, findings }: { title: string; note?: string; 
 }
 
 function Fights({ fights }: { fights: Page["fights"] }) {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Fields that are overwritten in turns">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">object</th>
-            <th scope="col">cluster</th>
-            <th scope="col">field</th>
-            <th scope="col">Karmada</th>
-            <th scope="col">member</th>
-            <th scope="col">manager</th>
-            <th scope="col">since</th>
-            <th scope="col">remedy</th>
-            <th scope="col">other fields that differ</th>
-          </tr>
-        </thead>
-        <tbody>
-          {fights.map((each) => (
-            <tr>
-              <th scope="row">
-                {each.kind} {each.namespace}/{each.name}
-              </th>
-              <td>{each.cluster}</td>
-              <td>{each.field}</td>
-              <td>{each.ours}</td>
-              <td>{each.theirs}</td>
-              <td>{each.manager}</td>
-              <td>{new Date(each.begin * 1000).toLocaleTimeString()}</td>
-              <td>{each.remedy || "none"}</td>
-              <td>{each.others.join(" ")}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const columns = ["object", "cluster", "field", "Karmada", "member", "manager", "since", "remedy", "other fields that differ"];
+  const rows = fights.map((each) => [
+    `${each.kind} ${each.namespace}/${each.name}`,
+    each.cluster,
+    each.field,
+    each.ours,
+    each.theirs,
+    each.manager,
+    time(each.begin),
+    prose(each.remedy || "none"),
+    each.others.join(" "),
+  ]);
+  return <Table label="Fields that are overwritten in turns" columns={columns} rows={rows} />;
 }
 
 function Differences({ differences }: { differences: NonNullable<Page["differences"]> }) {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Answers of the shadow that differ">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">object</th>
-            <th scope="col">operation</th>
-            <th scope="col">field</th>
-            <th scope="col">answered</th>
-            <th scope="col">shadow</th>
-            <th scope="col">at</th>
-          </tr>
-        </thead>
-        <tbody>
-          {differences.flatMap((each) =>
-            each.places.map(([field, live, shadow]) => (
-              <tr>
-                <th scope="row">
-                  {each.kind} {each.namespace}/{each.name}
-                </th>
-                <td>{each.operation}</td>
-                <td>{field}</td>
-                <td>{live}</td>
-                <td>{shadow}</td>
-                <td>{new Date(each.at * 1000).toLocaleTimeString()}</td>
-              </tr>
-            )),
-          )}
-        </tbody>
-      </table>
-    </div>
+  const rows = differences.flatMap((each) =>
+    each.places.map((place) => [`${each.kind} ${each.namespace}/${each.name}`, each.operation, ...place, time(each.at)]),
   );
+  return <Table label="Answers of the shadow that differ" columns={["object", "operation", "field", "answered", "shadow", "at"]} rows={rows} />;
 }
+
+function time(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleTimeString();
+}
+
+/** What makes a meter red: every value is far from the optimum. */
+const FAILING = { low: 0.001, high: 0.002, optimum: 0 };
 
 function Calls({ hour }: { hour: NonNullable<Page["lastHour"]> }) {
   const minutes = Math.max(1, Math.round(hour.seconds / 60));
   if (!hour.calls.length) return <p class="quiet">No call in the last {minutes} min.</p>;
   const most = Math.max(...hour.calls.map((each) => each.calls));
   const quantile = (value: number | null) => (value === null ? "over 2500" : `≤ ${value}`);
+  const calls = hour.calls.map((each) => [
+    each.kind,
+    each.operation,
+    <>
+      {each.calls} <meter min={0} max={most} value={each.calls} aria-hidden="true" {...(each.errors ? FAILING : {})} />
+    </>,
+    <span class={each.errors ? "bad-text" : undefined}>{each.errors}</span>,
+    each.meanMilliseconds,
+    each.slow,
+  ]);
+  const operations = hour.operations.map((each) => [each.operation, quantile(each.p50), quantile(each.p99)]);
   return (
     <>
       <p class="quiet">The last {minutes} min; mean latency of each kind, quantiles of each operation.</p>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Calls by kind and operation">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">kind</th>
-              <th scope="col">operation</th>
-              <th scope="col" class="number">calls</th>
-              <th scope="col" class="number">errors</th>
-              <th scope="col" class="number">mean ms</th>
-              <th scope="col" class="number">slow</th>
-            </tr>
-          </thead>
-          <tbody>
-            {hour.calls.map((each) => (
-              <tr>
-                <th scope="row">{each.kind}</th>
-                <td>{each.operation}</td>
-                <td class="number">
-                  {each.calls} <meter min={0} max={most} value={each.calls} aria-hidden="true" />
-                </td>
-                <td class={`number ${each.errors ? "bad-text" : ""}`}>{each.errors}</td>
-                <td class="number">{each.meanMilliseconds}</td>
-                <td class="number">{each.slow}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Latency by operation">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">operation</th>
-              <th scope="col" class="number">median ms</th>
-              <th scope="col" class="number">99 % ms</th>
-            </tr>
-          </thead>
-          <tbody>
-            {hour.operations.map((each) => (
-              <tr>
-                <th scope="row">{each.operation}</th>
-                <td class="number">{quantile(each.p50)}</td>
-                <td class="number">{quantile(each.p99)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Calls by kind and operation" columns={["kind", "operation", "#calls", "#errors", "#mean ms", "#slow"]} rows={calls} />
+      <Table label="Latency by operation" columns={["operation", "#median ms", "#99 % ms"]} rows={operations} />
     </>
   );
 }

@@ -2,6 +2,7 @@
 
 import type { EditorView } from "@codemirror/view";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { inAddress, toAddress } from "./address";
 import { type Example, type Fact, get, type Kind, type Page, type Path, type Question, type Row, type Start, type TextName, writeCase } from "./api";
 import { Answers } from "./answers";
 import { Asker } from "./asker";
@@ -41,7 +42,7 @@ const NOTHING: Question = {
 };
 const KIND = /^kind: *["']?(\w+)/m;
 
-export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; opened: Opened | null }) {
+export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; opened: Opened | null; isShown: boolean }) {
   const [question, setQuestion] = useState<Question>(NOTHING);
   const [page, setPage] = useState<Page | null>(null);
   const [error, setError] = useState("");
@@ -50,7 +51,10 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   const [milliseconds, setMilliseconds] = useState(0);
   const [said, setSaid] = useState("");
   const [part, setPart] = useState<keyof typeof PARTS>("answers");
-  const [isComparing, setComparing] = useState(false);
+  const [isComparing, setComparing] = useState(inAddress("view") === "compare");
+  const [object, setObject] = useState("");
+  const [operation, setOperation] = useState(inAddress("operation"));
+  const [wanted] = useState(() => ({ kind: inAddress("kind"), object: inAddress("object"), tab: inAddress("tab") }));
   const paths = useRef<Path[]>([]);
   const views = useRef<Partial<Record<TextName, EditorView>>>({});
   const state = useRef<Question>(NOTHING);
@@ -79,6 +83,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   /** Take what a user has typed or opened, which is kept in the browser. */
   const edit = (part: Partial<Question>) => {
     isEdited.current = true;
+    setObject("");
     change(withoutOthers(state.current, part));
     for (const [name, view] of Object.entries(views.current)) setText(view, state.current[name as TextName]);
     keep(state.current);
@@ -103,6 +108,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     forget();
     setKind(found);
     const chosen = example ?? wholeExample(found);
+    setObject(chosen?.name ?? "");
     const isOther = !kind || found.kind !== kind.kind || found.apiVersion !== kind.apiVersion;
     put({ karta: found.text, ...(isOther ? { crd: "", before: "", suite: found.suite } : {}), ...(chosen ? textsOf(chosen) : {}) });
     setTab(chosen?.operation === "Retain" ? "observed" : chosen?.operation === "AggregateStatus" ? "items" : "object");
@@ -113,7 +119,11 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
       const link = await fromLink(location.hash).catch(() => null);
       const { karta, object } = props.start.texts;
       const draft = kept();
-      if (link) put({ ...NOTHING, ...link });
+      if (wanted.kind && !link) {
+        const found = await get<Kind>(`/api/kinds/${wanted.kind}`);
+        show(found, found.examples.find((each) => each.name === wanted.object));
+        setTab(TABS.find((each) => each.name === wanted.tab)?.name ?? "object");
+      } else if (link) put({ ...NOTHING, ...link });
       else if (karta || object) put({ karta, object });
       else if (draft) {
         put({ ...NOTHING, ...draft });
@@ -127,6 +137,13 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   }, []);
 
   useEffect(() => {
+    // An object that was edited has no address. A link that is shared holds it.
+    const name = object && kind ? `${kind.apiVersion}/${kind.kind}` : "";
+    const view = isComparing ? "compare" : "";
+    if (props.isShown) toAddress({ kind: name, object, tab: name ? tab : "", operation, view });
+  }, [props.isShown, kind, object, tab, operation, isComparing]);
+
+  useEffect(() => {
     if (props.opened) show(props.opened.kind, props.opened.example);
   }, [props.opened]);
 
@@ -135,13 +152,9 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     const took = performance.now() - asked.current;
     performance.measure("answer", { start: asked.current, duration: took });
     setMilliseconds(took);
-    const problems = (name: TextName): Note[] => {
-      const problem = page.problems[name];
-      return problem ? [{ ...problem, severity: "error" }] : [];
-    };
     paths.current = page.paths ?? (state.current.crd ? paths.current : []);
     for (const [name, view] of Object.entries(views.current)) {
-      showNotes(view, name === "karta" ? ofKarta(page) : [...problems(name as TextName), ...lacks(page, name)]);
+      showNotes(view, notesOf(page, name as TextName));
     }
   }, [page]);
 
@@ -205,6 +218,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   );
 
   const notes = page ? ofKarta(page) : [];
+  const wrong = (name: TextName) => (page ? notesOf(page, name) : []).some((note) => note.severity === "error");
   const errors = notes.filter((each) => each.severity === "error").length;
   return (
     <div class="workbench" data-part={part}>
@@ -214,6 +228,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
           <button type="button" aria-pressed={part === name} onClick={() => setPart(name as keyof typeof PARTS)}>
             {text}
             {name === "karta" && notes.length ? <span class="dot" aria-label="with findings" /> : null}
+            {name === "objects" && TABS.some((each) => wrong(each.name)) ? <span class="dot bad" aria-label="with errors" /> : null}
           </button>
         ))}
       </div>
@@ -245,7 +260,11 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
                   onKeyDown={(event) => moveTab(event)}
                 >
                   {each.title}
-                  {question[each.name] && each.name !== "object" ? <span class="dot" aria-label="filled" /> : null}
+                  {wrong(each.name) ? (
+                    <span class="dot bad" aria-label="with errors" />
+                  ) : question[each.name] && each.name !== "object" ? (
+                    <span class="dot" aria-label="filled" />
+                  ) : null}
                 </button>
               ))}
             </div>
@@ -262,6 +281,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
             >
               <Toolbar name={each.name} kind={kind} question={question} put={put} show={show} copy={copy} about={each.about} />
               {editor(each.name, each.title)}
+              <Findings notes={page ? notesOf(page, each.name) : []} jump={(line) => reveal(views.current[each.name], line)} />
             </div>
           ))}
         </section>
@@ -270,7 +290,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
         <div class="pane-head">
           <h2 id="answers-title">{isComparing ? "Differences" : "Answers"}</h2>
           <span class="quiet status" role="status" aria-live="polite">
-            {error || said || summary(page)}
+            {prose(error || said || summary(page))}
           </span>
           {milliseconds && !isComparing ? <span class="quiet time">{Math.round(milliseconds)} ms</span> : null}
           <Options question={question} change={change} />
@@ -292,6 +312,8 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
             revise={(replicas) => change({ replicas })}
             setTab={goTo}
             addCase={addCase}
+            chosen={operation}
+            choose={(name) => setOperation(name === operation ? "" : name)}
           />
         )}
       </section>
@@ -335,6 +357,13 @@ function download(name: string, text: string): void {
 function textsOf(example: Example): Partial<Question> {
   const { object, observed, items, references, replicas } = example;
   return { object, observed, items, references, replicas };
+}
+
+/** What is wrong with a text, and what the answers warn of in it. */
+function notesOf(page: Page, name: TextName): Note[] {
+  if (name === "karta") return ofKarta(page);
+  const problem = page.problems[name];
+  return [...(problem ? [{ ...problem, severity: "error" as const }] : []), ...lacks(page, name)];
 }
 
 /** The findings about the Karta and its paths that find nothing, by line. */

@@ -289,6 +289,53 @@ def test_a_problem_of_a_text_leaves_the_others_in_use() -> None:
     assert one(page, Operation.INTERPRET_REPLICA)["results"]["replica"] == 3
 
 
+_INDENTED = OBJECT.replace("\n", "\n  ")
+_CASE = f"name: a\noperation: InterpretReplica\ndesiredObj:\n  {_INDENTED}\noutput: {{replica: 3}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "line", "message"),
+    [
+        pytest.param("crd", OBJECT, 1, "there is no CustomResourceDefinition in it", id="an object as the CRD"),
+        pytest.param("crd", "kind: [\n", 2, "", id="broken YAML as the CRD"),
+        pytest.param(
+            "observed", "apiVersion: v1\nkind: Pod\n", 2, "the member's object is v1, Kind=Pod", id="another kind"
+        ),
+        pytest.param("observed", "- a\n", 1, "this is not an object", id="a list as the member's object"),
+        pytest.param(
+            "items", "member1: {phase: Running}\n", 1, "the item has no clusterName", id="a mapping of clusters"
+        ),
+        pytest.param(
+            "items", "- clusterName: a\n- applied: true\n", 2, "the item has no clusterName", id="an item without it"
+        ),
+        pytest.param(
+            "items", "- clusterName: a\n  applied: yes please\n", 1, "must be a boolean", id="a text for a switch"
+        ),
+        pytest.param(
+            "suite",
+            _CASE.replace("InterpretReplica", "InterpretReplicas"),
+            1,
+            "did you mean InterpretReplica?",
+            id="operation",
+        ),
+        pytest.param(
+            "suite", f"{_CASE}---\n{_CASE}outputs: {{}}\n", 15, 'unknown key "outputs"', id="a key of the second case"
+        ),
+        pytest.param("suite", "a: [\n", 2, "", id="broken YAML as the suite"),
+        pytest.param("suite", "desiredObj: /etc/passwd\n", 1, "not the name of a file", id="a file of the server"),
+        pytest.param("references", "kind: Pod\n", 1, "apiVersion", id="a reference without a version"),
+    ],
+)
+def test_mistake_in_a_side_text_is_a_problem_at_its_line(text: str, wrong: str, line: int, message: str) -> None:
+    problem = asked(**{text: wrong})["problems"][text]
+    assert problem["line"] == line
+    assert message in problem["message"]
+
+
+def test_suite_without_mistakes_has_no_problem() -> None:
+    assert asked(suite=_CASE)["problems"] == {}
+
+
 def test_an_object_without_a_name_has_answers_and_no_tree() -> None:
     page = asked(object=OBJECT.replace("metadata: {name: docs}", "metadata: {}"))
     assert one(page, Operation.INTERPRET_REPLICA)["results"]["replica"] == 3

@@ -26,6 +26,7 @@ from karta_interpreter.web.console.texts import (
     Marker,
     Position,
     TextError,
+    check_suite,
     contradicted,
     field_paths,
     path_of,
@@ -157,9 +158,16 @@ def inputs_of(question: Question) -> Inputs:
             problems[name] = error.to_json()
             return nothing
 
+    read("suite", check_suite, None)
+    obj = read("object", lambda text: read_object(text, kinds), None)
+    observed = read("observed", lambda text: read_object(text, kinds), None)
+    if obj and observed and (gvk := GVK.of(observed.value)) != GVK.of(obj.value):
+        message = f"the member's object is {gvk}, and the object is {GVK.of(obj.value)}"
+        problems["observed"] = TextError(message, *observed.position(("kind",))).to_json()
+        observed = None
     return Inputs(
-        read("object", lambda text: read_object(text, kinds), None),
-        read("observed", lambda text: read_object(text, kinds), None),
+        obj,
+        observed,
         tuple(read("items", read_items, [])),
         tuple(read("references", read_objects, [])),
         read("crd", read_crds, ()),

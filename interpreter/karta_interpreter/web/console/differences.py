@@ -3,16 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from karta_interpreter.base.errors import InterpretationError, ManifestError, SuiteError
+from karta_interpreter.base.errors import InterpretationError, SuiteError
 from karta_interpreter.base.findings import DefinitionError, format_path
-from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.values import GVK, JSON, NOTHING, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import catalogue_kinds
 from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
 from karta_interpreter.engine.operations import Call, Options
 from karta_interpreter.engine.suites.comparison import SILENT, Answer, Difference, compare_answers
-from karta_interpreter.engine.suites.suite import OBJECT_KEYS, Case, read_suite
 from karta_interpreter.web.console.answers import (
     ORDER,
     Question,
@@ -23,6 +21,7 @@ from karta_interpreter.web.console.answers import (
     replicas_or_more,
 )
 from karta_interpreter.web.console.catalogue import cases, suites_next_to
+from karta_interpreter.web.console.texts import read_cases
 
 _SUITE: Final = "Suite"
 _MOST: Final = 500
@@ -62,7 +61,8 @@ def _calls(question: Question, definition: Definition) -> Iterator[tuple[str, Ca
     """Yield the calls of the suite or else of the catalogue, and those about the object, each with its name."""
     karta = catalogue_kinds().get(definition.gvk)
     catalogue_cases = cases(definition.gvk, suites_next_to(karta)) if karta else ()
-    for case in _suite(question.suite, definition.gvk) or catalogue_cases:
+    own = [case for case in read_cases(question.suite) if GVK.of(case.call.object) == definition.gvk]
+    for case in own or catalogue_cases:
         yield case.name, case.call, case.references
     inputs = inputs_of(question)
     if inputs.object is None or GVK.of(inputs.object.value) != definition.gvk:
@@ -72,18 +72,6 @@ def _calls(question: Question, definition: Definition) -> Iterator[tuple[str, Ca
     for operation in ORDER:
         if not inputs.missing(operation):
             yield "the object of the workbench", inputs.call(operation, inputs.object, replicas), inputs.references
-
-
-def _suite(text: str, gvk: GVK) -> list[Case]:
-    """Return the cases of the page's suite that are about a kind. Raises SuiteError."""
-    try:
-        documents = read_documents(text, _SUITE)
-    except ManifestError as error:
-        raise SuiteError(f"{_SUITE}:{error.line}: {error}") from error
-    for case in documents:
-        if isinstance(case.value, dict) and any(isinstance(case.value.get(key), str) for key in OBJECT_KEYS):
-            raise SuiteError(f"{_SUITE}:{case.line}: a case of the console has its object, not the name of a file")
-    return [case for case in read_suite(text, _SUITE) if GVK.of(case.call.object) == gvk]
 
 
 def _answer(definition: Definition, call: Call, options: Options, references: Sequence[Object]) -> Answer:

@@ -78,6 +78,36 @@ def test_catalogue_is_filtered_by_group_and_operation(open_page: Open) -> None:
     page.get_by_text("with MultiplePodTemplatesScheduling InterpretComponent instead of").wait_for()
 
 
+def test_row_of_the_catalogue_opens_where_it_is_clicked(open_page: Open) -> None:
+    page = open_page("/catalogue?search=kuberay+cluster")
+    wait(page, lambda: page.locator(".kinds tbody tr").count() == 1)
+    page.locator(".kinds tbody td").first.click()
+    page.get_by_role("heading", name="Compared with real controllers").wait_for()
+    page.go_back()
+    wait(page, lambda: page.locator(".kinds tbody tr").count() == 1)
+
+
+def test_columns_of_tables_fit_a_small_screen(open_page: Open) -> None:
+    page = open_page("/catalogue/ray.io/v1/RayCluster", width=400, height=800)
+    page.locator(".scroll").first.wait_for()
+    assert [
+        box
+        for box in page.evaluate("[...document.querySelectorAll('.scroll')].map(b => b.scrollWidth - b.clientWidth)")
+        if box > 0
+    ] == []
+    assert page.locator("td[data-label=cases]").first.is_visible()
+
+
+def test_bar_of_failing_calls_is_not_green(open_page: Open) -> None:
+    port = free_port()
+    with started(*SERVE, "--port", str(port)) as address:
+        failing = json.loads(json.dumps(REVIEW).replace('"parallelism": 2', '"parallelism": "x"'))
+        assert posted(f"http://127.0.0.1:{port}/interpret", failing, {"Content-Type": "application/json"}) == 200
+        page = open_page("/server", address=address)
+        assert page.locator("meter").first.evaluate("meter => meter.high < meter.value && meter.optimum < meter.low")
+        page.close()
+
+
 def test_small_screen_shows_one_part_at_a_time(open_page: Open) -> None:
     page = open_page(width=400, height=800)
     shown = page.get_by_role("group", name="Shown")

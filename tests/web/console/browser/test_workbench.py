@@ -215,6 +215,49 @@ def test_a_share_link_holds_the_texts_and_sends_them_nowhere(open_page: Open, re
     assert not [each for each in requests if "share" in urlsplit(each).path or urlsplit(each).query]
 
 
+def test_address_names_kind_object_and_operation(open_page: Open) -> None:
+    page = open_page("/?kind=ray.io/v1/RayCluster&object=a+suspended+group&operation=InterpretReplica&tab=observed")
+    page.wait_for_selector('.card.chosen[data-operation="InterpretReplica"] .step')
+    assert "suspend" in text_of(page, "object")
+    assert page.get_by_role("tab", name="Member's object").get_attribute("aria-selected") == "true"
+
+    page.get_by_role("link", name="InterpretHealth").click()
+    wait(page, lambda: "operation=InterpretHealth" in page.url)
+    page.reload()
+    page.wait_for_selector('.card.chosen[data-operation="InterpretHealth"]')
+
+    put(page, "object", OBJECT)
+    wait(page, lambda: "kind=" not in page.url)
+
+
+@pytest.mark.parametrize(
+    ("name", "tab", "text", "message"),
+    [
+        pytest.param("crd", "CRD", OBJECT, "there is no CustomResourceDefinition in it", id="an object as the CRD"),
+        pytest.param(
+            "observed",
+            "Member's object",
+            "apiVersion: v1\nkind: Pod\n",
+            "the member's object is v1, Kind=Pod",
+            id="a Pod",
+        ),
+        pytest.param("items", "Clusters", "member1: {}\n", "the item has no clusterName", id="a mapping of clusters"),
+        pytest.param(
+            "suite", "Suite", "name: a\noperation: Interpret\n", "there is no operation", id="an unknown operation"
+        ),
+    ],
+)
+def test_mistake_in_a_side_text_shows_at_its_line(
+    open_page: Open, name: str, tab: str, text: str, message: str
+) -> None:
+    page = open_page()
+    page.get_by_role("tab", name=tab).click()
+    put(page, name, text)
+    page.locator(f"#panel-{name} .findings .error", has_text=message).wait_for()
+    page.locator(f'.editor[data-text="{name}"] .cm-lint-marker-error').first.wait_for()
+    assert page.locator(f"#tab-{name} .dot.bad").count() == 1
+
+
 def test_a_file_can_be_dropped_on_an_editor(open_page: Open) -> None:
     page = open_page()
     data = page.evaluate_handle(
