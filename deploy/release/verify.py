@@ -5,6 +5,7 @@ import json
 import re
 import tempfile
 import venv
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from deploy.release.charts import SERVER
 from deploy.release.files import SUMS
 from deploy.release.programs import run
 from deploy.release.project import CHARTS, Project
-from deploy.write_kustomize import KUBERNETES
+from deploy.write_kustomize import KUBERNETES, tool
 
 _OBJECT = "tests/catalogue/manifests/raycluster.yaml"
+_PAGE = {f"karta_interpreter/web/console/static/{name}" for name in ("index.html", "main.js", "main.css")}
 _PINNED = re.compile(r"^[\w.-]+==[^\\\n]+", re.MULTILINE)
 
 
@@ -32,6 +34,8 @@ def checksums(target: Path) -> None:
 def wheel(target: Path, root: Path, stated: Project) -> None:
     """Install the wheel into an empty environment, outside of the repository, and ask it for an answer."""
     [path] = target.glob("*.whl")
+    if tool("npm") and not _PAGE.issubset(zipfile.ZipFile(path).namelist()):
+        raise SystemExit(f"{path.name}: the page of the console is not in it")
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         venv.create(home / "venv", with_pip=True)

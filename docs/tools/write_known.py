@@ -1,11 +1,14 @@
-"""The reasons in docs/developers/conformance.md for differences from Karmada's scripts, as data of the package."""
+"""Data of the package: reasons for differences from Karmada's scripts, as on a page, and the list of the catalogue."""
 
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from karta_interpreter.cli.catalogue import SUMMARIES
 from karta_interpreter.cli.changes import KNOWN_FILE
 from karta_interpreter.cli.render import to_json
+from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.engine.registered.description import summarize
 
 PAGE = Path(__file__).parents[1] / "developers" / "conformance.md"
 _ROW = re.compile(r"^\| (\S+ \w+(?:, \S+ \w+)*) \| (\w+) \| (.+) \|$", re.MULTILINE)
@@ -16,7 +19,8 @@ def pages() -> dict[Path, str]:
     known: dict[str, dict[str, str]] = {}
     for (kind, operation), reason in read_reasons(PAGE.read_text(encoding="utf-8")).items():
         known.setdefault(kind, {})[operation] = reason
-    return {KNOWN_FILE: to_json(known)}
+    entries = sorted(load_catalogue().entries, key=lambda entry: entry.definition.gvk)
+    return {KNOWN_FILE: to_json(known), SUMMARIES: to_json([summarize(entry) for entry in entries])}
 
 
 def read_reasons(text: str) -> Mapping[tuple[str, str], str]:

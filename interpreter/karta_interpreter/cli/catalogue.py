@@ -1,5 +1,6 @@
 """``karta-interpreter catalogue``: which kinds are interpreted, and how."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from textwrap import wrap
@@ -8,7 +9,7 @@ from typing import Unpack
 import click
 
 from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.cli.definitions import Sources, chosen, definitions_named, load_sources, sources
+from karta_interpreter.cli.definitions import Sources, catalogue_entries, chosen, definitions_named, load_sources, sources
 from karta_interpreter.cli.options import complete_kinds, output
 from karta_interpreter.cli.render import table, to_json, written
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
@@ -28,7 +29,8 @@ def list_command(output: str, **given: Unpack[Sources]) -> None:
 
     OPERATIONS counts the operations that are registered with Karmada: those that add something to its own answers.
     """
-    summaries = [summarize(entry) for entry in _entries(given)]
+    own: list[Object] = json.loads(SUMMARIES.read_text(encoding="utf-8")) if _is_own(given) else []
+    summaries = own or [summarize(entry) for entry in _entries(given)]
     _print(output, _list_text(summaries), summaries)
 
 
@@ -41,7 +43,8 @@ def show_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) 
 
     KIND is a kind in any case, apiVersion/Kind, or the name of a definition.
     """
-    descriptions = [describe(entry) for entry in chosen(_entries(given), kinds)]
+    entries = catalogue_entries(kinds) if _is_own(given) else _entries(given)
+    descriptions = [describe(entry) for entry in chosen(entries, kinds)]
     _print(output, "\n".join(map(show_text, descriptions)), descriptions)
 
 
@@ -60,6 +63,15 @@ def export_command(kinds: tuple[str, ...], output: str) -> None:
     else:
         texts = [Path(definition.source).read_text(encoding="utf-8") for definition in wanted]
         click.echo("---\n".join(texts), nl=False)
+
+
+SUMMARIES = Path(__file__).with_name("catalogue.json")
+"""The list of the catalogue, which `make generate` writes: to read all definitions takes seconds."""
+
+
+def _is_own(given: Sources) -> bool:
+    """Return whether the definitions are the catalogue alone."""
+    return given["catalogue"] and not (given["filenames"] or given["kartas"] or given["overrides"])
 
 
 def _entries(given: Sources) -> list[ServedDefinition]:

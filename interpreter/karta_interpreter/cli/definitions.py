@@ -215,8 +215,18 @@ def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Defini
 
     Raises Problem if a given file has a definition with errors. They are printed on stderr.
     """
-    entries = _usable(paths) if paths else load_catalogue().entries
+    entries = _usable(paths) if paths else catalogue_entries(kinds)
     return [entry.definition for entry in chosen(entries, kinds)]
+
+
+def catalogue_entries(kinds: Sequence[str]) -> Sequence[ServedDefinition]:
+    """Return the entries of the catalogue among which the named ones are: those alone if all names are of kinds."""
+    names = {kind.lower() for kind in kinds}
+    named = {gvk: names.intersection(gvk.names) for gvk in catalogue_kinds()}
+    if not names or names.difference(*named.values()):
+        return load_catalogue().entries
+    found = [find_in_catalogue(gvk) for gvk in sorted(named) if named[gvk]]
+    return [entry for entry in found if entry]
 
 
 def _usable(paths: Sequence[str]) -> list[ServedDefinition]:

@@ -93,6 +93,11 @@ class Console:
         application.router.add_post("/api/answers", self._answers)
         return application
 
+    def warm_up(self) -> None:
+        """Start the processes for answers, unless they are starting."""
+        if self._warming is None or self._warming.done():
+            self._warming = asyncio.create_task(self.questions.warm_up())
+
     async def close(self) -> None:
         """End the processes that compute answers."""
         if self._warming:
@@ -117,8 +122,7 @@ class Console:
 
     async def _start(self, _: web.Request) -> web.Response:
         """Answer with the data that the page needs first. The processes for answers start meanwhile."""
-        if self._warming is None or self._warming.done():
-            self._warming = asyncio.create_task(self.questions.warm_up())
+        self.warm_up()
         texts = asdict(self._served.texts)
         example = {"karta": example_files()["karta.yaml"], "object": example_files()["indexer.yaml"]}
         has_server = self._served.last_hour is not None
@@ -211,6 +215,8 @@ async def listening(served: ConsoleSources, port: int) -> AsyncIterator[str]:
             await site.start()
         except OSError as error:
             raise ServeError(f"cannot listen on {HOST}:{port}: {error.strerror}") from error
+        if served.last_hour is None:  # no server next to it: the console was started to be opened
+            console.warm_up()
         yield f"http://{HOST}:{runner.addresses[0][1]}/#token={console.token}"
     finally:
         await runner.cleanup()
