@@ -9,7 +9,14 @@ from typing import Unpack
 import click
 
 from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.cli.definitions import Sources, catalogue_entries, chosen, definitions_named, load_sources, sources
+from karta_interpreter.cli.definitions import (
+    Sources,
+    catalogue_entries,
+    chosen,
+    definitions_named,
+    load_sources,
+    sources,
+)
 from karta_interpreter.cli.options import complete_kinds, output
 from karta_interpreter.cli.render import table, to_json, written
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
