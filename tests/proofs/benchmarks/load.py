@@ -4,16 +4,19 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from tests.proofs.benchmarks.figures import Figures
 from tests.proofs.benchmarks.program import Program
 from tests.proofs.benchmarks.servers import Server
 from tests.proofs.benchmarks.workload import REPLICAS_MARK, STATE_MARK, TEMPLATE_MARK
 
-Way: TypeAlias = Literal["first", "again", "connecting"]
+Way: TypeAlias = Literal["first", "again", "connecting", "recorded"]
 """What each request is: about new pod templates, about the same ones in a new state, or the first, over a connection of
-its own, which then is measured."""
+its own, which then is measured; or as it was recorded, at a fixed rate, where each connection has bodies of its own."""
+_RATE: Final = 3_000
+"""Recorded calls a second, so that waking up costs every server the same."""
+_MARKS: Final[dict[Way, list[str]]] = {"again": [STATE_MARK], "recorded": []}
 
 
 def python_load() -> "Load":
@@ -41,10 +44,12 @@ class Load(Program):
         is missing or says no.
         """
         names = [str(body) for body in bodies]
-        marks = [STATE_MARK] if way == "again" else [STATE_MARK, TEMPLATE_MARK, REPLICAS_MARK]
+        marks = _MARKS.get(way, [STATE_MARK, TEMPLATE_MARK, REPLICAS_MARK])
         place = {"address": server.address, "path": server.path}
-        self.ask(**place, bodies=names, connections=connections, fresh=way == "connecting", marks=marks)
-        self.ask(requests=2 * connections)  # those that come first pay for caches
+        how = {"fresh": way == "connecting", "divided": way == "recorded", "rate": _RATE if way == "recorded" else 0}
+        self.ask(**place, bodies=names, connections=connections, marks=marks, **how)
+        if way != "recorded":
+            self.ask(requests=2 * connections)  # those that come first pay for caches
         timer = threading.Timer(seconds / 3, meanwhile) if meanwhile else None
         before = server.cpu()
         self.tell(seconds=seconds, requests=requests)

@@ -42,8 +42,11 @@ class _Connection:
         self.is_last = False
 
     async def run(self, until: float, requests: int) -> None:
-        count = 0
+        count, begun, rate = 0, time.monotonic(), self.order["rate"]
         while count < requests or time.monotonic() < until:
+            if rate:
+                due = begun + (count * self.order["connections"] + self.number) / rate
+                await asyncio.sleep(max(0.0, due - time.monotonic()))
             asked = time.monotonic()
             if self.order["fresh"] or self.is_last:
                 self.writer.close()
@@ -88,7 +91,9 @@ def main() -> None:
 
 async def _opened(order: dict[str, Any], bodies: list[bytes]) -> list[_Connection]:
     requests = [_request(order, body) for body in bodies]
-    connections = [_Connection(order, number, requests) for number in range(order["connections"])]
+    count = order["connections"]
+    own = [requests[number::count] if order["divided"] else requests for number in range(count)]
+    connections = [_Connection(order, number, mine) for number, mine in enumerate(own)]
     for connection in connections:
         await connection.open()
     return connections

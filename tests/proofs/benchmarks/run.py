@@ -12,6 +12,7 @@ from typing import Final
 
 from tests.proofs.benchmarks.client import client, scripts
 from tests.proofs.benchmarks.core import core
+from tests.proofs.benchmarks.day import day
 from tests.proofs.benchmarks.field import Field
 from tests.proofs.benchmarks.floor_ratio import floor_ratio, quick_floor_ratio
 from tests.proofs.benchmarks.growth import definitions, managed_fields
@@ -38,6 +39,7 @@ QUICK_SECTION: Final = "quick-floor"
 
 SECTIONS: Final[dict[str, Section]] = {
     "operations": Section(operations, ("summary", "operations", "kinds", "capacity")),
+    "day": Section(day, ("day",)),
     "floor": Section(floor_ratio, ("floor",)),
     QUICK_SECTION: Section(quick_floor_ratio, ()),
     "stages": Section(stages, ("stages",), gives_ratios=False),

@@ -44,6 +44,8 @@ type order struct {
 	Requests    int      `json:"requests"` // or until there were so many
 	Fresh       bool     `json:"fresh"`    // a new connection for each request
 	Marks       []string `json:"marks"`    // digits, which in each request are others but for the first
+	Divided     bool     `json:"divided"`  // each connection has bodies of its own
+	Rate        float64  `json:"rate"`     // requests per second of all connections, 0 for as many as there can be
 }
 
 type result struct {
@@ -112,10 +114,13 @@ func write(r result) {
 
 func dialAll(o order) ([]*connection, error) {
 	var connections []*connection
-	for range o.Connections {
+	for i := range o.Connections {
 		c := &connection{}
 		connections = append(connections, c)
-		for _, name := range o.Bodies {
+		for n, name := range o.Bodies {
+			if o.Divided && n%o.Connections != i {
+				continue
+			}
 			body, err := os.ReadFile(name)
 			if err != nil {
 				return connections, err
@@ -182,6 +187,10 @@ func run(o order, connections []*connection) result {
 		go func() {
 			defer wait.Done()
 			for n := 0; c.err == nil && (n < each || time.Now().Before(until)); n++ {
+				if o.Rate > 0 {
+					due := float64(n*len(connections)+i) / o.Rate
+					time.Sleep(time.Until(begun.Add(time.Duration(due * float64(time.Second)))))
+				}
 				c.ask(o, i, n)
 			}
 		}()
