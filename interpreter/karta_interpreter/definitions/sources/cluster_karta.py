@@ -53,8 +53,8 @@ class ClusterKarta:
     @classmethod
     def left_out(cls, source: str, path: str, stub: Object, reason: str) -> Self:
         """Return the Karta of an object that has no room."""
-        found = replace(error("unreadable", (), f"cannot be read: {reason}"), source=source)
-        return cls(source, path, stub, Loaded(None, (found,), name_of(stub), None, source))
+        finding = replace(error("unreadable", (), f"cannot be read: {reason}"), source=source)
+        return cls(source, path, stub, Loaded(None, (finding,), name_of(stub), None, source))
 
     @property
     def served(self) -> Loaded | None:

@@ -61,8 +61,8 @@ class Evidence:
 
     def owner_of(self, pod: Object) -> Object | None:
         """Return the object between that controls a pod, None if the workload does."""
-        uids = [each.get("uid") for each in owner_references(pod) if each.get("controller")]
-        return next((each for each in self.owners if get(each, ("metadata", "uid")) in uids), None)
+        uids = [owner.get("uid") for owner in owner_references(pod) if owner.get("controller")]
+        return next((owner for owner in self.owners if get(owner, ("metadata", "uid")) in uids), None)
 
 
 def owner_references(obj: Object) -> list[Object]:
@@ -79,7 +79,7 @@ def unsettled(definition: Definition, evidence: Evidence) -> str:
         return evidence.unread
     if is_stale(definition, obj):
         return f"its controller has not seen generation {generation(obj)} yet"
-    if any(_age(each, evidence.now) < YOUNG for each in (obj, *evidence.pods)):
+    if any(_age(item, evidence.now) < YOUNG for item in (obj, *evidence.pods)):
         return "the object or one of its pods is younger than a minute"
     if any(get(pod, ("metadata", "deletionTimestamp")) and not is_ended(pod) for pod in evidence.pods):
         return "one of its pods is being deleted"
@@ -110,8 +110,13 @@ def is_active(pod: Object) -> bool:
 
 def is_ready(pod: Object, until: float) -> bool:
     """Return whether a pod has been ready since before a time."""
-    ready = (each for each in objects_in(get(pod, ("status", "conditions"))) if each.get("type") == "Ready")
-    return any(each.get("status") == "True" and time_of(each.get("lastTransitionTime")) <= until for each in ready)
+    ready = (
+        condition for condition in objects_in(get(pod, ("status", "conditions"))) if condition.get("type") == "Ready"
+    )
+    return any(
+        condition.get("status") == "True" and time_of(condition.get("lastTransitionTime")) <= until
+        for condition in ready
+    )
 
 
 def failure_of(pod: Object) -> str:
@@ -121,7 +126,7 @@ def failure_of(pod: Object) -> str:
 
 def _failures(pod: Object) -> Iterator[str]:
     for group in ("initContainerStatuses", "containerStatuses"):
-        for each in objects_in(get(pod, ("status", group))):
-            reason = get(each, ("state", "waiting", "reason"))
+        for container in objects_in(get(pod, ("status", group))):
+            reason = get(container, ("state", "waiting", "reason"))
             if reason in _CRASHES:
                 yield str(reason)

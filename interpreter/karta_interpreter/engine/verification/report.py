@@ -76,17 +76,19 @@ class Report:
         names: dict[GVK, set[str]] = defaultdict(set)
         for result in self.results:
             names[result.gvk].update([result.name] if result.name else [])
-        return {gvk: len(found) for gvk, found in names.items()}
+        return {gvk: len(named) for gvk, named in names.items()}
 
     @property
     def causes(self) -> tuple[Cause, ...]:
         """The differences by cause, the most frequent first."""
-        found: dict[tuple[GVK, Judgement], dict[str, None]] = {}
+        names_by_cause: dict[tuple[GVK, Judgement], dict[str, None]] = {}
         for gvk, name, judgement in self.results:
             if judgement.verdict is Verdict.DIFFERS:
-                found.setdefault((gvk, judgement._replace(detail="")), {})[name] = None
+                names_by_cause.setdefault((gvk, judgement._replace(detail="")), {})[name] = None
         numbers = self.objects
-        causes = [Cause(judgement, gvk, tuple(names), numbers[gvk]) for (gvk, judgement), names in found.items()]
+        causes = [
+            Cause(judgement, gvk, tuple(names), numbers[gvk]) for (gvk, judgement), names in names_by_cause.items()
+        ]
         return tuple(sorted(causes, key=lambda cause: -len(cause.names)))
 
     def to_json(self) -> dict[str, JSON]:
