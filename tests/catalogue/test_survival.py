@@ -82,6 +82,40 @@ def _revised(definition: Definition, obj: Object, count: int) -> Object:
     return revised
 
 
+_COMPUTED: Final = "the default follows other fields, which a number that is written would not"
+_NOT_A_NUMBER: Final = "an unset field means something else to the controller than any number"
+_UNWRITTEN: Final = {
+    "DisaggregatedSet.disaggregatedset.x-k8s.io": "slices are left to the members while the template has none",
+    "FlinkBlueGreenDeployment.flink.apache.org": _COMPUTED,
+    "FlinkDeployment.flink.apache.org": _COMPUTED,
+    "InferenceService.serving.kserve.io": _COMPUTED,
+    "Job.batch": _NOT_A_NUMBER,
+    "Job.batch.volcano.sh": "a task without a number has no pods, and its number is checked first",
+    "Milvus.milvus.io": _COMPUTED,
+    "RayCluster.ray.io": _COMPUTED,
+    "RayJob.ray.io": _COMPUTED,
+    "RayService.ray.io": _COMPUTED,
+    "Service.serving.knative.dev": _NOT_A_NUMBER,
+    "SparkApplication.spark.apache.org": _COMPUTED,
+    "SparkApplication.sparkoperator.k8s.io": _COMPUTED,
+    "TrainJob.trainer.kubeflow.org": "the runtime has the number",
+    "UnitedDeployment.apps.kruise.io": _COMPUTED,
+    "Workflow.argoproj.io": _NOT_A_NUMBER,
+}
+"""Kinds in which a count that is today's by a default is not written, so that a member keeps its own."""
+
+
+@applies(_COUNTS)
+def test_default_count_survives_retain(definition: Definition, objects: Sequence[Object]) -> None:
+    for obj in (each for each in objects if not _is_left(definition, each)):
+        known = knowing(definition, obj)
+        with suppress(InterpretationError):
+            today = interpret(known, Call(Operation.INTERPRET_REPLICA, obj))["replica"]
+            retained = _retained(definition, _revised(known, obj, today), _revised(known, obj, 12))
+            kept = interpret(known, Call(Operation.INTERPRET_REPLICA, retained))["replica"]
+            assert kept == today or f"{definition.gvk.kind}.{definition.gvk.group}" in _UNWRITTEN, obj
+
+
 @applies(answers(Operation.RETAIN, Operation.INTERPRET_COMPONENT, scripted=False))
 def test_components_that_are_set_survive_retain(definition: Definition, objects: Sequence[Object]) -> None:
     for obj in (each for each in objects if not _is_left(definition, each)):

@@ -13,7 +13,7 @@ from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.status_rules import StatusRules
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.costs import CHARACTERS
-from karta_interpreter.languages.jq.syntax import Alternative, Comma, Index, Literal, Node, Pipe
+from karta_interpreter.languages.jq.syntax import Alternative, Binary, Comma, If, Index, Literal, Node, Pipe
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import field_of, is_computed, variables_in
 from karta_interpreter.languages.lua.script import Scripts
@@ -139,13 +139,7 @@ class Component:
         Other unset fields mean something else, such as a ``parallelism`` without a limit. A default that the definition
         computes follows its inputs.
         """
-        node = None if self.replicas is None else self.replicas.node
-        while isinstance(node, Pipe):
-            node = node.right
-        match node:
-            case Alternative(left=Index(key=Literal(value="replicas")), right=Literal()):
-                return True
-        return False
+        return self.replicas is not None and _has_default(self.replicas.node)
 
     @property
     def pod_queries(self) -> Mapping[str, Query]:
@@ -159,6 +153,18 @@ class Component:
                 return {"podSpecPath": query} if metadata is None else {"podSpecPath": query, "metadataPath": metadata}
             case Fragments(queries):
                 return dict(queries)
+
+
+def _has_default(node: Node | None) -> bool:
+    """Return whether a count, or its first factor, is a field ``replicas`` with a default, in a branch at least."""
+    match node:
+        case Alternative(left=Index(key=Literal(value="replicas")), right=Literal()):
+            return True
+        case Pipe(right=factor) | Binary(operator="*", left=factor):
+            return _has_default(factor)
+        case If(branches, otherwise):
+            return any(map(_has_default, (*(result for _, result in branches), otherwise)))
+    return False
 
 
 @dataclass(frozen=True, slots=True)
