@@ -167,7 +167,13 @@ def explanations_text(explanations: Iterable[Explanation]) -> str:
 
 def _lines(explanation: Explanation, columns: int) -> Iterator[str]:
     yield click.style(str(explanation.call.operation), bold=True)
-    for line in (*_answer(explanation), *_layers(explanation.layers)):
+    lines = [f"error: {explanation.error}"] if explanation.error else []
+    # Of a changed object, only the facts are shown.
+    lines += [
+        f"{name}: {'see below' if name in CHANGED else short(value)}"
+        for name, value in (explanation.results or {}).items()
+    ]
+    for line in (*lines, _layers_text(explanation.layers)):
         yield from _wrapped(line, columns, 1)
     for fact in explanation.facts:
         label = str(fact.severity or fact.rule)
@@ -177,11 +183,11 @@ def _lines(explanation: Explanation, columns: int) -> Iterator[str]:
             yield from _wrapped(detail, columns, 3)
 
 
-def _layers(layers: Iterable[InterpreterLayer]) -> Iterator[str]:
-    """Yield one line: the layer that answers, the layer that would come before it, and the layer without it."""
+def _layers_text(layers: Iterable[InterpreterLayer]) -> str:
+    """Return one line: the layer that answers, the layer that would come before it, and the layer without it."""
     found = {layer.name: layer.note for layer in layers if not layer.answers}
     answering = " and ".join(layer.note for layer in layers if layer.answers) or "nothing"
-    yield f"by {answering}; before it {found['customization']}; without this Karta Karmada has {found['karmada']}"
+    return f"by {answering}; before it {found['customization']}; without this Karta Karmada has {found['karmada']}"
 
 
 def _wrapped(text: str, columns: int, depth: int) -> list[str]:
@@ -191,14 +197,6 @@ def _wrapped(text: str, columns: int, depth: int) -> list[str]:
         text, columns, initial_indent=indent, subsequent_indent=f"{indent}{_INDENT}",
         break_long_words=False, break_on_hyphens=False,
     ) or [indent]  # fmt: skip
-
-
-def _answer(explanation: Explanation) -> Iterator[str]:
-    """Yield the results in a line each. Of a changed object, yield only the facts."""
-    if explanation.error:
-        yield f"error: {explanation.error}"
-    for name, value in (explanation.results or {}).items():
-        yield f"{name}: {'see below' if name in CHANGED else short(value)}"
 
 
 def _details(fact: Fact) -> Iterator[str]:
@@ -263,10 +261,9 @@ def _code(text: str) -> str:
 
 def warnings_text(warnings: Iterable[Fact]) -> str:
     """Return each warning in one line, once."""
-    lines = dict.fromkeys(f"{_component(fact)}{fact.note}" for fact in warnings)
+    lines = dict.fromkeys(
+        f"{fact.instance or fact.component}: {fact.note}" if fact.rule == "count-without-pods" else fact.note
+        for fact in warnings
+    )
     label = click.style("warning", fg="yellow", bold=True)
     return "".join(f"{label}: {escaped(line)}\n" for line in lines)
-
-
-def _component(fact: Fact) -> str:
-    return f"{fact.instance or fact.component}: " if fact.rule == "count-without-pods" else ""

@@ -37,7 +37,7 @@ from karta_interpreter.definitions.sources.snapshot import Selection
 from karta_interpreter.engine.operations import SLOTS, Operation
 from karta_interpreter.engine.registered.operations import operations_for, served_kinds
 from karta_interpreter.engine.suites.suite import Case, find_suites, home_of, load_suite, scan_suite
-from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
+from karta_interpreter.export.argocd_health import argocd_health
 from karta_interpreter.export.customization import Exported, customization
 from karta_interpreter.export.flux_health import flux_health
 from karta_interpreter.export.gitops import ARGO_CD, FLUX, Check, Tool, by_kind
@@ -408,12 +408,13 @@ def argocd_health_command(**options: Unpack[_HealthOptions]) -> None:
     are named on stderr: a check replaces Argo CD's own. A definition that a script cannot express is named there with
     the reason; the exit code is 1 when it was asked for.
     """
-    _export_health(ARGO_CD, argocd_health, _config_map, **options)
-
-
-def _config_map(checks: Sequence[ArgoHealth]) -> Object:
-    data = {key: value for each in checks for key, value in each.data.items()}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "argocd-cm"}, "data": data}
+    config_map: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "argocd-cm"}}
+    _export_health(
+        ARGO_CD,
+        argocd_health,
+        lambda checks: {**config_map, "data": {key: text for check in checks for key, text in check.data.items()}},
+        **options,
+    )
 
 
 def _export_health(

@@ -6,7 +6,6 @@ import click
 
 from karta_interpreter.base.errors import ExportError, WorkloadError
 from karta_interpreter.base.k8s.patch import diff
-from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.definitions import definitions_named, kinds_of, workload_of
 from karta_interpreter.cli.files import read_object
@@ -88,13 +87,9 @@ def _of_object(direction: Direction, path: str, paths: tuple[str, ...], clusters
 def _definition(kind: str, paths: tuple[str, ...]) -> Definition:
     found = definitions_named([kind], paths)
     if len(found) > 1:
-        names = ", ".join(_name(each.gvk) for each in found)
+        names = ", ".join(f"{definition.gvk.api_version}/{definition.gvk.kind}" for definition in found)
         raise UsageProblem(f"error: {kind} names several kinds; write one of {names}")
     return found[0]
-
-
-def _name(gvk: GVK) -> str:
-    return f"{gvk.api_version}/{gvk.kind}"
 
 
 def _print(policy: Policy, form: str) -> None:

@@ -306,7 +306,8 @@ async def _resource(api: ApiServer, text: str) -> tuple[str, Object]:
     errors = [each for each in lists if isinstance(each, BaseException)]
     for version, resources in zip(versions, lists, strict=True):
         for each in resources if not isinstance(resources, BaseException) else ():
-            if word in _names(each) and "/" not in str(each["name"]):
+            names = (each["name"], each.get("singularName"), each["kind"], *(each.get("shortNames") or ()))
+            if word in (str(name).lower() for name in names) and "/" not in str(each["name"]):
                 return version, each
     for error in errors:  # of an API that is not available, and may have the resource
         raise error
@@ -322,8 +323,3 @@ def _versions(groups: JSON, wanted: str) -> Iterator[str]:
                 yield str(edit.get(version, ("groupVersion",)))
         if wanted in ("", name):
             yield str(edit.get(group, ("preferredVersion", "groupVersion")))
-
-
-def _names(resource: Object) -> Sequence[str]:
-    short = resource.get("shortNames") or []
-    return [str(each).lower() for each in (resource["name"], resource.get("singularName"), resource["kind"], *short)]

@@ -70,15 +70,15 @@ def _message(finding: Finding) -> str:
 
 def _properties(finding: Finding) -> str:
     known = {"file": finding.source, "line": finding.line, "col": finding.column, "title": finding.rule}
-    return ",".join(f"{name}={_property(str(value))}" for name, value in known.items() if value)
+    return ",".join(
+        f"{name}={_command(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+        for name, value in known.items()
+        if value
+    )
 
 
 def _command(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _command(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _result(finding: Finding) -> Object:

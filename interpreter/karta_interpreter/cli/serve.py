@@ -226,13 +226,10 @@ def _variables() -> set[str]:
 
 def _warn_of_variables() -> None:
     for name in unknown_variables(os.environ):
-        log.warning("an environment variable is not a setting", name=name, hint=_similar(name))
-
-
-def _similar(name: str) -> str:
-    # Without the prefix, which makes any two of them alike.
-    meant = closest(name.removeprefix(_PREFIX), (known.removeprefix(_PREFIX) for known in _variables()))
-    return f"did you mean {_PREFIX}{meant}?" if meant else "`karta-interpreter serve --help` lists the settings"
+        # Without the prefix, which makes any two of them alike.
+        meant = closest(name.removeprefix(_PREFIX), (variable.removeprefix(_PREFIX) for variable in _variables()))
+        hint = f"did you mean {_PREFIX}{meant}?" if meant else "`karta-interpreter serve --help` lists the settings"
+        log.warning("an environment variable is not a setting", name=name, hint=hint)
 
 
 class _Serve(click.Command):

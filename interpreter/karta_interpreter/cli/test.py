@@ -192,8 +192,10 @@ def command(  # noqa: PLR0913 - one for each option
     """
     check_stdin(filenames)
     suites = _suites(paths or (Path(),))
-    cases, unreadable = _read(suites)
-    chosen = [case for case in cases if _is_named(case, names)]
+    readings = [reading for suite in suites for reading in scan_suite(suite)]
+    unreadable = [reading for reading in readings if isinstance(reading, SuiteError)]
+    cases = [reading for reading in readings if not isinstance(reading, SuiteError)]
+    chosen = [case for case in cases if not names or any(name.lower() in _title(case) for name in names)]
     if not chosen and not unreadable:
         nothing = f"no case has {' or '.join(names)} in its kind, operation or name"
         if cases:
@@ -247,15 +249,8 @@ def _suites(paths: Sequence[Path]) -> list[Path]:
     return list(by_place.values())
 
 
-def _read(suites: Sequence[Path]) -> tuple[list[Case], list[SuiteError]]:
-    found = [each for suite in suites for each in scan_suite(suite)]
-    unreadable = [each for each in found if isinstance(each, SuiteError)]
-    return [each for each in found if not isinstance(each, SuiteError)], unreadable
-
-
-def _is_named(case: Case, names: Sequence[str]) -> bool:
-    title = f"{case.call.object.get('kind')}/{case.call.operation}/{case.name}".lower()
-    return not names or any(name.lower() in title for name in names)
+def _title(case: Case) -> str:
+    return f"{case.call.object.get('kind')}/{case.call.operation}/{case.name}".lower()
 
 
 def _run(cases: Sequence[Case], filenames: tuple[str, ...], options: Options, *, explains: bool) -> Iterator[Outcome]:

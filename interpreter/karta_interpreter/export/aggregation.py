@@ -56,7 +56,9 @@ def aggregate(script: OperationScript) -> None:
         "undefined": quoted(str(worst_first.index(Status.UNDEFINED) + 1)),
         "rules": _rules(rules),
         "removed": _fields_with(rules, _REMOVED),
-        "removed_paths": lua_value([_steps(path[1:]) for path, rule in nested.items() if rule in _REMOVED]),
+        "removed_paths": lua_value(
+            [[step or "[]" for step in path[1:]] for path, rule in nested.items() if rule in _REMOVED]
+        ),
         "kept": _fields_with(rules, {AggregateRule.OMIT}),
         "counters": _fields_with(rules, {AggregateRule.COUNTER}),
         "kept_paths": _kept_paths(nested),
@@ -132,10 +134,6 @@ def _key(path: PathPattern) -> str:
     if any(step is not None and ("." in step or step.endswith("[]")) for step in path):
         raise ExportError(f"annotation aggregate: the path {path} has a key with a dot")
     return "".join("[]" if step is None else f".{step}" for step in path).removeprefix(".")
-
-
-def _steps(path: PathPattern) -> list[str]:
-    return ["[]" if step is None else step for step in path]
 
 
 def _set(names: list[str]) -> str:

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.k8s.values import GVK, JSON
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.model import ConditionMatcher
 from karta_interpreter.definitions.karta.status_rules import FAILING, ConditionsRule, Status, StatusRules
 from karta_interpreter.export.gitops import checks_by_version
 from karta_interpreter.export.interpretation import matched_status
@@ -147,9 +146,13 @@ def _condition_message(script: OperationScript, rules: StatusRules, rule: Condit
     query = script.list_of(rule.query, "conditions")
     yield "  local conditions_of = {"
     for status, matchers in rules.mappings:
-        conditions = [_expected(each) for matcher in matchers for each in matcher.conditions]
+        conditions: list[JSON] = [
+            {field: getattr(condition, field) for field in ("type", "status", "reason") if getattr(condition, field)}
+            for matcher in matchers
+            for condition in matcher.conditions
+        ]
         if conditions:
-            yield f"    {status} = {{{', '.join(conditions)}}},"
+            yield f"    {status} = {lua_value(conditions)},"
     yield "  }"
     yield f"  local by_type = conditions_by_type({query}(obj), {quoted(rule.type_field)})"
     yield "  for _, name in ipairs(deciding) do"
@@ -162,8 +165,3 @@ def _condition_message(script: OperationScript, rules: StatusRules, rule: Condit
     yield '      if has_status and has_reason and text and text ~= "" then return message .. ": " .. text end'
     yield "    end"
     yield "  end"
-
-
-def _expected(condition: ConditionMatcher) -> str:
-    fields = {"type": condition.type, "status": condition.status, "reason": condition.reason}
-    return f"{{{', '.join(f'{name} = {quoted(value)}' for name, value in fields.items() if value)}}}"

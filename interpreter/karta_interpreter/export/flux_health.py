@@ -74,7 +74,7 @@ def _expressions(definition: Definition) -> tuple[str, str]:
         raise ExportError("statusDefinition: there is none, and nothing to judge health by")
     named = definition.annotations.healthy_statuses
     healthy = _CURRENT if named is None else tuple(sorted(named))
-    current = _written("annotation health", health) if health else _any_of(rules, healthy)
+    current = truth(_value("annotation health", health)).text if health else _any_of(rules, healthy)
     failing = FAILING.difference(named or ())
     return current, _any_of(rules, [status for status in Status if status in failing])
 
@@ -96,7 +96,11 @@ def _holds(rules: StatusRules, status: Status, matcher: Matcher) -> Cel:
     parts += [_condition(rules.conditions, expected) for expected in matcher.conditions]
     if matcher.expression is not None:
         field = f"statusMappings.{status.lower()}.byExpression"
-        parts.append(_equals(_value(field, matcher.expression), matcher.expected))
+        value = _value(field, matcher.expression)
+        if value.result is Result.BOOLEAN:
+            parts.append({"true": value, "false": negation(value)}.get(matcher.expected, FALSE))
+        else:
+            parts.append(is_one(value, [*map(literal, _choices(matcher.expected))]))
     return joined("&&", parts)
 
 
@@ -120,13 +124,6 @@ def _is_field(field: str, value: str) -> Node:
     return ast.Binary("==", ast.Index(ast.Identity(), ast.Literal(field)), ast.Literal(value))
 
 
-def _equals(value: Cel, expected: str) -> Cel:
-    """Return whether the text of a value is the expected one."""
-    if value.result is Result.BOOLEAN:
-        return {"true": value, "false": negation(value)}.get(expected, FALSE)
-    return is_one(value, [*map(literal, _choices(expected))])
-
-
 def _choices(expected: str) -> list[JSON]:
     """Return all values of one text: the text, and what jq writes so."""
     try:
@@ -136,10 +133,6 @@ def _choices(expected: str) -> list[JSON]:
     if isinstance(value, dict | list):
         raise ExportError(f"expectedResult `{expected}`: CEL has no text of objects and lists")
     return [value, expected] if to_text(value) == expected and value != expected else [expected]
-
-
-def _written(field: str, query: Query) -> str:
-    return truth(_value(field, query)).text
 
 
 def _value(field: str, query: Query) -> Cel:

@@ -117,12 +117,8 @@ def _document(case: Case, output: Object) -> Object:
 def _texts(value: JSON) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    for part in _parts(value):
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from _texts(part)
-
-
-def _parts(value: JSON) -> Iterable[JSON]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _without_empty(value: JSON) -> JSON:

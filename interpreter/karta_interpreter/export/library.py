@@ -46,14 +46,6 @@ def words_of(code: str) -> frozenset[str]:
     return frozenset(_WORD.findall(_COMMENT_OR_TEXT.sub('""', code)))
 
 
-def _foreign(code: str) -> frozenset[str]:
-    """Return the names in a function that are not its own variables."""
-    found = [name for each in _DECLARED.findall(code) for names in each for name in _WORD.findall(names)]
-    # A local function is its own variable only if it is not called: a call may mean a library function of that name.
-    own = {name for name in found if not re.search(rf"(?<![.\w]){name}\(", code.partition("\n")[2])}
-    return words_of(code) - own
-
-
 def _read() -> dict[str, str]:
     found: dict[str, str] = {}
     folder = files(__package__) / "library"
@@ -96,10 +88,13 @@ def _used(code: str, features: frozenset[str]) -> dict[str, str]:
 
 @cache
 def _function(name: str, features: frozenset[str]) -> tuple[str, frozenset[str]]:
-    """Return a function or constant with its comment, and the words in its code."""
+    """Return a function or constant with its comment, and the names in it that are not its own variables."""
     lines = iter(_CONTINUED.sub(r"\1 or ", LIBRARY[name]).splitlines())
-    text = "\n".join(_folded(lines, features))
-    return text, _foreign(text)
+    code = "\n".join(_folded(lines, features))
+    declared = {name for parts in _DECLARED.findall(code) for names in parts for name in _WORD.findall(names)}
+    # A local function is its own variable only if it is not called: a call may mean a library function of that name.
+    own = {name for name in declared if not re.search(rf"(?<![.\w]){name}\(", code.partition("\n")[2])}
+    return code, words_of(code) - own
 
 
 def _folded(lines: Iterator[str], features: frozenset[str], end: str = "") -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Expressions that are paths through objects, such as ``.spec.replicas // 1``: scripts have them as lists of keys."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial, reduce
 from typing import NamedTuple
 
 from karta_interpreter.base.k8s.projection import Projection
@@ -91,7 +92,10 @@ def guarded_paths(node: Node, *, may_be_null: bool = False) -> list[Guarded] | N
         found.setdefault(conditions, []).append(path)
     if any(_reads_status(condition) or variables_in(condition) for conditions in found for condition in conditions):
         return None
-    return [Guarded(_conjunction(conditions), tuple(paths)) for conditions, paths in found.items()]
+    return [
+        Guarded(render(reduce(partial(ast.Binary, "and"), conditions)) if conditions else "", tuple(paths))
+        for conditions, paths in found.items()
+    ]
 
 
 def _branches(node: Node) -> Iterator[Node]:
@@ -100,12 +104,6 @@ def _branches(node: Node) -> Iterator[Node]:
         yield from (then for _, then in node.branches)
     for child in children(node):
         yield from _branches(child)
-
-
-def _conjunction(conditions: tuple[Node, ...]) -> str:
-    if len(conditions) == 1:
-        return render(conditions[0])
-    return " and ".join(f"({render(condition)})" for condition in conditions)
 
 
 def _reads_status(condition: Node) -> bool:

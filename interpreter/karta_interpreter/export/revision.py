@@ -7,7 +7,7 @@ all other objects it contains the functions that follow the places of the counts
 from collections.abc import Iterator, Sequence
 
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.definitions.karta.definition import Component, Definition, PodSpec, PodTemplate
+from karta_interpreter.definitions.karta.definition import Component, PodSpec, PodTemplate
 from karta_interpreter.export.lua import laid_out, quoted, table_of
 from karta_interpreter.export.paths import Path, is_read, plain_path
 from karta_interpreter.export.pod_sets import (
@@ -35,18 +35,14 @@ def revise(script: OperationScript) -> None:
         script.add(f"function ReviseReplica(obj, replicas)\n  return undivided({pod_sets}, obj, replicas)\nend")
         return
     named = script.definition.annotations.elastic
-    script.features |= {"many"} if _may_share(script.definition) else set()
+    annotations = script.definition.annotations
+    parts = [leaf for leaf in leaves if annotations.elastic is None or annotations.is_elastic(leaf.name)]
+    if len(parts) > 1 or any(leaf.instance_ids for leaf in parts):  # the pods may be divided among several counts
+        script.features.add("many")
     elastic = "nil"
     if named is not None:
         elastic = "{" + ", ".join(f"[{quoted(name)}] = true" for name in named) + "}"
     script.add(f"function ReviseReplica(obj, replicas)\n  return revised({pod_sets}, {elastic}, obj, replicas)\nend")
-
-
-def _may_share(definition: Definition) -> bool:
-    """Return whether the pods of an object may be divided among several counts."""
-    annotations = definition.annotations
-    elastic = [leaf for leaf in definition.leaves if annotations.elastic is None or annotations.is_elastic(leaf.name)]
-    return len(elastic) > 1 or any(leaf.instance_ids for leaf in elastic)
 
 
 def _only_scaled(script: OperationScript) -> Component | None:

@@ -139,8 +139,11 @@ class Location(NamedTuple):
         return Location(self.path, self.default, self.factor, floor, cap, self.numeral)
 
     def _set(self, document: JSON, value: JSON) -> JSON:
+        # API servers accept only text at some paths.
+        known = own if truthy(own := self.raw(document)) else self.default
+        holds_text = isinstance(known, str) or self.path[-3:-1] in _TEXTS
         try:
-            return set_value(document, self.path, str(value) if self._holds_text(document) else value)
+            return set_value(document, self.path, str(value) if holds_text else value)
         except InterpretationError as error:
             raise QueryWriteError(str(error)) from error
 
@@ -157,15 +160,6 @@ class Location(NamedTuple):
         if number % self.factor and number not in (self.floor, self.cap):
             return f"it is not a multiple of {self.factor}"
         return ""
-
-    def _holds_text(self, document: JSON) -> bool:
-        """Return whether the path holds text.
-
-        Its value or its default is text, or API servers accept only text there.
-        """
-        value = self.raw(document)
-        known = value if truthy(value) else self.default
-        return isinstance(known, str) or self.path[-3:-1] in _TEXTS
 
 
 Origin: TypeAlias = "Location | list[Origin] | dict[str | int, Origin] | None"

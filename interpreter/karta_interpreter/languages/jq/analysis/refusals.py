@@ -144,12 +144,9 @@ class _Search:
         elif (name, arity) in ONLY_JQ:
             self._refuse(node, f"`{name}` is a function of jq that gojq 0.12.19 does not have")
         else:
-            self._refuse(node, f"there is no function `{name}`", self._meant(node, known))
-
-    def _meant(self, node: ast.FunctionCall, known: AbstractSet[Key]) -> str:
-        is_path = not node.arguments and "::" not in node.name
-        path = f'a field is `.{node.name}`, a text is `"{node.name}"`' if is_path else ""
-        return self.hints.get(id(node)) or _choice("", node.name, {name for name, _ in known}, 0.8) or path
+            path = "" if arity or "::" in name else f'a field is `.{name}`, a text is `"{name}"`'
+            hint = self.hints.get(id(node)) or _choice("", name, {other for other, _ in known}, 0.8) or path
+            self._refuse(node, f"there is no function `{name}`", hint)
 
     def _variable(self, node: Node, name: str, scope: Scope) -> None:
         if name == "ENV":

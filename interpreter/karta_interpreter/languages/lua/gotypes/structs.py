@@ -44,12 +44,13 @@ def declarations() -> Mapping[str, tuple[Field, ...]]:
     """
     text = Path(__file__).with_name("types.txt").read_text(encoding="utf-8").replace("\n  ", " ")
     lines = (line.split() for line in text.splitlines() if line and not line.startswith("#"))
-    return {name: tuple(map(_field, declared)) for name, *declared in lines}
-
-
-def _field(declared: str) -> Field:
-    name, go_type = declared.split(":")
-    return Field(name.removesuffix("!"), go_type, name.endswith("!"))
+    return {
+        struct: tuple(
+            Field(name.removesuffix("!"), go_type, name.endswith("!"))
+            for name, go_type in (field.split(":") for field in fields)
+        )
+        for struct, *fields in lines
+    }
 
 
 def decode(go_type: str, value: JSON) -> JSON:

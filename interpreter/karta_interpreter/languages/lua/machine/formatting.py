@@ -77,7 +77,8 @@ def sprintf(form: str, *arguments: JSON) -> str:
         else:
             pieces.append(_value(_directive(found), *values[used]))
             used += 1
-    return "".join((*pieces, form[place:], _extra(values[used:])))
+    extra = ", ".join(f"{_GO_TYPES[kind]}={_text(kind, value)}" for kind, value in values[used:])
+    return "".join((*pieces, form[place:], f"%!(EXTRA {extra})" if extra else ""))
 
 
 def _directive(found: re.Match[str]) -> _Directive:
@@ -173,9 +174,3 @@ def _string(directive: _Directive, text: str, go_type: str, verb: str = "") -> s
         digits = text.encode().hex(*" " if " " in directive.flags else "")
         return directive.padded(digits if verb == "x" else digits.upper())
     return f"%!{verb}({go_type}={text})"
-
-
-def _extra(values: list[tuple[str, JSON]]) -> str:
-    if not values:
-        return ""
-    return "%!(EXTRA " + ", ".join(f"{_GO_TYPES[kind]}={_text(kind, value)}" for kind, value in values) + ")"
