@@ -114,7 +114,7 @@ def read_customizations(path: str) -> list[LoadedCustomization]:
 
 def _customizations(file: DefinitionFile) -> Iterable[LoadedCustomization]:
     # Reading YAML is slow, and a text without the name of the kind need not be read again.
-    if file.content is None or KIND.encode() not in file.content:
+    if KIND.encode() not in file.content:
         return ()
     text, _ = decode(file.content)
     # Without a line: no customization, or unreadable. The layer of Kartas has that finding already.

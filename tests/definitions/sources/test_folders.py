@@ -334,6 +334,16 @@ def test_a_file_that_could_not_be_read_is_opened_again(
     assert _kinds(broken.read()) == ["B"]
 
 
+def test_file_of_usable_definitions_keeps_no_text(folder: Path, karta: Karta) -> None:
+    file = folder / "a.yaml"
+    good, broken = karta("A"), karta("A", replicas=".a |")
+    file.write_text(good)
+    state = DefinitionFile(file, keeps_text=False).read()
+    assert (state.content, state.holding(good.encode())) == (b"", state)
+    assert state.holding(broken.encode()).content == broken.encode(), "the types API shows it"
+    assert DefinitionFile(file).read().content == good.encode(), "the command line looks for other objects in it"
+
+
 def test_new_file_beyond_budget_is_refused_until_another_one_goes(folder: Path, karta: Karta) -> None:
     texts = {name: karta(name) for name in "ABC"}
     budget = Budget(2 * weight(texts["A"].encode()))

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -51,19 +52,22 @@ def decode(content: bytes) -> tuple[str, str]:
 class WatchedFile(ABC, Generic[Held]):
     """A file as it was last read. ``last_good`` has earlier entries that its present, broken content stands for.
 
-    A file with the ``stamp`` has the content. The stamp is None if the file could change without a new stamp. The
-    server does not load a content for which the ``budget`` has no room.
+    A file with the ``stamp`` has the content with the ``digest``. Unless it ``keeps_text``, the ``content`` itself is
+    empty while all entries are usable. The stamp is None if the file could change without a new stamp. The server does
+    not load a content for which the ``budget`` has no room.
     """
 
     # An attribute of the class, so that tests can set the clock.
     _now: ClassVar = staticmethod(time.time_ns)
 
     path: Path
-    content: bytes | None = None
+    digest: bytes = b""
+    content: bytes = b""
     loaded: tuple[Held, ...] = ()
     last_good: tuple[Held, ...] = ()
     stamp: Stamp | None = field(default=None, compare=False)
     budget: Budget = field(default_factory=Budget, compare=False, repr=False)
+    keeps_text: bool = True
 
     def read(self, stamp: Stamp | None = None) -> Self:
         """Return the file as it is now, the same object if nothing has changed. A known stamp saves opening it."""
@@ -75,21 +79,23 @@ class WatchedFile(ABC, Generic[Held]):
             return held if held.stamp == lasting else replace(held, stamp=lasting)
         except OSError as error:
             # No content, so that the next successful read is a change.
-            return self._become(None, (self._unreadable(error.strerror or str(error)),))
+            return self._become((self._unreadable(error.strerror or str(error)),))
 
     def holding(self, content: bytes) -> Self:
         """Return the file with a content, the same object if it already has this content."""
-        if content == self.content:
+        digest = sha256(content).digest()
+        if digest == self.digest:
             return self
         size = weight(content)
         if self.budget.take(self.path, size) is None:
-            return self._become(None, (self._unreadable(self.budget.reason),))
+            return self._become((self._unreadable(self.budget.reason),))
         text, reason = decode(content)
         loaded = (self._unreadable(reason),) if reason else tuple(self._load(text))
         if not loaded and self.served:
             # A writer that truncates the file before it writes looks the same as an author who empties it.
             loaded = (self._unreadable(_EMPTY),)
-        new = self._become(content, loaded)
+        keeps_text = self.keeps_text or not all(map(self._is_usable, loaded))
+        new = self._become(loaded, digest, content if keeps_text else b"")
         if not new.last_good:
             self.budget.settle(self.path, size)
         return new
@@ -103,8 +109,9 @@ class WatchedFile(ABC, Generic[Held]):
     def quarantined(self) -> Iterator[Quarantined]:
         """Yield the entries that cannot be used, or only in part."""
 
-    def _become(self, content: bytes | None, loaded: tuple[Held, ...]) -> Self:
-        return replace(self, content=content, loaded=loaded, last_good=tuple(self._kept(loaded)), stamp=None)
+    def _become(self, loaded: tuple[Held, ...], digest: bytes = b"", content: bytes = b"") -> Self:
+        last_good = tuple(self._kept(loaded))
+        return replace(self, digest=digest, content=content, loaded=loaded, last_good=last_good, stamp=None)
 
     @abstractmethod
     def _load(self, text: str) -> Iterable[Held]: ...
@@ -153,8 +160,8 @@ class DefinitionFile(WatchedFile[Loaded]):
                     document.source, document.findings, document.name, document.gvk, serving_last_good=kept
                 )
 
-    def _become(self, content: bytes | None, loaded: tuple[Loaded, ...]) -> Self:
-        new = WatchedFile._become(self, content, loaded)  # noqa: SLF001 - with slots no `super` before Python 3.14
+    def _become(self, loaded: tuple[Loaded, ...], digest: bytes = b"", content: bytes = b"") -> Self:
+        new = WatchedFile._become(self, loaded, digest, content)  # noqa: SLF001 - with slots no `super` before Python 3.14
         entries = (
             ServedDefinition(document.definition, document.source, document.line)
             for document in new.served
@@ -261,6 +268,7 @@ class Folder(Generic[File]):
     files: Mapping[Path, File] = field(default_factory=dict)
     unlisted: tuple[Quarantined, ...] = ()
     budget: Budget = field(default_factory=Budget, compare=False, repr=False)
+    keeps_text: bool = True
 
     def read(self) -> Self:
         """Return the folder as it is now."""
@@ -290,7 +298,7 @@ class Folder(Generic[File]):
         return replace(self, files=dict(sorted(files.items())))
 
     def _file(self, path: Path) -> File:
-        return self.files.get(path) or self.kind(path, budget=self.budget)
+        return self.files.get(path) or self.kind(path, budget=self.budget, keeps_text=self.keeps_text)
 
     def quarantined(self) -> tuple[Quarantined, ...]:
         """Return the entries of the folder that cannot be used."""

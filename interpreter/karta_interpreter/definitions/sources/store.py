@@ -53,8 +53,12 @@ class Store:
         budget: Budget | None = None,
     ) -> None:
         self.budget = budget = budget or Budget()
-        self._folders: _Folders = tuple(Folder(root, DefinitionFile, budget=budget) for root in folders)
-        self._overrides: _Overrides = tuple(Folder(root, OverrideFile, budget=budget) for root in overrides)
+        self._folders: _Folders = tuple(
+            Folder(root, DefinitionFile, budget=budget, keeps_text=False) for root in folders
+        )
+        self._overrides: _Overrides = tuple(
+            Folder(root, OverrideFile, budget=budget, keeps_text=False) for root in overrides
+        )
         self._catalogue = catalogue
         self._cluster = cluster
         self._selection = selection

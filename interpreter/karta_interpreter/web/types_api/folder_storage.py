@@ -167,6 +167,6 @@ def _items(content: bytes) -> list[Object]:
     return objects_in(items)
 
 
-def _item(content: bytes | None, index: int) -> Object:
-    items = _items(content or b"{}")
+def _item(content: bytes, index: int) -> Object:
+    items = _items(content)
     return items[index] if index < len(items) else {}
