@@ -135,14 +135,9 @@ class _LogWriter(QueueListener):
         self._failed += not _write(record)
         # Once the queue is empty: one line for all lines that were lost meanwhile.
         lost = self._lines.dropped + self._failed - self._reported
-        if lost and self._lines.queue.empty() and _write(self._lines.form(_loss(lost))):
+        record = {"levelname": "WARNING", "msg": "lines of the log were not written in time", "fields": {"lost": lost}}
+        if lost and self._lines.queue.empty() and _write(self._lines.form(logging.makeLogRecord(record))):
             self._reported += lost
-
-
-def _loss(lines: int) -> logging.LogRecord:
-    record = logging.LogRecord(NAME, logging.WARNING, "", 0, "lines of the log were not written in time", None, None)
-    record.fields = {"lost": lines}
-    return record
 
 
 def _write(text: str) -> bool:
