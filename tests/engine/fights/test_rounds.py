@@ -393,6 +393,21 @@ def test_an_element_of_a_set_is_its_own_field() -> None:
     assert series.named == [(".spec.finalizers[]", "operator")]
 
 
+def test_a_removed_part_of_an_object_that_a_webhook_fills_belongs_to_nobody() -> None:
+    # As a real API server has it: when Karmada's only annotation is gone, its entry is that of an atomic object.
+    ours, observed = template(), template()
+    ours["spec"]["template"]["metadata"] = {"annotations": {"owner": "a"}}
+    observed["spec"]["template"]["metadata"] = {"annotations": {"team": "b"}}
+    owned: Thing = {"f:annotations": {"f:work.karmada.io/name": {}}}
+    fields: Thing = {"f:metadata": owned, "f:spec": {"f:template": {"f:metadata": {"f:annotations": {}}}}}
+    entry: Thing = {"manager": KARMADA, "time": "2026-11-20T02:32:49Z", "fieldsV1": fields}
+    observed["metadata"]["managedFields"] = [entry]
+    comparison = compared(ours, observed)
+    assert comparison
+    (lost,) = (each for each in comparison.differences if each.field.endswith(".owner"))
+    assert lost.writer is None
+
+
 def test_rounds_of_more_fields_than_are_remembered_are_those_that_come_again() -> None:
     series = Series(template())
     for number in range(4):

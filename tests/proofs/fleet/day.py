@@ -102,7 +102,7 @@ class Day:
         self.world.serve(f"{name}2")
 
     def _restart_karmada(self) -> None:
-        """Restart Karmada with the gate for components: it asks about everything once more, and about components."""
+        """Restart Karmada with the gate for components: it asks about everything once more."""
         self.world.plane.restart_components(multiple_pod_templates=True)
 
     def _taint(self, name: str, taints: Sequence[Object]) -> None:

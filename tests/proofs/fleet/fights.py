@@ -115,7 +115,7 @@ SEEDED: Sequence[Seeded] = (
         f"{_IN_CONTAINER}.env[].value",
         _set(*_CONTAINER, "env", 0, "value", value=lambda _: "rotated"),
     ),
-    Seeded(8, "deploy", "policy-cleaner", ".spec.template.metadata.annotations", _drop),
+    Seeded(8, "deploy", "policy-cleaner", ".spec.template.metadata.annotations.owner", _drop),
 )
 
 

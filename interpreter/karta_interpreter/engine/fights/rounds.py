@@ -131,7 +131,10 @@ def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[Fi
         if inner is not None:
             pending += reversed(inner)
         elif NOTHING in (old, new) or diff(old, new):
-            yield FieldDifference(field, old, new, owners[0][0] if owners else None)
+            writer = owners[0][0] if owners else None
+            # A missing field is not Karmada's: an object that has lost its parts looks like an atomic one.
+            is_lost = writer and not writer.manager and _is_missing(new)
+            yield FieldDifference(field, old, new, None if is_lost else writer)
 
 
 def field_of(path: Path) -> str:
