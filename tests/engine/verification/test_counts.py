@@ -206,3 +206,19 @@ def test_workload_verifies_its_pods() -> None:
     found = Workload(Karta.for_object(obj), obj).verify([pod(1), pod(2), pod(3)], now=NOW)
 
     assert (found[0].question, found[0].verdict) == (Question.COUNTS, DIFFERS)
+
+
+@pytest.mark.parametrize(
+    ("replicas", "verdict", "field"),
+    [
+        pytest.param('"many"', DIFFERS, "rootComponent.scaleDefinition.replicasPath", id="a-count-of-the-wrong-type"),
+        pytest.param(".spec.replicas", OK, "", id="a-count"),
+    ],
+)
+def test_expression_without_answer_is_named(replicas: str, verdict: Verdict, field: str) -> None:
+    karta = Karta.load(DEFINITION.replace(".spec.replicas", f"'{replicas}'"))
+    template = {"spec": {"containers": [container()]}}
+    shop = workload("example.io/v1", "Shop", {"replicas": 1, "template": template}, {"phase": "Deployed"})
+
+    (found,) = judged(Question.COUNTS, evidence(shop, pod(1)), karta)
+    assert (found.verdict, found.field.removeprefix("spec.structureDefinition.")) == (verdict, field)

@@ -61,6 +61,10 @@ def _compare(experiment: Experiment, _: str) -> None:
     """Compare what is answered for the object; only for its template where a cluster gets a part of its replicas."""
     whole = {"undefaulted": experiment.case.object} if experiment.replicas is None else {}
     compare(experiment, {**whole, "template": experiment.template})
+
+
+def _verify(experiment: Experiment, _: str) -> None:
+    """Verify the object as a user would on a member."""
     experiment.judge(lambda: list(verified(experiment)))
 
 
@@ -267,6 +271,7 @@ STEPS: Mapping[str, Step] = {
     "running": _running,
     "unready": _unready,
     "compare": _compare,
+    "verify": _verify,
     "dependencies": _dependencies,
     "pods": _pods,
     "retain": _retain,

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from tests.proofs.reality.experiment import Experiment
 from tests.proofs.reality.findings import Finding
 
 _LATER = 600
+# The client writes certificates to files of the process, and cases run in threads.
+_CONNECTING = threading.Lock()
 
 
 def verified(experiment: Experiment) -> Iterator[Finding]:
@@ -28,7 +31,8 @@ def verified(experiment: Experiment) -> Iterator[Finding]:
         async with ApiServer.of(experiment.cluster.kubeconfig) as api:
             await verify_member(api, [definition], wanted, folder)
 
-    asyncio.run(save())
+    with _CONNECTING:
+        asyncio.run(save())
     _wait(folder / "member.json")
     report = verify_folder(folder, [definition], wanted)
     differing = [each.judgement for each in report.results if each.judgement.verdict is Verdict.DIFFERS]

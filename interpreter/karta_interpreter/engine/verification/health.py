@@ -37,7 +37,9 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
         if not reason and not _is_plausible(evidence, is_healthy):
             yield _unjudged("its pods are neither ready nor failing", matched)
         elif reason and not is_healthy:
-            is_whole = not evidence.active or len(evidence.active) == sum(group.replicas for group in members.groups)
+            answered = sum(group.replicas for group in members.groups)
+            is_counted = definition.answers(Operation.INTERPRET_REPLICA)
+            is_whole = not (evidence.active and is_counted) or len(evidence.active) >= answered
             short = "unhealthy, and it does not have the answered number of pods"
             yield (
                 _differs(f"unhealthy, and {reason}", matched, _field(definition))

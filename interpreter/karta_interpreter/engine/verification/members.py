@@ -93,4 +93,4 @@ def _likeness(template: Object, pod: Object) -> int:
     named = [
         container for container in objects_in(get(template, ("spec", "containers"))) if container.get("name") in images
     ]
-    return sum(2 + (images[container["name"]] == container.get("image")) for container in named)
+    return sum(2 + (images[container.get("name")] == container.get("image")) for container in named)

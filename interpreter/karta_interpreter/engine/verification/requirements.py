@@ -80,7 +80,10 @@ def _causes(definition: Definition, evidence: Evidence, group: Group, pod: Objec
         if (answered or {}) == (requested or {}):
             continue
         is_explained = True
-        if answered is None and not _names_container(evidence.object.get("spec"), name):
+        found = definition.component(component)
+        texts = [query.text for query in found.pod_queries.values()] if found else []
+        is_ours = any(f'"{name}"' in text for text in texts) or _names_container(evidence.object.get("spec"), name)
+        if answered is None and not is_ours:
             by = "the operator" if key in of_owner else "a webhook" if template else "a webhook or the operator"
             reason = f"container {name}, {_amounts_text(requested)}, added by {by}, is not counted"
             yield _Cause(reason, _ADDED_CONTAINERS, _line(component, kind, name, requested or {}))
@@ -108,9 +111,9 @@ def _added_or(definition: Definition, component: str, name: str, field: str) -> 
 
 
 def _names_container(value: object, name: str) -> bool:
-    """Return whether a list of objects somewhere in a value has one with that name and an image."""
+    """Return whether a list of objects somewhere in a value has a container of that name."""
     if isinstance(value, dict):
-        return (value.get("name") == name and "image" in value) or any(
+        return (value.get("name") == name and ("image" in value or "resources" in value)) or any(
             _names_container(item, name) for item in value.values()
         )
     return isinstance(value, list) and any(_names_container(item, name) for item in value)

@@ -31,17 +31,21 @@ def judge_retention(definition: Definition, evidence: Evidence) -> Iterator[Judg
     if not owned:
         yield Judgement(Question.RETAIN, Verdict.UNJUDGED, "the object has no managedFields")
         return
-    of_karmada = [writer for writer, _ in owned if not writer.manager]
-    first = min((writer for writer, _ in owned if writer.time), key=lambda each: each.time, default=owned[0][0])
-    keepers = {"", *([] if of_karmada else [first.manager])}
+    desired, theirs = template_of(observed, owned)
+    for difference in _fought(definition, evidence, desired, theirs):
+        yield _judged(definition, desired, observed, difference)
+
+
+def template_of(observed: Object, owned: Sequence[tuple[Writer, Object]]) -> tuple[Object, list[tuple[Writer, Object]]]:
+    """Return the object as its template may be, and the other managers with their fields."""
+    has_karmada = any(not writer.manager for writer, _ in owned)
+    first = min((writer for writer, _ in owned if writer.time), key=lambda writer: writer.time, default=owned[0][0])
+    keepers = {""} if has_karmada else {first.manager}
     ours = [fields for writer, fields in owned if _is_template(writer, keepers)]
     theirs = [(writer, fields) for writer, fields in owned if not _is_template(writer, keepers)]
     desired = _template(observed, ours, [fields for _, fields in theirs])
-    # Karmada keeps labels and annotations that the template does not have. A count is in most templates.
-    scaled = [fields for writer, fields in theirs if not writer.time]
-    desired = _changed(desired, observed, scaled)
-    for difference in _fought(definition, evidence, desired, theirs):
-        yield _judged(definition, desired, observed, difference)
+    # Most templates have the count that an autoscaler writes through the subresource, whose entry has no time.
+    return _changed(desired, observed, [fields for writer, fields in theirs if not writer.time]), theirs
 
 
 def _is_template(writer: Writer, keepers: set[str]) -> bool:

@@ -1,5 +1,6 @@
 """All questions about one workload."""
 
+import re
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 
@@ -7,13 +8,14 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.reference_resolver import resolved
 from karta_interpreter.engine.evaluation.pods import pod_sets
+from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.verification.aggregation import judge_status
 from karta_interpreter.engine.verification.counts import judge_counts
 from karta_interpreter.engine.verification.dependencies import judge_dependencies
 from karta_interpreter.engine.verification.evidence import Evidence, unsettled
 from karta_interpreter.engine.verification.health import judge_health
-from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
+from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import Members, members
 from karta_interpreter.engine.verification.requirements import judge_requirements
 from karta_interpreter.engine.verification.retention import judge_retention
@@ -30,7 +32,7 @@ def verify(definition: Definition, evidence: Evidence) -> tuple[Judgement, ...]:
         if waiting and needs_pods:
             judgements_found.append(Judgement(question, Verdict.UNJUDGED, waiting))
             continue
-        judgements = tuple(_answered(question, answer))
+        judgements = tuple(_answered(definition, question, answer))
         judgements_found += judgements or (Judgement(question),)
     return tuple(judgements_found)
 
@@ -57,10 +59,23 @@ def _members(definition: Definition, evidence: Evidence) -> Members:
     return members(definition, evidence.object, pod_sets(definition, evidence.object), evidence.pods)
 
 
-def _answered(question: Question, answer: Answer) -> Iterator[Judgement]:
+def _answered(definition: Definition, question: Question, answer: Answer) -> Iterator[Judgement]:
     try:
         yield from answer()
     except InterpretationError as error:
         # A reference that could not be looked up says nothing about the definition.
         verdict = Verdict.UNJUDGED if "the reference $" in str(error) else Verdict.DIFFERS
-        yield Judgement(question, verdict, f"there is no answer: {error}")
+        yield Judgement(question, verdict, f"there is no answer: {error}", "", _field_of(definition, str(error)))
+
+
+def _field_of(definition: Definition, message: str) -> str:
+    """Return the field of a definition that an error names, or ""."""
+    if match := re.search(r"annotation ([a-z-]+)[ ,:]", message):
+        return f"metadata.annotations.karta-interpreter.io/{match[1]}"
+    match = re.search(r"component ([^ ,]+), (\w+)", message)
+    component = definition.component(match[1]) if match else None
+    if match is None or component is None:
+        return ""
+    part = "scaleDefinition." if match[2].endswith("eplicasPath") else ""
+    is_of_pods = match[2] in component.pod_queries
+    return pod_field(definition, match[1], match[2]) if is_of_pods else field_of(definition, match[1], part + match[2])
