@@ -124,6 +124,8 @@ def test_variables_are_settings_and_flags_are_stronger(run: Run, settings: list[
         pytest.param(["--types-api", "127.0.0.1:99999"], id="an address with a port that cannot be"),
         pytest.param(["--types-folder", "no-such-folder"], id="a folder for types that is missing"),
         pytest.param(["--types-rate", "0"], id="no request at all"),
+        pytest.param(["--port", "9000", "--health-port", "9000"], id="one port for two listeners"),
+        pytest.param(["--types-token-review"], id="rights to an API that is off"),
         pytest.param(["--authority-days", "1e7"], id="a life beyond what a certificate can say"),
     ],
 )
@@ -137,6 +139,10 @@ def test_wrong_settings_are_exit_code_2(run: Run, settings: list[Settings], argu
     [
         pytest.param(["--port", "abc"], "'abc' is not a whole number from 0 to 65535.", id="no number"),
         pytest.param(["--port", "65536"], "'65536' is not a whole number from 0 to 65535.", id="too large"),
+        pytest.param(
+            ["--port", "9000", "--health-port", "9000"], "--port and --health-port are both 9000", id="one port for two"
+        ),
+        pytest.param(["--types-token-review"], "has no effect without --types-api HOST:PORT", id="an API that is off"),
         pytest.param(["--body-limit", "0"], "'0' is not a whole number from 1 up.", id="without an upper bound"),
     ],
 )

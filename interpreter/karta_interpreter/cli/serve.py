@@ -29,7 +29,7 @@ from karta_interpreter.cli.options import (
     ObjectName,
     WholeNumber,
 )
-from karta_interpreter.cli.program import Problem
+from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, one_line, table
 from karta_interpreter.definitions.karta.schema import karta_api_group
 from karta_interpreter.definitions.sources.snapshot import Snapshot
@@ -181,6 +181,8 @@ def serve(**settings: object) -> None:
     keeps Karmada's ResourceInterpreterWebhookConfiguration in step with them.
     """
     chosen = Settings(**cast("dict[str, Any]", settings))
+    if problem := next(_contradictions(chosen), ""):
+        raise UsageProblem(f"error: {problem}")
     try:
         with karta_api_group(chosen.karta_api_group):
             run(chosen, started=lambda started: _introduce(started, chosen), extensions=list(_extensions(chosen)))
@@ -190,6 +192,14 @@ def serve(**settings: object) -> None:
         print_text("error: " + escaped(str(error), keep="\t\n") + "\n")
         flush_log()
         raise SystemExit(Problem.exit_code) from error
+
+
+def _contradictions(settings: Settings) -> Iterator[str]:
+    if settings.port and settings.port == settings.health_port:
+        yield f"--port and --health-port are both {settings.port}; give each its own"
+    for name in ("types_token_file", "types_token_review"):
+        if getattr(settings, name) and not settings.types_api:
+            yield f"--{name.replace('_', '-')} has no effect without --types-api HOST:PORT"
 
 
 def _extensions(settings: Settings) -> Iterator[Extension]:
@@ -202,6 +212,9 @@ def _extensions(settings: Settings) -> Iterator[Extension]:
 
 def _introduce(started: Started, settings: Settings) -> None:
     _warn_of_variables()
+    if settings.register and settings.call_limit > settings.webhook_timeout:
+        hint = "Karmada does not wait for such an answer: lower --call-limit, or raise --webhook-timeout"
+        log.warning("--call-limit is above --webhook-timeout", hint=hint)
     if settings.quiet or settings.log_format == "json" or not has_terminal():
         return
     text = startup_text(f"{started.url}/interpret", started.snapshot)

@@ -254,7 +254,8 @@ class Server:
         scripts = sum(1 for entry in snapshot.scripted.values() for _ in entry.definition.scripts)
         log.info("definitions loaded", served=len(snapshot.entries), scripts=scripts, generation=snapshot.generation)
         for conflict in snapshot.findings:
-            log.warning("definitions conflict", reason=in_one_line(conflict), source=conflict.source)
+            message = "a named kind has no definition" if conflict.rule == "unknown-kind" else "definitions conflict"
+            log.warning(message, reason=in_one_line(conflict), source=conflict.source)
         known = set(self._quarantined)
         _log_quarantined([broken for broken in snapshot.quarantined if broken not in known])
         self._quarantined = snapshot.quarantined
