@@ -8,11 +8,11 @@ import click
 
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.findings import Severity, escaped
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
-from karta_interpreter.cli.calls import ORDER, Arguments, CallOutcome, ask, calls_for
+from karta_interpreter.cli.calls import ORDER, Arguments, CallOutcome, ask, calls_for, operation_named
 from karta_interpreter.cli.definitions import Interpreter, kinds_of, read_customizations, workload_of
 from karta_interpreter.cli.explain import STRICT, exit_if_strict, warnings_text
 from karta_interpreter.cli.explain import show as show_explanations
@@ -29,6 +29,7 @@ from karta_interpreter.cli.files import (
 from karta_interpreter.cli.options import Counts, definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, written
+from karta_interpreter.cli.server_answers import ask_server
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
@@ -45,6 +46,7 @@ Examples:
   karta-interpreter interpret --components worker=8 raycluster.yaml
   karta-interpreter interpret -f customization.yaml --check
   karta-interpreter interpret rayjob/demo -n ml --context member1
+  karta-interpreter interpret raycluster.yaml --server https://127.0.0.1:8443 --insecure
 """
 
 
@@ -57,6 +59,8 @@ class _Given(ConnectionOptions):
     references: tuple[str, ...]
     components: Mapping[str, int] | None
     options: Options
+    server: str | None
+    insecure: bool
 
 
 @click.command("interpret", epilog=_EXAMPLES)
@@ -73,6 +77,8 @@ class _Given(ConnectionOptions):
 @click.option(
     "--components", type=Counts(), metavar="NAME=COUNT,...", help="Set counts of components and print the object."
 )
+@click.option("--server", metavar="URL", help="Ask a running server, as Karmada does: https://HOST:PORT.")
+@click.option("--insecure", is_flag=True, help="Do not verify the certificate of --server.")
 @click.option("--check", is_flag=True, help="Check scripts without running them.")
 @click.option("--explain", is_flag=True, help="Show for each answer the chain from it to the object.")
 @click.option("--strict", is_flag=True, help=STRICT)
@@ -103,6 +109,9 @@ def command(
         check_scripts([*filenames, *overrides])
         return
     arguments = _read(given, filenames)
+    if given["server"]:
+        _print_served(arguments, operation, output, given, is_alone=not (filenames or overrides or explain))
+        return
     if given["components"] is not None:
         if operation or explain or overrides:
             raise UsageProblem("error: --components goes with neither --operation, --explain nor --override")
@@ -114,12 +123,8 @@ def command(
         show_explanations(interpreter, calls, references, output or "table", given["options"], strict=strict)
         return
     outcomes = [ask(interpreter, call, references, given["options"]) for call in calls]
-    if operation and output is None:
-        _print_blocks(outcomes[0])
-    elif output in ("yaml", "json"):
-        click.echo(written(_document(interpreter.entry, calls[0].object, outcomes), output), nl=False)
-    else:
-        click.echo(_title(interpreter.entry, calls[0].object) + outcomes_table(outcomes), nl=False)
+    entry, obj = interpreter.entry, calls[0].object
+    _print_outcomes(outcomes, operation, output, _title(entry, obj), _document(entry, obj))
     if not operation:
         _print_skipped(interpreter, arguments)
     warnings = _warnings(interpreter.entry.definition, calls, references)
@@ -127,6 +132,40 @@ def command(
     if any(outcome.error for outcome in outcomes):
         raise SystemExit(Problem.exit_code)
     exit_if_strict(warnings, strict=strict)
+
+
+def _print_served(
+    arguments: Arguments, operation: str | None, output: str | None, given: _Given, *, is_alone: bool
+) -> None:
+    url = given["server"] or ""
+    if not is_alone or given["references"] or given["components"] is not None:
+        reason = "goes with neither -f, --override, --reference, --components nor --explain"
+        raise UsageProblem(f"error: --server answers from its own definitions, and {reason}")
+    calls = [arguments.call(operation_named(operation))] if operation else arguments.calls()
+    answers = [ask_server(url, call, insecure=given["insecure"]) for call in calls]
+    is_unknown = all(left_out for _, left_out in answers)
+    outcomes = [outcome for outcome, left_out in answers if operation or is_unknown or not left_out]
+    obj = calls[0].object
+    title = click.style(f"{obj['kind']} {full_name(obj.get('metadata'))}", bold=True)
+    document = {**GVK.of(obj).type_meta, "name": full_name(obj.get("metadata")), "server": url}
+    _print_outcomes(outcomes, operation, output, f"{one_line(f'{title}, interpreted by {url}')}\n\n", document)
+    if any(outcome.error for outcome in outcomes):
+        raise SystemExit(Problem.exit_code)
+
+
+def _print_outcomes(
+    outcomes: Sequence[CallOutcome], operation: str | None, output: str | None, title: str, document: Object
+) -> None:
+    if operation and output is None:
+        _print_blocks(outcomes[0])
+    elif output in ("yaml", "json"):
+        operations = {
+            str(outcome.call.operation): {"error": outcome.error} if outcome.error else {"results": outcome.results}
+            for outcome in outcomes
+        }
+        click.echo(written({**document, "operations": operations}, output), nl=False)
+    else:
+        click.echo(title + outcomes_table(outcomes), nl=False)
 
 
 def _print_revised(
@@ -182,7 +221,7 @@ def _print_blocks(outcome: CallOutcome) -> None:
         click.echo(f"---\n# [{number}/{total}] {name}:\n{to_yaml(value)}", nl=False)
 
 
-def _document(entry: ServedDefinition, obj: Object, outcomes: Sequence[CallOutcome]) -> JSON:
+def _document(entry: ServedDefinition, obj: Object) -> Object:
     scripts = entry.definition.scripts
     return {
         "apiVersion": obj["apiVersion"],
@@ -191,10 +230,6 @@ def _document(entry: ServedDefinition, obj: Object, outcomes: Sequence[CallOutco
         "definition": entry.definition.name,
         "origin": entry.origin,
         "scripts": {each: [script.name for script in scripts.of(each)] for each in sorted(scripts.operations)},
-        "operations": {
-            str(each.call.operation): {"error": each.error} if each.error else {"results": each.results}
-            for each in outcomes
-        },
     }
 
 
