@@ -34,7 +34,7 @@ from tests.proofs.audit import (
     workload_types,
 )
 from tests.proofs.audit.attack import Attack, Effort
-from tests.proofs.audit.bounds import TURN, TURNS, bounds_of
+from tests.proofs.audit.bounds import TURN, bounds_of
 from tests.proofs.audit.found import objections
 from tests.proofs.audit.stage import Stage, Trial
 from tests.proofs.audit.table import row, table
@@ -138,7 +138,7 @@ class Audit:
         self.rows.append([title, *["-"] * 6, "not measured"])
 
     def _misses(self, trial: Trial) -> bool:
-        bounds = (TURNS.get(trial.name, TURN),) if self._stage.metered else bounds_of(trial.name)
+        bounds = (TURN,) if self._stage.metered else bounds_of(trial.name)
         missed = objections(trial.found, bounds)
         self.rows.append(row(trial.title, trial.found, trial.waits, trial.peak, len(missed)))
         figures = ", ".join(f"{figure} {value:.3g}" for figure, value in trial.found.figures.items() if value)

@@ -21,10 +21,6 @@ EVERYWHERE: Final = (
 """For every attack that does not set a bound of its own on the same figure."""
 
 TURN: Final = Bound("turn", 0.1, "no turn of the event loop takes more processor time, whatever the machine does")
-TURNS: Final = {
-    "connections-idle": Bound("turn", 0.4, "the garbage of 500 handshakes is collected at once, every two seconds"),
-}
-"""For attacks with a bound of their own for a turn."""
 _EQUAL = Bound("differences", 0, "no client can tell the fast lane from aiohttp")
 
 BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {

@@ -131,8 +131,11 @@ _BACKLOG: Final = 512
 _EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _PAUSE_SECONDS: Final = 1.0
 """The pause after a connection failed because handles or memory ran out: the socket stays readable."""
-_RELEASE_SECONDS: Final = 2.0
-"""The delay from a rejected connection to the release of memory: a flood causes one release in that time, not many."""
+_RELEASE_SECONDS: Final = 0.2
+"""The delay from a rejected connection to the release of memory: a flood causes one release in that time, not many.
+
+The garbage of 500 handshakes takes 0.2 s to collect, so not much of it may pile up.
+"""
 _FIRST_SECONDS: Final = 1.0  # how long a server that stops waits for handshakes and first requests
 _OTHER_FILES: Final = 256
 """File handles except for connections: files that are read, pipes and sockets of child processes."""
