@@ -46,12 +46,16 @@ def day(field: Field, effort: Effort) -> Part:
         _asked(field, field.ours, files)
     for objects in OBJECTS:
         name = f"{objects:,} objects"
-        floor, cold, warm = _measured(field, effort, objects)
+        (floor, cold, warm), lost = _measured(field, effort, objects)
+        if lost:
+            said.append(f"{lost} of {effort.rounds} rounds of {name} had an error and do not count")
         rows.append(_row(name, floor, cold, warm))
         ratios |= {f"{FLOOR}day, {name}, cold": floor / cold, f"{FLOOR}day, {name}, warm": floor / warm}
         said.append(f"{number(cold)} and {number(warm)} µs at {name}")
     operations = sorted({_operation(call) for call in _recorded()}) if effort.whole else ()
-    rows += [_row(operation, *_measured(field, effort, _OPERATIONS_OF, operation)) for operation in operations]
+    for operation in operations:
+        costs, lost = _measured(field, effort, _OPERATIONS_OF, operation)
+        rows.append(_row(f"{operation}, {lost} rounds with errors" if lost else operation, *costs))
     conclusion = f"A call of a fleet's day costs {', '.join(said)}, the first time and when it comes again."
     return Part({"day": table(_HEADS, rows)}, ratios, conclusions=(conclusion,))
 
@@ -87,19 +91,22 @@ def _operation(call: bytes) -> str:
     return call.partition(b'"operation":"')[2].partition(b'"')[0].decode()
 
 
-def _measured(field: Field, effort: Effort, objects: int, operation: str = "") -> tuple[float, float, float]:
-    """Return the processor time of a call: of the floor, and of this server, cold and warm."""
+def _measured(
+    field: Field, effort: Effort, objects: int, operation: str = ""
+) -> tuple[tuple[float, float, float], int]:
+    """Return the processor time of a call (the floor, this server cold and warm), and how many rounds had an error."""
     recorded = [call for call in _recorded() if not operation or _operation(call) == operation]
-    found = defaultdict[str, list[Figures]](list)
+    figures = defaultdict[str, list[Figures]](list)
     for round_number in range(effort.rounds):
         with TemporaryDirectory(dir=field.folder) as folder, suppress(MeasurementError):
             made = sample(recorded, objects, _CALLS[effort.whole], round_number)
             files = _written(Path(folder), made)
             for name, server in (("floor", field.floor), ("cold", field.ours), ("warm", field.ours)):
-                found[name].append(_asked(field, server, files))
-    if not found["warm"]:
+                figures[name].append(_asked(field, server, files))
+    if not figures["warm"]:
         raise MeasurementError("no round of the day was answered to its end")
-    return summary(found["floor"]).cpu, summary(found["cold"]).cpu, summary(found["warm"]).cpu
+    floor, cold, warm = (summary(figures[name]).cpu for name in ("floor", "cold", "warm"))
+    return (floor, cold, warm), effort.rounds - len(figures["warm"])
 
 
 def _asked(field: Field, server: Server, files: Sequence[Path]) -> Figures:
