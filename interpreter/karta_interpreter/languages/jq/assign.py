@@ -140,8 +140,8 @@ class Location(NamedTuple):
 
     def _set(self, document: JSON, value: JSON) -> JSON:
         # API servers accept only text at some paths.
-        known = own if truthy(own := self.raw(document)) else self.default
-        holds_text = isinstance(known, str) or self.path[-3:-1] in _TEXTS
+        current = own if truthy(own := self.raw(document)) else self.default
+        holds_text = isinstance(current, str) or self.path[-3:-1] in _TEXTS
         try:
             return set_value(document, self.path, str(value) if holds_text else value)
         except InterpretationError as error:
@@ -227,8 +227,8 @@ def alone(missing: list[tuple[JSON, Origin]]) -> tuple[JSON, Origin]:
 
 def times(origin: Origin, factor: JSON) -> Location | None:
     """Return the origin of a product with a known factor, a whole number that is not negative."""
-    known = normal(factor)
-    return origin.scaled(known) if isinstance(origin, Location) and isinstance(known, int) and known >= 0 else None
+    number = normal(factor)
+    return origin.scaled(number) if isinstance(origin, Location) and isinstance(number, int) and number >= 0 else None
 
 
 def lowered(origin: Origin, others: Sequence[JSON]) -> Location | None:

@@ -113,8 +113,8 @@ class Query:
         >>> Query.compile(".n // $runtime.n", frozenset({"runtime"})).bound({"runtime": {"n": 2}}).evaluate({})
         [2]
         """
-        known = {name: values[name] for name in sorted(self.variables) if name in values}
-        return replace(self, values=known) if self.variables else self
+        bindings = {name: values[name] for name in sorted(self.variables) if name in values}
+        return replace(self, values=bindings) if self.variables else self
 
     @property
     def is_plain(self) -> bool:
@@ -148,10 +148,10 @@ class Query:
         if trace is None:
             raise self._unwritable("it is too complex to be written through")
         try:
-            found = with_values(self.values, trace, value) if self.variables else trace(value)
+            outputs = with_values(self.values, trace, value) if self.variables else trace(value)
         except (QueryEvaluationError, RecursionError) as error:
             raise self._failure(error) from error
-        return [origin if isinstance(origin, Location) else None for _, origin in found]
+        return [origin if isinstance(origin, Location) else None for _, origin in outputs]
 
     def is_complete(self, value: JSON) -> bool:
         """Return whether all places that `locate_each` can find have a value. False if a quick test cannot show it.
@@ -171,14 +171,14 @@ class Query:
 
         Raises QueryWriteError if an output is not just the value at a place.
         """
-        locations, found = self.locate_each(value), list[Path]()
+        locations, paths = self.locate_each(value), list[Path]()
         for number, location in enumerate(locations, start=1):
             if location is None:
                 raise self._unwritable(f"output {number} of {len(locations)} is not read from one place")
             if not location.is_plain:
                 raise self._unwritable("an output is more than the value at one place")
-            found.append(location.path)
-        return found
+            paths.append(location.path)
+        return paths
 
     def known_paths(self, value: JSON) -> list[Path | None]:
         """Return the place of each output of `evaluate` that just is the value there, or None if it is computed."""
@@ -231,8 +231,8 @@ def queries_in(part: object) -> Iterator[Query]:
         for item in part:
             yield from queries_in(item)
     elif is_dataclass(part):
-        for each in fields(part):
-            yield from queries_in(getattr(part, each.name))
+        for attribute in fields(part):
+            yield from queries_in(getattr(part, attribute.name))
 
 
 def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:

@@ -49,9 +49,9 @@ class LoadedCustomization:
 
     def problem(self, operation: str) -> Finding | None:
         """Return the first error in the script of an operation, or None if it has none."""
-        place = (*_CUSTOMIZATIONS, SLOTS[operation].field)
+        prefix = (*_CUSTOMIZATIONS, SLOTS[operation].field)
         errors = (finding for finding in self.findings if finding.severity is Severity.ERROR)
-        return next((finding for finding in errors if finding.path[: len(place)] == place), None)
+        return next((finding for finding in errors if finding.path[: len(prefix)] == prefix), None)
 
 
 def is_customization(value: JSON) -> bool:
@@ -93,19 +93,19 @@ def merge(customizations: Iterable[LoadedCustomization]) -> Merged:
     Of InterpretDependency all scripts run. Of any other operation Karmada's webhook refuses a second script, so one
     is an error here.
     """
-    found: dict[GVK, list[Script]] = {}
+    by_kind: dict[GVK, list[Script]] = {}
     findings: list[Finding] = []
     for customization in sorted(customizations, key=lambda each: each.name):
         if (gvk := customization.gvk) is None:
             continue
         for script in customization.scripts:
-            kept = found.setdefault(gvk, [])
+            kept = by_kind.setdefault(gvk, [])
             winner = next((other for other in kept if other.operation == script.operation), None)
             if winner is None or script.operation == _ALL_RUN:
                 kept.append(script)
             else:
                 findings.append(_conflict(gvk, winner, script))
-    return Merged(MappingProxyType({gvk: Scripts(scripts) for gvk, scripts in found.items()}), tuple(findings))
+    return Merged(MappingProxyType({gvk: Scripts(scripts) for gvk, scripts in by_kind.items()}), tuple(findings))
 
 
 def _load(value: JSON, place: SourcePosition) -> LoadedCustomization:
@@ -150,10 +150,10 @@ def _shape_findings(value: Object) -> Iterator[Finding]:
     if not _name(value):
         hint = "customizations of one kind are merged in the order of their names"
         yield warning("no-name", ("metadata", "name"), "it has no name", hint)
-    for path, known in _FIELDS:
-        found = edit.get(value, path)
-        if isinstance(found, dict):
-            yield from unknown_fields(found, known, path)
+    for path, fields in _FIELDS:
+        section = edit.get(value, path)
+        if isinstance(section, dict):
+            yield from unknown_fields(section, fields, path)
 
 
 def _target_findings(value: Object) -> Iterator[Finding]:
@@ -163,8 +163,8 @@ def _target_findings(value: Object) -> Iterator[Finding]:
         return
     wrong = [field for field in ("apiVersion", "kind") if not (isinstance(target.get(field), str) and target[field])]
     for field in wrong:
-        found = type_name(target[field]) if target.get(field) else "missing or empty"
-        yield error("no-target", (*_TARGET, field), f"{field} must be a string, but is {found}")
+        actual = type_name(target[field]) if target.get(field) else "missing or empty"
+        yield error("no-target", (*_TARGET, field), f"{field} must be a string, but is {actual}")
     try:
         if not wrong:
             GVK.of(target)

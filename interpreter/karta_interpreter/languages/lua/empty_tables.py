@@ -35,29 +35,29 @@ def restore_empty_tables(value: JSON, references: Sequence[JSON] = ()) -> JSON:
 def _restored(value: JSON, place: Path, empties: Mapping[Path, JSON]) -> JSON:
     changes: dict[str | int, JSON] = {}
     is_object = type(value) is dict
-    for key, part in value.items() if is_object else enumerate(value):
-        if type(part) in _TABLES:
+    for key, child in value.items() if is_object else enumerate(value):
+        if type(child) in _TABLES:
             here = (*place, key) if is_object else place
-            restored = _restored(part, here, empties) if part else empties.get(here, _DELETED)
-            if restored is not part:
+            restored = _restored(child, here, empties) if child else empties.get(here, _DELETED)
+            if restored is not child:
                 changes[key] = restored
     if not changes:
         return value
     if is_object:
-        return {key: part for key, part in {**value, **changes}.items() if part is not _DELETED}
-    return [part for part in (changes.get(index, part) for index, part in enumerate(value)) if part is not _DELETED]
+        return {key: item for key, item in {**value, **changes}.items() if item is not _DELETED}
+    return [item for item in (changes.get(index, item) for index, item in enumerate(value)) if item is not _DELETED]
 
 
 def _note(value: JSON, place: Path, empties: dict[Path, JSON]) -> None:
     """Add the empty value at each place, an object rather than a list."""
     is_object = type(value) is dict
-    for key, part in value.items() if is_object else enumerate(value):
-        if type(part) in _TABLES:
+    for key, child in value.items() if is_object else enumerate(value):
+        if type(child) in _TABLES:
             here = (*place, key) if is_object else place
-            if part:
-                _note(part, here, empties)
-            elif here not in empties or type(part) is dict:
-                empties[here] = part
+            if child:
+                _note(child, here, empties)
+            elif here not in empties or type(child) is dict:
+                empties[here] = child
 
 
 def _text(value: JSON) -> bytes:

@@ -15,7 +15,7 @@ from karta_interpreter.languages.lua.machine.worker import Job, run_job
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.languages.lua.source_map import Lines, SourcePosition, find_word
 
-_OPERATIONS = {SLOTS[each].field: each.value for each in Operation}
+_OPERATIONS = {SLOTS[operation].field: operation.value for operation in Operation}
 _SCRIPT = "luaScript"
 
 SIZE_LIMIT = 256 * 1024
@@ -116,8 +116,8 @@ class _CustomizationReader:
             hint = "Karmada takes it for none; remove it"
             self._report(warning("empty-script", (*path, _SCRIPT), "the script is empty", hint))
         else:
-            found = type_name(text) if _SCRIPT in slot else "missing"
-            self._break(operation, error("schema", path, f"the field {_SCRIPT} must be a string, but is {found}"))
+            actual = type_name(text) if _SCRIPT in slot else "missing"
+            self._break(operation, error("schema", path, f"the field {_SCRIPT} must be a string, but is {actual}"))
 
     def _read_script(self, operation: str, text: str, path: Path) -> None:
         lines = self._place.script(path, text) if self._place else None
@@ -125,12 +125,12 @@ class _CustomizationReader:
         if self._place and lines:
             of_script = () if lines.are_consecutive else lines.of_script
             script = replace(script, source=self._place.source, line=lines.of_script[0], lines=of_script)
-        found = _lint(operation, text, self._name)
-        if any(each.fatal for each in found):
+        problems = _lint(operation, text, self._name)
+        if any(problem.fatal for problem in problems):
             self.broken.add(operation)
         else:
             self.scripts.append(script)
-        findings = [_finding(script, each, path, lines) for each in found]
+        findings = [_finding(script, problem, path, lines) for problem in problems]
         self._report(*findings, *(_swallowed(lines, path) if lines else ()))
 
     def _break(self, operation: str, finding: Finding) -> None:
@@ -154,7 +154,7 @@ def _lint(operation: str, text: str, name: str) -> list[Lint]:
     if not lints():
         return []
     try:
-        return [Lint(*each) for each in run_job(Job(["lint", text, operation], name, is_lint=True))]
+        return [Lint(*fields) for fields in run_job(Job(["lint", text, operation], name, is_lint=True))]
     except LuaError as err:
         # No error: a script that no process was free for may be right, and is tried when it is called.
         return [Lint("warning", "lua-unchecked", f"it could not be checked: {err}")]
@@ -163,7 +163,7 @@ def _lint(operation: str, text: str, name: str) -> list[Lint]:
 def _finding(script: Script, lint: Lint, path: Path, lines: Lines | None) -> Finding:
     """Return a finding in a script as a finding in its file. Without a file the message has the line."""
     text = script.line_text(lint.line)
-    found = find_word(lint.word, text) or find_word("", text)
+    word = find_word(lint.word, text) or find_word("", text)
     finding = Finding(
         Severity(lint.severity),
         lint.rule,
@@ -171,24 +171,24 @@ def _finding(script: Script, lint: Lint, path: Path, lines: Lines | None) -> Fin
         lint.message,
         lint.hint,
         expression=text,
-        span=Span(*found.span()) if found else None,
+        span=Span(*word.span()) if word else None,
     )
     if not lint.line:
         return finding
     if lines is None:
         message = f"line {lint.line} of the script: {lint.message}"
         indentation = "".join(script.text.split("\n")[lint.line - 1 : lint.line]).find(text)
-        return replace(finding, message=message, inside=(lint.line, indentation + 1 + (found.start() if found else 0)))
+        return replace(finding, message=message, inside=(lint.line, indentation + 1 + (word.start() if word else 0)))
     line, column = lines.place(lint.line, lint.word)
     return replace(finding, line=line, column=column)
 
 
 def _swallowed(lines: Lines, path: Path) -> Iterator[Finding]:
     for line, column, text in lines.swallowed():
-        found = warning(
+        finding = warning(
             "folded-comment",
             path,
             "YAML makes this line a part of the comment before it",
             "a block that starts with > is folded; start it with |",
         )
-        yield replace(found, line=line, column=column, expression=text)
+        yield replace(finding, line=line, column=column, expression=text)

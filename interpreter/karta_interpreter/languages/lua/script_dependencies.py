@@ -54,16 +54,16 @@ def merge_dependencies(answers: Iterable[Sequence[Object]]) -> list[JSON]:
     True
     """
     seen: set[tuple[str, ...]] = set()
-    found: list[Object] = []
+    merged: list[Object] = []
     for dependency in (one for answer in answers for one in answer):
         # Go compares selectors by their address: a dependency that has one is never the same as another.
         if "labelSelector" not in dependency:
             if _key(dependency) in seen:
                 continue
             seen.add(_key(dependency))
-        found.append(dependency)
+        merged.append(dependency)
     # The selector last: Karmada's order leaves it open, and equal requests have to get equal answers.
-    return sorted(found, key=lambda one: (_key(one), "labelSelector" in one, str(one.get("labelSelector"))))
+    return sorted(merged, key=lambda one: (_key(one), "labelSelector" in one, str(one.get("labelSelector"))))
 
 
 def _key(dependency: Object) -> tuple[str, ...]:
@@ -72,14 +72,14 @@ def _key(dependency: Object) -> tuple[str, ...]:
 
 def _problems(dependencies: Sequence[Object]) -> Iterator[str]:
     for index, dependency in enumerate(dependencies):
-        place = f"dependencies[{index}]"
+        path = f"dependencies[{index}]"
         for field in ("apiVersion", "kind"):
             if not dependency[field]:
-                yield _invalid(f"{place}.{field}", dependency[field], f"missing required {field}")
+                yield _invalid(f"{path}.{field}", dependency[field], f"missing required {field}")
         selector = dependency.get("labelSelector")
         if not dependency.get("name") and selector is None:
-            yield _invalid(place, dependency, "dependency can not leave name and labelSelector all empty")
-        yield from _selector_problems(selector or {}, f"{place}.labelSelector")
+            yield _invalid(path, dependency, "dependency can not leave name and labelSelector all empty")
+        yield from _selector_problems(selector or {}, f"{path}.labelSelector")
 
 
 def _selector_problems(selector: Object, place: str) -> Iterator[str]:

@@ -73,9 +73,9 @@ class Lines:
         Without the word it is the start of the script.
         """
         for line in self._groups[number - 1] if 0 < number <= len(self._groups) else ():
-            found = find_word(word, self._source[line - 1])
-            if found and line != self._start[0]:
-                return line, found.start() + 1
+            match = find_word(word, self._source[line - 1])
+            if match and line != self._start[0]:
+                return line, match.start() + 1
         return self._start
 
     def at(self, number: int, column: int) -> tuple[int, int]:
@@ -134,9 +134,9 @@ class Lines:
         return groups
 
     def _indentation(self, at: int) -> int:
-        found = next((line for line in self._source[at:] if line.strip()), "")
+        following = next((line for line in self._source[at:] if line.strip()), "")
         first = next((line for line in self._script if line.strip()), "")
-        return _indent(found) - _indent(first)
+        return _indent(following) - _indent(first)
 
 
 _lines = lru_cache(1)(Lines)  # of a text that has many findings
@@ -193,8 +193,8 @@ def _found(finding: Finding, text: str) -> tuple[int, int]:
         offset = whole.start() + (span.start if span and "\n" in expression[: span.start] else 0)
         return position_in(text, offset) if offset or "\n" in text else (0, 0)
     # YAML has folded or indented an expression of several lines. The wrong part of it is often one word.
-    found = re.search(rf"(?<!\w){re.escape(expression[span.start : span.end])}(?!\w)", text) if span else None
-    return position_in(text, found.start()) if found else (0, 0)
+    match = re.search(rf"(?<!\w){re.escape(expression[span.start : span.end])}(?!\w)", text) if span else None
+    return position_in(text, match.start()) if match else (0, 0)
 
 
 def position_in(text: str, offset: int) -> tuple[int, int]:
@@ -208,5 +208,5 @@ def _indent(line: str) -> int:
 
 def _has_comment(line: str) -> bool:
     """Return whether a line of Lua seems to end in a comment, without a look at its neighbours."""
-    found = _COMMENT.search(line)
-    return found is not None and all(line[: found.start()].count(quote) % 2 == 0 for quote in "\"'")
+    comment = _COMMENT.search(line)
+    return comment is not None and all(line[: comment.start()].count(quote) % 2 == 0 for quote in "\"'")

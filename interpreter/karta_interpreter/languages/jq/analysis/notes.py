@@ -114,7 +114,9 @@ class _Meter:
             case ast.Binary():
                 return self._binary(node)
             case ast.Object(entries):
-                growth = self._combine(node, self._all([part for each in entries for part in (each.key, each.value)]))
+                growth = self._combine(
+                    node, self._all([inner for entry in entries for inner in (entry.key, entry.value)])
+                )
                 return replace(growth, size=growth.size + growth.outputs)
             case ast.If():
                 return self._choice(node)

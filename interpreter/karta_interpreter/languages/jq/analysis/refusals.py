@@ -50,8 +50,8 @@ def _variables(part: object) -> Iterator[str]:
         case ast.VariablePattern(name):
             yield name
         case ast.ArrayPattern(parts) | ast.ObjectPattern(parts) | (tuple() as parts):
-            for each in parts:
-                yield from _variables(each)
+            for pattern in parts:
+                yield from _variables(pattern)
 
 
 def find_refusals(node: Node, variables: frozenset[str]) -> tuple[Reason, ...]:
@@ -122,10 +122,10 @@ class _Search:
             ):
                 self.hints[id(call)] = f"a field of the input is written `.{name}`"
             case ast.Binary(
-                "-", ast.Index(key=ast.Literal(str() as start)) as left, ast.FunctionCall(rest, ()) as call
+                "-", ast.Index(key=ast.Literal(str() as start)) as left, ast.FunctionCall(tail, ()) as call
             ):
                 if call.span.start == left.span.end + 1:
-                    self.hints[id(call)] = f'a name with a dash is written `["{start}-{rest}"]`'
+                    self.hints[id(call)] = f'a name with a dash is written `["{start}-{tail}"]`'
 
     def _call(self, node: ast.FunctionCall, scope: Scope) -> None:
         name, arity = node.name, len(node.arguments)

@@ -90,6 +90,6 @@ def redacted(message: str) -> str:
     'it ended in an error'
     """
     for form, words in _FORMS:
-        if found := form.fullmatch(message):
-            return found.expand(words)
+        if match := form.fullmatch(message):
+            return match.expand(words)
     return "it ended in an error"

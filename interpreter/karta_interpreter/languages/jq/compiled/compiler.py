@@ -300,11 +300,11 @@ class PythonCode:
         """Write Python that runs an expression with one output, and return an atom for that."""
         if self.depth >= _DEEPEST and not isinstance(node, ast.Identity | ast.Literal):
             return self.called(lambda code: code.give(node), here)
-        found: list[str] = []
+        atoms: list[str] = []
         self.depth += 1
-        self.construct(node, here, Sink(found.append))
+        self.construct(node, here, Sink(atoms.append))
         self.depth -= 1
-        (atom,) = found
+        (atom,) = atoms
         return atom
 
     def construct(self, node: Node, here: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
@@ -362,16 +362,16 @@ class PythonCode:
         keys, value = tuple(map(self.module.constant, names)), whole
         for key in keys:
             value = self.named(value)
-            known = f"{value}.get({key}) if type({value}) is dict"
-            value = self.bind(f"{known} else None if {value} is None else no_field({value}, {key})")
+            lookup = f"{value}.get({key}) if type({value}) is dict"
+            value = self.bind(f"{lookup} else None if {value} is None else no_field({value}, {key})")
         return self.inside(whole, keys, value)
 
     def item(self, whole: str, key: str) -> str:
         """Write ``whole[key]``, and return an atom for it."""
         whole = self.named(whole)
         # In place, without a call: these two need no test of the index.
-        known = f"{whole}[{key}] if type({whole}) is list and {whole} else " if key in ("0", "-1") else ""
-        value = self.bind(f"{known}item({whole}, {key})")
+        shortcut = f"{whole}[{key}] if type({whole}) is list and {whole} else " if key in ("0", "-1") else ""
+        value = self.bind(f"{shortcut}item({whole}, {key})")
         if is_integer(key) and key[0] != "-":
             return self.inside(whole, (key,), value)
         is_known = whole in self.origins
@@ -466,9 +466,9 @@ class PythonCode:
             raise ValueError("a format is not plain")
         singles = self.module.singles
         convert = "short_text" if repeats_pieces(node, singles) else "to_text"
-        if sum(isinstance(part, Node) and part not in singles for part in node.parts) > 1:
-            nodes = [ast.Literal(part) if isinstance(part, str) else part for part in node.parts]
-            made = [f"({self.generator(part)}, {convert if part in singles else 'to_text'}), " for part in nodes]
+        if sum(isinstance(piece, Node) and piece not in singles for piece in node.parts) > 1:
+            nodes = [ast.Literal(piece) if isinstance(piece, str) else piece for piece in node.parts]
+            made = [f"({self.generator(piece)}, {convert if piece in singles else 'to_text'}), " for piece in nodes]
             self.loop(f"texts(({''.join(made)}), {here})", sink)
             return
 
@@ -689,8 +689,8 @@ class PythonCode:
             case Code.INPUT:
                 result = self.bind(f"{name}({here})")
                 origin = function.origin if here in self.origins else None
-                known = {"origin": self.origin(here), "here": here, "result": result}
-                sink.write(self.located(result, origin and origin.format(**known)))
+                variables = {"origin": self.origin(here), "here": here, "result": result}
+                sink.write(self.located(result, origin and origin.format(**variables)))
             case Code.VALUES:
                 self.each(arguments[0], here, Sink(lambda value: sink.write(self.bind(f"{name}({here}, {value})"))))
             case Code.FILTER:

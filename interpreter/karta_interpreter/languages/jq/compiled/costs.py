@@ -94,21 +94,21 @@ def piped(left: Growth, right: Growth) -> Growth:
 
 def joined(parts: Sequence[Growth]) -> Growth:
     """Return the growth of one part followed by another, as in a comma."""
-    counts = [part.count for part in parts]
+    counts = [growth.count for growth in parts]
     return Growth(
-        count=None if None in counts else sum(part.outputs for part in parts),
-        size=sum(part.size for part in parts),
-        work=sum(part.work for part in parts),
-        cheap=all(part.cheap for part in parts),
-        small=all(part.small for part in parts),
+        count=None if None in counts else sum(growth.outputs for growth in parts),
+        size=sum(growth.size for growth in parts),
+        work=sum(growth.work for growth in parts),
+        cheap=all(growth.cheap for growth in parts),
+        small=all(growth.small for growth in parts),
     )
 
 
 def chosen(parts: Sequence[Growth]) -> Growth:
     """Return the growth of one of several parts, as in the branches of ``if``."""
     growth = joined(parts)
-    count = None if growth.count is None else max(part.outputs for part in parts)
-    return replace(growth, count=count, size=max(part.size for part in parts))
+    count = None if growth.count is None else max(branch.outputs for branch in parts)
+    return replace(growth, count=count, size=max(branch.size for branch in parts))
 
 
 def combined(operands: Sequence[Growth]) -> Growth:
@@ -130,8 +130,8 @@ def clash(operands: Sequence[Growth], *, paths_are_light: bool = False) -> str:
     generators = [operand for operand in operands if operand.count is None]
     if len(generators) > 1:
         return "combines every output of one operand with every output of another"
-    rest = [operand for operand in operands if operand.count is not None]
-    light = all(operand.cheap if paths_are_light else operand.is_light for operand in rest)
+    counted = [operand for operand in operands if operand.count is not None]
+    light = all(operand.cheap if paths_are_light else operand.is_light for operand in counted)
     return "" if light or not generators else "repeats an operand of any size for every output of another"
 
 

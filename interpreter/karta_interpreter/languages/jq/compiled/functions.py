@@ -247,8 +247,11 @@ def _regex(
 ) -> list[Function]:
     """Return a function of a regular expression, without and with flags."""
     code = Code.MATCHES if outputs is Outputs.MANY else Code.REGEX
-    each = (arguments, (*arguments, _FLAGS))
-    return [Function(name, given, outputs, result, implementation, cost, Reads.ALL, None, code) for given in each]
+    signatures = (arguments, (*arguments, _FLAGS))
+    return [
+        Function(name, parameters, outputs, result, implementation, cost, Reads.ALL, None, code)
+        for parameters in signatures
+    ]
 
 
 def _rounded(number: values.Number) -> values.Number:

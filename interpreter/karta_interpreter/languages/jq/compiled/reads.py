@@ -40,11 +40,11 @@ def project(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0
         case ast.Literal() | ast.Variable() | ast.Array(None):
             return ()
         case ast.Index(target, ast.Literal(str() as name)):
-            return tuple(part.at(name) for part in project(target, inputs))
+            return tuple(projection.at(name) for projection in project(target, inputs))
         case ast.Index(target, key):
             return mark_all(project(target, inputs) + project(key, inputs))
         case ast.Iterate(target):
-            return tuple(part.each() for part in project(target, inputs))
+            return tuple(projection.each() for projection in project(target, inputs))
         case ast.Pipe(left, right):
             return project(right, project(left, inputs))
         case ast.Comma(left, right) | ast.Alternative(left, right):
@@ -68,10 +68,14 @@ def project(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0
             return mark_all(project(body, inputs))
         case ast.Object(entries):
             return mark_all(
-                part for each in entries for part in project(each.key, inputs) + project(each.value, inputs)
+                projection
+                for entry in entries
+                for projection in project(entry.key, inputs) + project(entry.value, inputs)
             )
         case ast.Text(parts, None):
-            return mark_all(each for part in parts if isinstance(part, Node) for each in project(part, inputs))
+            return mark_all(
+                projection for piece in parts if isinstance(piece, Node) for projection in project(piece, inputs)
+            )
         case ast.FunctionCall() if function := function_of(node):
             return _called(function.reads, node.arguments, inputs)
     return mark_all(inputs)
@@ -107,13 +111,13 @@ def _choices(ways: Iterable[Projections]) -> Projections:
 
 def mark_all(parts: Iterable[Projection]) -> Projections:
     """Mark all of some parts as read. Values computed from them are not part of the input."""
-    for part in parts:
-        part.take_all()
+    for projection in parts:
+        projection.take_all()
     return ()
 
 
 def _elements(parts: Projections) -> Projections:
-    return tuple(part.each() for part in parts)
+    return tuple(projection.each() for projection in parts)
 
 
 _NOTHING: Final = ast.FunctionCall("empty")
@@ -137,18 +141,18 @@ def sources(node: Node) -> Node | None:
         case ast.Literal() | ast.FunctionCall("empty"):
             return _NOTHING
         case ast.Comma(left, right) | ast.Alternative(left, right) | ast.Binary("*", left, right):
-            first, rest = sources(left), sources(right)
-            return ast.Comma(first, rest) if first and rest else None
+            first, last = sources(left), sources(right)
+            return ast.Comma(first, last) if first and last else None
         case ast.Array(Node() as body) | ast.Pipe(body, ast.FunctionCall("max" | "min" | "tonumber", ())):
             return sources(body)
         case ast.Pipe(left, right) if _is_path(left):
-            rest = sources(right)
-            return rest and ast.Pipe(left, rest)
+            last = sources(right)
+            return last and ast.Pipe(left, last)
         case ast.If(branches, otherwise):
             ways = [(condition, sources(then)) for condition, then in branches]
-            known = tuple((condition, way) for condition, way in ways if way)
-            rest = sources(otherwise or ast.Identity())
-            return ast.If(known, rest) if rest and len(known) == len(ways) else None
+            writable = tuple((condition, source) for condition, source in ways if source)
+            last = sources(otherwise or ast.Identity())
+            return ast.If(writable, last) if last and len(writable) == len(ways) else None
     return None
 
 

@@ -77,14 +77,14 @@ def compile_pattern(pattern: str, flags: str = "") -> Pattern:
     text = f"{'(?i)' if 'i' in flags else ''}{'(?s)' if 'm' in flags else ''}{pattern}"
     try:
         regexp = re2.compile(text, _options())
-        found = _search(text, MOST_STEPS // regexp.programsize)
+        search = _search(text, MOST_STEPS // regexp.programsize)
     except (re2.error, UnicodeEncodeError) as error:
         reason = error.args[0]
         message = reason.decode(errors="replace") if isinstance(reason, bytes) else "it is not Unicode text"
         raise ValueError(message) from error
     named = {index: name for name, index in regexp.groupindex.items()}
     groups = tuple(named.get(index) for index in range(1, regexp.groups + 1))
-    return Pattern(regexp.programsize, groups, "g" in flags, found, lru_cache(_KEPT)(found), regexp)
+    return Pattern(regexp.programsize, groups, "g" in flags, search, lru_cache(_KEPT)(search), regexp)
 
 
 def computed_pattern(pattern: JSON, flags: str) -> Pattern:
@@ -106,31 +106,31 @@ def test(value: JSON, pattern: Pattern) -> bool:
 
 def match(value: JSON, pattern: Pattern) -> Iterator[JSON]:
     """``match(pattern)``. Offsets and lengths count characters."""
-    for found in _matches(text_of("match", value), pattern):
+    for occurrence in _matches(text_of("match", value), pattern):
         captures: list[JSON] = [
-            {"name": name, **_part(found, index)} for index, name in enumerate(pattern.groups, start=1)
+            {"name": name, **_part(occurrence, index)} for index, name in enumerate(pattern.groups, start=1)
         ]
-        yield {**_part(found, 0), "captures": captures}
+        yield {**_part(occurrence, 0), "captures": captures}
 
 
 def capture(value: JSON, pattern: Pattern) -> Iterator[JSON]:
     """``capture(pattern)``: the named groups, null for one that took no part."""
-    for found in _matches(text_of("capture", value), pattern):
-        yield _captured(found, pattern)
+    for occurrence in _matches(text_of("capture", value), pattern):
+        yield _captured(occurrence, pattern)
 
 
 def scan(value: JSON, pattern: Pattern) -> Iterator[JSON]:
     """``scan(pattern)``: the texts of all matches, or the groups of each."""
-    for found in _matches(text_of("scan", value), pattern):
-        yield list(found.groups()) if pattern.groups else found.group()
+    for occurrence in _matches(text_of("scan", value), pattern):
+        yield list(occurrence.groups()) if pattern.groups else occurrence.group()
 
 
 def splits(value: JSON, pattern: Pattern) -> Iterator[str]:
     """``splits(pattern)``: the texts between the matches."""
     text, end = text_of("splits", value), 0
-    for found in _matches(text, pattern):
-        yield text[end : found.start()]
-        end = found.end()
+    for occurrence in _matches(text, pattern):
+        yield text[end : occurrence.start()]
+        end = occurrence.end()
     yield text[end:]
 
 
@@ -143,10 +143,10 @@ def replace(value: JSON, pattern: Pattern, replacement: Callable[[JSON], Iterato
     """``sub(pattern; replacement)``, for a replacement with one output. Null is an empty text, as in gojq."""
     text, end = text_of("sub", value), 0
     pieces: list[str] = []
-    for found in _matches(text, pattern):
-        (new,) = replacement(_captured(found, pattern))
-        pieces += (text[end : found.start()], "" if new is None else text_of("sub", new))
-        end = found.end()
+    for occurrence in _matches(text, pattern):
+        (new,) = replacement(_captured(occurrence, pattern))
+        pieces += (text[end : occurrence.start()], "" if new is None else text_of("sub", new))
+        end = occurrence.end()
     return "".join((*pieces, text[end:]))
 
 
@@ -190,13 +190,13 @@ def _matches(text: str, pattern: Pattern) -> Iterator[Any]:
                 yield pattern.regexp.search(text)
             return
         steps, end = 0, -1
-        for found in pattern.regexp.finditer(text):
+        for occurrence in pattern.regexp.finditer(text):
             steps += len(text) * pattern.size
             if steps > MOST_STEPS:
                 raise QueryLimitError(f"a text of {len(text)} characters has too many matches")
-            if found.end() > end:
-                yield found
-            end = found.end()
+            if occurrence.end() > end:
+                yield occurrence
+            end = occurrence.end()
     except UnicodeEncodeError as error:
         raise QueryEvaluationError("a string of the object is not Unicode text") from error
 
@@ -230,10 +230,10 @@ class RegexCall:
         >>> RegexCall.of(FunctionCall("scan", (Literal("a"), Literal("i")))).flags
         'ig'
         """
-        pattern, *rest = node.arguments
-        replacement = rest.pop(0) if node.name in _REPLACING else None
+        pattern, *arguments = node.arguments
+        replacement = arguments.pop(0) if node.name in _REPLACING else None
         every = "g" if node.name in _EVERYWHERE else ""
-        match rest:
+        match arguments:
             case []:
                 return cls(pattern, every, replacement)
             case [Literal(str() | None as flags)]:

@@ -26,11 +26,11 @@ class Singles:
         self._known: dict[int, tuple[Node, bool]] = {}
 
     def __contains__(self, node: Node) -> bool:
-        known = self._known.get(id(node))
-        if known is None:
+        entry = self._known.get(id(node))
+        if entry is None:
             # with the node, to keep it alive: no other node then gets its id
-            known = self._known[id(node)] = node, self._has_one_output(node)
-        return known[1]
+            entry = self._known[id(node)] = node, self._has_one_output(node)
+        return entry[1]
 
     def _has_one_output(self, node: Node) -> bool:
         if isinstance(node, ast.Identity | ast.Literal | ast.Variable | ast.Array):
@@ -41,13 +41,13 @@ class Singles:
                 return function is not None and function.outputs is Outputs.ONE
         elif not isinstance(node, _COMBINING):
             return False
-        for part in children(node):  # noqa: SIM110 - all() would be another frame for each level of a tree
-            if part not in self:
+        for child in children(node):  # noqa: SIM110 - all() would be another frame for each level of a tree
+            if child not in self:
                 return False
         return True
 
 
 def repeats_pieces(node: ast.Text, singles: Singles) -> bool:
     """Return whether a text may repeat its pieces for each element of a list, so that these have to be short."""
-    several = (part for part in children(node) if part not in singles)
-    return any(isinstance(inner, ast.Iterate) for part in several for inner in parts_of(part))
+    several = (child for child in children(node) if child not in singles)
+    return any(isinstance(inner, ast.Iterate) for child in several for inner in parts_of(child))

@@ -120,24 +120,24 @@ class _Lexer:
         if habit := _ANY_HABIT.match(self.text, self.place):
             hint = _HABITS[(habit.lastindex or 1) - 1][1]
             raise self._error(f"`{habit[0]}` is not jq", self.place, habit.end(), hint)
-        found = _CODE.match(self.text, self.place)
-        if not found:
+        lexeme = _CODE.match(self.text, self.place)
+        if not lexeme:
             character = self.text[self.place]
             shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}"
             raise self._error(f"unexpected character {shown}", self.place, self.place + 1)
-        match found.lastgroup:
+        match lexeme.lastgroup:
             case "blank":
-                self.place = found.end()
+                self.place = lexeme.end()
             case "quote":
                 self.open_quotes.append(self.place)
-                yield self._token(Kind.OPEN_TEXT, found.end())
+                yield self._token(Kind.OPEN_TEXT, lexeme.end())
                 yield from self._string()
             case "symbol":
-                yield from self._symbol(found[0])
-            case "name" if found[0] in KEYWORDS:
-                yield self._token(Kind.KEYWORD, found.end())
+                yield from self._symbol(lexeme[0])
+            case "name" if lexeme[0] in KEYWORDS:
+                yield self._token(Kind.KEYWORD, lexeme.end())
             case group:
-                yield self._token(Kind(str(group)), found.end(), found[str(group)])
+                yield self._token(Kind(str(group)), lexeme.end(), lexeme[str(group)])
 
     def _symbol(self, symbol: str) -> Iterator[Token]:
         end = self.place + len(symbol)
@@ -152,8 +152,8 @@ class _Lexer:
 
     def _string(self) -> Iterator[Token]:
         """Read on inside a string, up to its end or to the start of an interpolation."""
-        while found := _TEXT.match(self.text, self.place):
-            yield self._token(Kind.TEXT, found.end(), found["plain"] or self._unescape(found["escapes"]))
+        while piece := _TEXT.match(self.text, self.place):
+            yield self._token(Kind.TEXT, piece.end(), piece["plain"] or self._unescape(piece["escapes"]))
         if self.text.startswith('"', self.place):
             self.open_quotes.pop()
             yield self._token(Kind.CLOSE_TEXT, self.place + 1)

@@ -377,7 +377,7 @@ class _Parser:
         parts: list[str | Node] = []
         while not self.accept_kind(Kind.CLOSE_TEXT):
             parts.append(self.string_part())
-        if name or any(isinstance(part, Node) for part in parts):
+        if name or any(isinstance(piece, Node) for piece in parts):
             return ast.Text(tuple(_joined(parts)), name.text if name else None, span=self.span(start))
         return ast.Literal("".join(map(str, parts)), span=self.span(start))
 
@@ -457,10 +457,10 @@ class _Parser:
 
     def several(self, read: Callable[[], T], separator: str) -> tuple[T, ...]:
         """Read one or more of something, with a separator between them."""
-        found = [read()]
+        items = [read()]
         while self.accept(separator):
-            found.append(read())
-        return tuple(found)
+            items.append(read())
+        return tuple(items)
 
     def span(self, start: Token | Node) -> Span:
         """From the start of something to the end of the token taken last."""
@@ -478,9 +478,9 @@ class _Parser:
 
     def fail(self, message: str, hint: str = "") -> NoReturn:
         """Complain about the next token."""
-        found = "the expression ends here" if self.next.kind is Kind.END else f"found `{self.written(self.next)}`"
+        actual = "the expression ends here" if self.next.kind is Kind.END else f"found `{self.written(self.next)}`"
         usual = _HINTS[self.next.text] if self.at(*_HINTS) else ""
-        raise self.error(f"{message}, but {found}", self.next.span, hint or usual)
+        raise self.error(f"{message}, but {actual}", self.next.span, hint or usual)
 
     def missing(self, what: str, hint: str = "") -> NoReturn:
         """Complain that something else has to be next: "expected `)` after `1`"."""

@@ -64,7 +64,9 @@ class _Printer:
             case ast.Break(name):
                 return f"break ${name}"
             case ast.Text(parts, name):
-                text = "".join(_quoted(part)[1:-1] if isinstance(part, str) else f"\\({show(part)})" for part in parts)
+                text = "".join(
+                    _quoted(piece)[1:-1] if isinstance(piece, str) else f"\\({show(piece)})" for piece in parts
+                )
                 return f'@{name} "{text}"' if name else f'"{text}"'
             case ast.FunctionCall(name, arguments):
                 return f"{name}({'; '.join(map(show, arguments))})" if arguments else name

@@ -15,11 +15,11 @@ _NULL: Final = ast.Literal(None)
 def children(node: Node) -> Iterator[Node]:
     """Yield the nodes directly below one, in the order of the text. Keys inside of patterns are among them."""
     for name in type(node).__match_args__:
-        part = getattr(node, name)
-        if isinstance(part, Node):
-            yield part
-        elif isinstance(part, tuple | Struct):
-            yield from nodes_in(part)
+        value = getattr(node, name)
+        if isinstance(value, Node):
+            yield value
+        elif isinstance(value, tuple | Struct):
+            yield from nodes_in(value)
 
 
 def nodes_in(value: object) -> Iterator[Node]:
@@ -40,9 +40,9 @@ def parts_of(node: Node) -> Iterator[Node]:
     """Yield a node and all below it."""
     waiting = [node]
     while waiting:
-        part = waiting.pop()
-        yield part
-        waiting += children(part)
+        current = waiting.pop()
+        yield current
+        waiting += children(current)
 
 
 def terms_of(node: Node) -> list[Node]:
@@ -148,8 +148,8 @@ def _field(node: Node, name: str) -> Node:
         case ast.Pipe(left, right):
             return ast.Pipe(left, _field(right, name))
         case ast.If(branches, otherwise):
-            found = tuple((condition, _field(then, name)) for condition, then in branches)
-            return ast.If(found, _field(ast.Identity() if otherwise is None else otherwise, name))
+            fields = tuple((condition, _field(then, name)) for condition, then in branches)
+            return ast.If(fields, _field(ast.Identity() if otherwise is None else otherwise, name))
         case ast.Object(entries) if _are_named(entries):
             return next((entry.value for entry in reversed(entries) if entry.key == ast.Literal(name)), _NULL)
         case ast.Binary("+", left, ast.Object(entries) as right) if _are_named(entries):

@@ -159,10 +159,10 @@ def _read(go_type: str, value: JSON) -> JSON:
     if name.startswith("[]"):
         element = name.removeprefix("[]")
         return [_within(index, "", element, item) for index, item in enumerate(_expect(list, value, name))]
-    found = _expect(dict, value, name)
+    mapping = _expect(dict, value, name)
     if name.startswith("map[string]"):
-        return {key: _within(key, "", name.removeprefix("map[string]"), item) for key, item in found.items()}
-    return _read_struct(name, found)
+        return {key: _within(key, "", name.removeprefix("map[string]"), item) for key, item in mapping.items()}
+    return _read_struct(name, mapping)
 
 
 def _expect(kind: type[_T], value: JSON, go_type: str) -> _T:

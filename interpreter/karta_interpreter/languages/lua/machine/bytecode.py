@@ -61,7 +61,9 @@ class Names:
     @property
     def own(self) -> set[str]:
         """The globals that the script sets."""
-        return {each.name for each in self.assigned} | {each.name for each in self.functions if not each.is_local}
+        return {mention.name for mention in self.assigned} | {
+            function.name for function in self.functions if not function.is_local
+        }
 
 
 @dataclass(slots=True)
@@ -89,7 +91,7 @@ class _Function:
             if word & 63 == _TESTSET and not word >> 14 & 511:
                 while coming and coming[-1][1] <= at:
                     active.append(coming.pop())
-                active = [each for each in active if each[2] > at]
+                active = [local for local in active if local[2] > at]
                 if word >> 6 & 255 < len(active) <= word >> 23:
                     yield at, active[word >> 6 & 255][0]
 
@@ -127,11 +129,11 @@ class _Dump:
         upvalues = [self._unpack("BB") for _ in range(self._count())]
         self._text()
         lines = self._array("i")
-        known = [self._local() for _ in range(self._count())]
+        variables = [self._local() for _ in range(self._count())]
         for _ in range(self._count()):
             self._text()
         return _Function(
-            line, parameters, bool(is_variadic), code, code_at, constants, functions, upvalues, lines, known
+            line, parameters, bool(is_variadic), code, code_at, constants, functions, upvalues, lines, variables
         )
 
     def _unpack(self, form: str) -> tuple[int, ...]:

@@ -63,5 +63,5 @@ def _directive(letter: str, date: datetime) -> str:
         return "%"
     if letter == "P":
         return date.strftime("%p").lower()
-    known = _PYTHON.get(letter)
-    return date.strftime(known) if known else f"%{letter}"
+    directive = _PYTHON.get(letter)
+    return date.strftime(directive) if directive else f"%{letter}"

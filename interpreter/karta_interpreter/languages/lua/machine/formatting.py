@@ -60,25 +60,25 @@ def sprintf(form: str, *arguments: JSON) -> str:
     # `strFormat` hands no more values on to Go (string_safe.go). It counts signs and does not parse.
     values = values[: max(form.count("%") - form.count("%%"), 0)]
     pieces: list[str] = []
-    place = used = 0
-    while (found := _VERB.search(form, place)) is not None:
-        pieces.append(form[place : found.start()])
-        place, verb = found.end(), found[4]
-        if found[2] == "*":
+    position = used = 0
+    while (directive := _VERB.search(form, position)) is not None:
+        pieces.append(form[position : directive.start()])
+        position, verb = directive.end(), directive[4]
+        if directive[2] == "*":
             pieces.append("%!(BADWIDTH)")  # no number of Lua is one of Go's integers
             used += 1
-        if verb is None or max(len(found[2]), len((found[3] or "").lstrip("0"))) > len(str(_WIDEST)):
+        if verb is None or max(len(directive[2]), len((directive[3] or "").lstrip("0"))) > len(str(_WIDEST)):
             pieces.append("%!(NOVERB)")
-            place = len(form)
+            position = len(form)
         elif verb == "%":
             pieces.append("%")
         elif used >= len(values):
             pieces.append(f"%!{verb}(MISSING)")
         else:
-            pieces.append(_value(_directive(found), *values[used]))
+            pieces.append(_value(_directive(directive), *values[used]))
             used += 1
     extra = ", ".join(f"{_GO_TYPES[kind]}={_text(kind, value)}" for kind, value in values[used:])
-    return "".join((*pieces, form[place:], f"%!(EXTRA {extra})" if extra else ""))
+    return "".join((*pieces, form[position:], f"%!(EXTRA {extra})" if extra else ""))
 
 
 def _directive(found: re.Match[str]) -> _Directive:

@@ -117,11 +117,11 @@ class Host:
 
         The fields of an argument are not decoded.
         """
-        rest = self._rests.get(number)
-        if rest is None:
+        fields = self._rests.get(number)
+        if fields is None:
             obj: Any = self._objects[number - 1]
-            rest = self._rests[number] = _OBJECT.decode(obj) if type(obj) is bytes else dict(obj)
-        return rest
+            fields = self._rests[number] = _OBJECT.decode(obj) if type(obj) is bytes else dict(obj)
+        return fields
 
     def _take(self, number: int, name: str) -> tuple[Any, str | None] | None:
         # Taken out: from now on the table of Lua has the field, and may change it.
@@ -134,8 +134,8 @@ class Host:
         return self._to_lua(list(map(as_latin1, self._rest(number))))
 
     def _rest_json(self, number: int) -> str:
-        rest = self._rests.get(number, self._objects[number - 1])
-        text = rest if type(rest) is bytes else msgspec.json.encode(rest)
+        fields = self._rests.get(number, self._objects[number - 1])
+        text = fields if type(fields) is bytes else msgspec.json.encode(fields)
         if type(self._objects[number - 1]) is bytes and _NULL in text:
             text = orjson.dumps(_without_nulls_of(text))
         return text[1:-1].decode("latin-1")
@@ -202,7 +202,7 @@ def upper(text: str) -> str:
     'STRAßE É'
     """
     capitals = ((character.upper(), character.title(), character) for character in text)
-    return "".join(next(each for each in several if len(each) == 1) for several in capitals)
+    return "".join(next(form for form in several if len(form) == 1) for several in capitals)
 
 
 def lower(text: str) -> str:

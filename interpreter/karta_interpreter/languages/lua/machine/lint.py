@@ -75,27 +75,31 @@ class Lint(NamedTuple):
 def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Lint]:
     """Return all findings in the script of an operation, in the order of its lines. ``names_of`` compiles it."""
     try:
-        found = names_of(text)
+        names = names_of(text)
     except LuaSyntaxError as err:
         return [Lint("error", "lua-syntax", str(err), line=err.line, fatal=True)]
-    lints = (*_function(operation, found), *_globals(found), *_rejected(found), *map(_kept, found.kept))
+    lints = (*_function(operation, names), *_globals(names), *_rejected(names), *map(_kept, names.kept))
     return _shortened(sorted(lints, key=attrgetter("line")))
 
 
 def _shortened(found: list[Lint]) -> list[Lint]:
     """Return the first of many, and the first fatal one of the others. It decides whether the script can be run."""
-    shown, rest = found[:_MOST_SHOWN], found[_MOST_SHOWN:]
-    if not rest:
+    shown, hidden = found[:_MOST_SHOWN], found[_MOST_SHOWN:]
+    if not hidden:
         return shown
-    fatal = [each for each in rest if each.fatal][:1]
-    message = f"there are {len(rest) - len(fatal)} more findings like these"
-    return [*shown, *fatal, _warning("more-findings", message, "", rest[0].line, "")]
+    fatal = [finding for finding in hidden if finding.fatal][:1]
+    message = f"there are {len(hidden) - len(fatal)} more findings like these"
+    return [*shown, *fatal, _warning("more-findings", message, "", hidden[0].line, "")]
 
 
 def _function(operation: str, found: Names) -> Iterator[Lint]:
     name, parameters = SLOTS[operation].function, SLOTS[operation].parameters
     # A function is global once the script has run, unless it is local or inside of another one.
-    functions = [each for each in found.functions if each.name == name and not (each.is_local or each.is_nested)]
+    functions = [
+        candidate
+        for candidate in found.functions
+        if candidate.name == name and not (candidate.is_local or candidate.is_nested)
+    ]
     function = functions[-1] if functions else None
     if function and not function.is_variadic and function.parameters != len(parameters):
         message = f"{name} has {function.parameters} parameters, and is called with {len(parameters)} arguments"
@@ -129,7 +133,7 @@ def _globals(found: Names) -> Iterator[Lint]:
             message = f"{mention.name} hides Lua's own, in Karmada for whatever script runs next, too"
         yield _warning("global-variable", message, f"write local {mention.name}", mention.line, mention.name)
     own = found.own
-    unknown = _first_of_each(each for each in found.read if not _is_known(each.name, found, own))
+    unknown = _first_of_each(reading for reading in found.read if not _is_known(reading.name, found, own))
     for number, mention in enumerate(unknown):
         meant = _guess(mention.name, own | found.locals) if number < _MOST_GUESSES else ""
         hint = f"did you mean {meant}?" if meant else ""
@@ -173,10 +177,10 @@ def _kept(mention: Mention) -> Lint:
 
 
 def _first_of_each(mentions: Iterable[Mention]) -> Iterable[Mention]:
-    found: dict[str, Mention] = {}
+    by_name: dict[str, Mention] = {}
     for mention in mentions:
-        found.setdefault(mention.name, mention)
-    return found.values()
+        by_name.setdefault(mention.name, mention)
+    return by_name.values()
 
 
 def _warning(rule: str, message: str, hint: str, line: int, word: str) -> Lint:

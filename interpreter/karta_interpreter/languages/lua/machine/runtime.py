@@ -91,7 +91,7 @@ class Runtime:
             bool(call.own),
             # The generator in `environment.lua` multiplies its state: of 0 it makes nothing but 0.
             getrandbits(_SEED_BITS) or 1,
-            *(part for argument in call.arguments for part in self._host.give_text(argument)),
+            *(text for argument in call.arguments for text in self._host.give_text(argument)),
         )
         if outcome != "results":
             raise _error(outcome, details, call.function)
@@ -113,8 +113,8 @@ class Runtime:
         machine, functions = lua.table(), lua.table()
         for name, function in self._host.functions():
             functions[name] = as_function(function)
-        for part in _PARTS:
-            lua.execute(_LOAD, _text(part), machine, functions)
+        for module in _PARTS:
+            lua.execute(_LOAD, _text(module), machine, functions)
         # The parts hold on to everything they need. Nothing else of Lua or lupa is left for a script to find.
         lua.execute(_EMPTY)
         return machine

@@ -72,7 +72,7 @@ class _Conversation:
     def _result(self, runtime: Runtime, request: _Request) -> JSON:
         operation = request.operation
         if request.kind == "lint":
-            return [list(each) for each in lint(operation, request.text, runtime.names)]
+            return [list(finding) for finding in lint(operation, request.text, runtime.names)]
         own = {name: partial(self._ask, name) for name in request.names}
         slot, arguments = SLOTS[operation], list(map(bytes, request.arguments))
         on_print = partial(self.send, b"P") if request.prints else None

@@ -64,8 +64,8 @@ def readable(text: str) -> str:
 
 
 def _unused(name: str, text: str) -> str:
-    found = re.findall(f"{name}(_*)", text)
-    return f"{name}_{max(found, key=len)}" if found else name
+    suffixes = re.findall(f"{name}(_*)", text)
+    return f"{name}_{max(suffixes, key=len)}" if suffixes else name
 
 
 @dataclass(slots=True)
@@ -90,7 +90,7 @@ class _Rewriter:
 
     def rewrite(self, text: str) -> str:
         """Return the script with each line in its place."""
-        tokens = [(found.lastgroup or "", found.group()) for found in _TOKEN.finditer(text)]
+        tokens = [(token.lastgroup or "", token.group()) for token in _TOKEN.finditer(text)]
         self._recursive = _recursive_functions([word for kind, word in tokens if kind != "blank"])
         rewritten = "".join(self._pieces(tokens))
         # A function with `...` has a local `arg` as well.
@@ -161,7 +161,7 @@ def _recursive_functions(words: Sequence[str]) -> frozenset[int]:
 
     That statement means ``local function name ... end``.
     """
-    found, open_blocks = set[int](), list[int]()
+    recursive, open_blocks = set[int](), list[int]()
     for index, word in enumerate(words):
         if word in _OPENERS:
             open_blocks.append(index)
@@ -169,8 +169,8 @@ def _recursive_functions(words: Sequence[str]) -> frozenset[int]:
             first = open_blocks.pop()
             is_value = [*words[max(first - 3, 0) : first + 1 : 2], *words[first : first + 1]]
             if is_value == ["local", "=", "function"] and not _GO_ON.intersection(words[index + 1 : index + 2]):
-                found.add(first - 3)
-    return frozenset(found)
+                recursive.add(first - 3)
+    return frozenset(recursive)
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -187,5 +187,5 @@ def placed(message: str) -> tuple[str, int]:
     >>> placed("<string>:3: attempt to call a nil value")
     ('attempt to call a nil value', 3)
     """
-    found = _PLACE.fullmatch(message)
-    return (found[2], int(found[1])) if found else (message, 0)
+    match = _PLACE.fullmatch(message)
+    return (match[2], int(match[1])) if match else (message, 0)
