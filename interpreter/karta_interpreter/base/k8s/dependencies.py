@@ -51,16 +51,16 @@ def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]
 def _named(spec: Object) -> tuple[_Found, ...]:
     # Karmada leaves out `default`, which every namespace has.
     account = text_field(spec, "serviceAccountName", _SPEC)
-    found = [("ServiceAccount", "" if account == "default" else account)]
+    names = [("ServiceAccount", "" if account == "default" else account)]
     for index, reference in enumerate(objects_field(spec, "imagePullSecrets", _SPEC)):
-        found.append(("Secret", text_field(reference, "name", ("spec", "imagePullSecrets", index))))
+        names.append(("Secret", text_field(reference, "name", ("spec", "imagePullSecrets", index))))
     for group in _CONTAINERS:
         if group in spec:
-            found += _of_containers(spec, group)
+            names += _of_containers(spec, group)
     if "volumes" in spec:
-        found += _of_volumes(spec)
+        names += _of_volumes(spec)
     # Sorted before repetitions go: a list that is almost in order is sorted in a fraction of the time of a set.
-    return tuple([each for each in dict.fromkeys(sorted(found)) if each[1]])
+    return tuple([dependency for dependency in dict.fromkeys(sorted(names)) if dependency[1]])
 
 
 def claim_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:
@@ -96,19 +96,19 @@ Their tests fail if one is missing.
 
 
 def _of_containers(spec: Object, group: str) -> list[_Found]:
-    found: list[_Found] = []
+    names: list[_Found] = []
     for index, container in enumerate(objects_field(spec, group, _SPEC)):
-        place = ("spec", group, index)
+        path = ("spec", group, index)
         if "envFrom" in container:
-            for number, source in enumerate(objects_field(container, "envFrom", place)):
-                found += _referenced(source, "configMapRef", "secretRef", (*place, "envFrom", number))
+            for number, source in enumerate(objects_field(container, "envFrom", path)):
+                names += _referenced(source, "configMapRef", "secretRef", (*path, "envFrom", number))
         if "env" in container:
-            for number, variable in enumerate(objects_field(container, "env", place)):
+            for number, variable in enumerate(objects_field(container, "env", path)):
                 if "valueFrom" in variable:
-                    here = (*place, "env", number)
+                    here = (*path, "env", number)
                     source = object_field(variable, "valueFrom", here)
-                    found += _referenced(source, "configMapKeyRef", "secretKeyRef", (*here, "valueFrom"))
-    return found
+                    names += _referenced(source, "configMapKeyRef", "secretKeyRef", (*here, "valueFrom"))
+    return names
 
 
 def _referenced(source: Object, config_map: str, secret: str, place: Path) -> list[_Found]:
@@ -117,18 +117,18 @@ def _referenced(source: Object, config_map: str, secret: str, place: Path) -> li
 
 
 def _of_volumes(spec: Object) -> list[_Found]:
-    found: list[_Found] = []
+    names: list[_Found] = []
     for index, volume in enumerate(objects_field(spec, "volumes", _SPEC)):
-        place = ("spec", "volumes", index)
+        path = ("spec", "volumes", index)
         for kind, sources in _SOURCES.items():
             if sources.keys().isdisjoint(volume):
                 continue  # before looking for each of many sources: a volume has one
             for source, field in sources.items():
                 if volume.get(source) is not None:
                     read = _of_projection if source == "projected" else _of_source
-                    found += read(kind, object_field(volume, source, place), field, (*place, source))
+                    names += read(kind, object_field(volume, source, path), field, (*path, source))
                     break
-    return found
+    return names
 
 
 def _of_source(kind: str, source: Object, field: str, place: Path) -> list[_Found]:
@@ -138,7 +138,7 @@ def _of_source(kind: str, source: Object, field: str, place: Path) -> list[_Foun
 
 def _of_projection(kind: str, projection: Object, field: str, place: Path) -> list[_Found]:
     parts = objects_field(projection, "sources", place)
-    return [(kind, _name_in(part, field, (*place, "sources", index))) for index, part in enumerate(parts)]
+    return [(kind, _name_in(source, field, (*place, "sources", index))) for index, source in enumerate(parts)]
 
 
 def _name_in(parent: Object, field: str, place: Path) -> str:

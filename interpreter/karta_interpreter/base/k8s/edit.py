@@ -66,7 +66,7 @@ def _has(container: JSON, step: str | int) -> bool:
 
 
 def _unwritable(path: Path, depth: int, container: JSON) -> InterpretationError:
-    place, found = field_path(path[:depth]), type_name(container)
+    parent, actual = field_path(path[:depth]), type_name(container)
     if isinstance(container, list) and isinstance(path[depth], int):
-        found = f"a list of {len(container)}"
-    return InterpretationError(f"cannot write {field_path(path)}: {place} is {found}")
+        actual = f"a list of {len(container)}"
+    return InterpretationError(f"cannot write {field_path(path)}: {parent} is {actual}")

@@ -147,16 +147,16 @@ def read_objects(text: str, source: str, *kinds: str) -> list[tuple[Document, Pa
     [(('items', 0), {'kind': 'Job'})]
     """
     lists = ("List", *(f"{kind}List" for kind in kinds))
-    found: list[tuple[Document, Path, JSON]] = []
+    objects: list[tuple[Document, Path, JSON]] = []
     for document in read_documents(text, source):
         value = document.value
         if isinstance(value, dict) and value.get("kind") in lists and isinstance(value.get("items"), list):
-            found += [(document, ("items", index), item) for index, item in enumerate(value["items"])]
+            objects += [(document, ("items", index), item) for index, item in enumerate(value["items"])]
         else:
-            found.append((document, (), value))
-        if len(found) > MOST_DOCUMENTS:
+            objects.append((document, (), value))
+        if len(objects) > MOST_DOCUMENTS:
             raise ManifestError(f"more than {MOST_DOCUMENTS} objects in one text", line=document.line, column=1)
-    return found
+    return objects
 
 
 class Assembly:
@@ -186,8 +186,8 @@ class Assembly:
                 value = self._mapping(mark) if isinstance(event, yaml.MappingStartEvent) else self._sequence(mark)
                 self._depth -= 1
                 parts = mark.parts.values()
-                mark.size += sum([part.size for part in parts])
-                mark.depth = 1 + max([part.depth for part in parts], default=0)
+                mark.size += sum([child.size for child in parts])
+                mark.depth = 1 + max([child.depth for child in parts], default=0)
         if event.anchor:
             self._anchors[event.anchor] = value, mark
         return value, mark
@@ -216,10 +216,10 @@ class Assembly:
             else:
                 key = self._key(event, values)
                 values[key], mark.parts[key] = self.read(next(self._events))
-        for entry, place in merged:  # the mapping's own keys win, then the earlier of the merged ones
+        for entry, merged_mark in merged:  # the mapping's own keys win, then the earlier of the merged ones
             for key in entry:
                 if key not in values:
-                    values[key], mark.parts[key] = entry[key], place.parts[key]
+                    values[key], mark.parts[key] = entry[key], merged_mark.parts[key]
         return values
 
     def _key(self, event: NodeEvent, taken: dict[str, JSON]) -> str:
@@ -240,8 +240,8 @@ class Assembly:
     def _alias(self, event: yaml.AliasEvent, mark: Mark) -> tuple[JSON, Mark]:
         target = self._anchors.get(event.anchor)
         if target is None:
-            known = event.anchor in self._anchors
-            problem = "refers to the value it is in" if known else "refers to no anchor before it"
+            is_open = event.anchor in self._anchors
+            problem = "refers to the value it is in" if is_open else "refers to no anchor before it"
             raise _error(f"*{event.anchor} {problem}", mark)
         value, original = target
         self._aliased += original.size
@@ -258,9 +258,9 @@ class Assembly:
 def _merged(value: JSON, mark: Mark) -> list[tuple[dict[str, JSON], Mark]]:
     """Return the mappings of a merge key, ``<<``, and their places."""
     pairs = list(zip(value, mark.parts.values(), strict=True)) if isinstance(value, list) else [(value, mark)]
-    for entry, place in pairs:
+    for entry, entry_mark in pairs:
         if not isinstance(entry, dict):
-            raise _error("<< needs a mapping or a list of mappings", place)
+            raise _error("<< needs a mapping or a list of mappings", entry_mark)
     return pairs
 
 

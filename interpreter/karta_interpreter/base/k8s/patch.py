@@ -54,16 +54,16 @@ def diff(before: JSON, after: JSON) -> list[Operation]:
     operations: list[Operation] = []
     pending: list[_Pair] = [("", before, after)]
     while pending:
-        place, old, new = pending.pop()
+        path, old, new = pending.pop()
         # Edits share unchanged parts (`edit`), so most of two documents is skipped here.
         if old is new:
             continue
-        if isinstance(old, dict) and isinstance(new, dict) and not _is_opaque(place):
-            changes, pairs = _diff_objects(place, old, new)
-        elif isinstance(old, list) and isinstance(new, list) and not _is_opaque(place):
-            changes, pairs = _diff_lists(place, old, new)
+        if isinstance(old, dict) and isinstance(new, dict) and not _is_opaque(path):
+            changes, pairs = _diff_objects(path, old, new)
+        elif isinstance(old, list) and isinstance(new, list) and not _is_opaque(path):
+            changes, pairs = _diff_lists(path, old, new)
         elif not _same(old, new):
-            changes, pairs = [{"op": "replace", "path": place, "value": new}], []
+            changes, pairs = [{"op": "replace", "path": path, "value": new}], []
         else:
             continue
         operations.extend(changes)

@@ -15,8 +15,8 @@ def read_certificates(pem: bytes, source: str) -> list[x509.Certificate]:
     """
     begun = pem.count(_BEGIN)
     if not begun:
-        found = "it is empty" if not pem.strip() else f"it has no line {_BEGIN.decode()}"
-        raise ValueError(f"{source} holds no PEM certificate: {found}")
+        defect = "it is empty" if not pem.strip() else f"it has no line {_BEGIN.decode()}"
+        raise ValueError(f"{source} holds no PEM certificate: {defect}")
     try:
         certificates = x509.load_pem_x509_certificates(pem)
     except (ValueError, x509.InvalidVersion) as error:

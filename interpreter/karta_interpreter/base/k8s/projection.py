@@ -65,16 +65,16 @@ class Projection:
 
     def at(self, *names: str) -> Self:
         """Return the part at a path of fields. If a value on the path is read whole, return that value."""
-        part = self
+        current = self
         for name in names:
-            below = part.fields.get(name)
+            below = current.fields.get(name)
             if below is None:
-                below = part._below()
-                if below is part:
+                below = current._below()
+                if below is current:
                     break
-                part.fields[name] = below
-            part = below
-        return part
+                current.fields[name] = below
+            current = below
+        return current
 
     def each(self) -> Self:
         """Return the part for every element of a list, or every value of an object."""
@@ -98,11 +98,11 @@ class Projection:
         """Read all of the values at these paths. Each path ends at a field."""
         for path in paths:
             *parents, last = path.split(".")
-            part = self
+            current = self
             for step in parents:
                 name = step.removesuffix("[]")
-                part = part.at(name) if step == name else part.at(name).each()
-            part.at(last).take_all()
+                current = current.at(name) if step == name else current.at(name).each()
+            current.at(last).take_all()
 
     def take_all(self) -> None:
         """Read all of the value."""
@@ -130,7 +130,10 @@ def reader(projections: Mapping[str, Projection | None]) -> Read:
     >>> read(b'{"object": {"kind": "Job", "spec": {"replicas": 1, "template": {}}}}')
     (({'spec': {'replicas': 1}}, None), b'[{"spec":{"replicas":1}},null]')
     """
-    fields = [(name, _object_type(part, Any)) if part else (name, Any, None) for name, part in projections.items()]
+    fields = [
+        (name, _object_type(projection, Any)) if projection else (name, Any, None)
+        for name, projection in projections.items()
+    ]
     decoder = msgspec.json.Decoder(msgspec.defstruct("_Fields", fields, forbid_unknown_fields=True))
 
     def read(text: bytes) -> tuple[tuple[JSON, ...], bytes]:

@@ -152,12 +152,12 @@ def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object],
     sidecars: dict[str, int] = {}
     peaks: list[Mapping[str, int]] = []
     for index, container in enumerate(containers):
-        place = ("spec", "initContainers", index)
+        path = ("spec", "initContainers", index)
         running = sidecars.copy()
-        _add_container(running, container, place)
+        _add_container(running, container, path)
         peaks.append(running)
-        if counting is Counting.SCHEDULER and text_field(container, "restartPolicy", place) == "Always":
-            _add_container(totals, container, place)
+        if counting is Counting.SCHEDULER and text_field(container, "restartPolicy", path) == "Always":
+            _add_container(totals, container, path)
             sidecars = running
     for peak in peaks:
         _raise(totals, peak)
@@ -176,16 +176,16 @@ def _of_the_pod(resources: Object, containers: Mapping[str, int]) -> dict[str, i
     A limit of the pod stands in for a request that neither the pod nor its containers have. A limit of huge pages,
     which cannot be overcommitted, counts next to anything that the containers have.
     """
-    place = (*_SPEC, "resources")
-    requests = {name: value for name, value in object_field(resources, "requests", place).items() if _is_of_pods(name)}
+    path = (*_SPEC, "resources")
+    requests = {name: value for name, value in object_field(resources, "requests", path).items() if _is_of_pods(name)}
     limits = {
         name: value
-        for name, value in object_field(resources, "limits", place).items()
+        for name, value in object_field(resources, "limits", path).items()
         if _is_of_pods(name) and name not in requests and (name not in containers or _is_huge_page(name))
     }
     amounts: dict[str, int] = {}
-    _add(amounts, requests, place, "requests")
-    _add(amounts, limits, place, "limits")
+    _add(amounts, requests, path, "requests")
+    _add(amounts, limits, path, "limits")
     return amounts
 
 
@@ -273,8 +273,8 @@ def _node_claim(spec: Object) -> Object | None:
             claim["hardNodeAffinity"] = object_field(node_affinity, _REQUIRED, ("spec", "affinity", "nodeAffinity"))
     selector = object_field(spec, "nodeSelector", _SPEC)
     if selector:
-        place = ("spec", "nodeSelector")
-        claim["nodeSelector"] = {label: text_field(selector, label, place) for label in selector}
+        path = ("spec", "nodeSelector")
+        claim["nodeSelector"] = {label: text_field(selector, label, path) for label in selector}
     if tolerations := objects_field(spec, "tolerations", _SPEC):
         claim["tolerations"] = tolerations
     return claim if claim or spec.get("nodeSelector") is not None else None

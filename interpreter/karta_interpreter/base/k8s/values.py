@@ -52,7 +52,7 @@ def parts_of(value: JSON) -> Iterable[tuple[str | int, JSON]]:
 
 def objects_in(value: JSON) -> list[Object]:
     """Return the objects of a list. Other values have none."""
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [element for element in value if isinstance(element, dict)] if isinstance(value, list) else []
 
 
 def json_pointer(path: Path) -> str:
@@ -147,8 +147,8 @@ def _required_text(obj: Object, field: str) -> str:
     value: JSON = obj.get(field)
     if isinstance(value, str):
         return value
-    found = "has none" if field not in obj else f"has {type_name(value)} there"
-    raise InterpretationError(f"an object needs a string in {field}; this one {found}", code=400)
+    defect = "has none" if field not in obj else f"has {type_name(value)} there"
+    raise InterpretationError(f"an object needs a string in {field}; this one {defect}", code=400)
 
 
 _Rest = TypeVarTuple("_Rest")

@@ -74,10 +74,10 @@ class Question:
         """Read the body of a request. Raises ValueError for any other JSON value."""
         if not isinstance(value, dict) or not value.keys() <= _TYPES.keys():
             raise ValueError("the body must be an object with " + ", ".join(_TYPES))
-        for name, found in value.items():
-            if found is not None and type(found) is not _TYPES[name]:
+        for name, content in value.items():
+            if content is not None and type(content) is not _TYPES[name]:
                 raise ValueError(f"{name} must be of type {_TYPES[name].__name__}")
-        return cls(**{name: found for name, found in value.items() if found is not None})
+        return cls(**{name: entry for name, entry in value.items() if entry is not None})
 
 
 _TYPES: Final = dict.fromkeys(
@@ -129,10 +129,10 @@ def answer(question: Question) -> dict[str, JSON]:
         return page
     gvk = GVK.of(inputs.object.value)
     page |= gvk.type_meta
-    for loaded, place in kartas:
+    for loaded, marker in kartas:
         # The first of several for a kind answers, as among the files of -f.
-        if loaded.definition and place and loaded.gvk == gvk:
-            return page | _Answers(loaded.definition, place, inputs.object, inputs, question).document(question.case)
+        if loaded.definition and marker and loaded.gvk == gvk:
+            return page | _Answers(loaded.definition, marker, inputs.object, inputs, question).document(question.case)
     defined = ", ".join(str(loaded.gvk) for loaded, _ in kartas if loaded.definition)
     page["unanswered"] = (
         f"the Karta is for {defined}, the object is {gvk}" if defined else "fix the errors to see answers"
@@ -188,9 +188,11 @@ class _Answers:
     def document(self, case: str) -> dict[str, JSON]:
         """Return the answers to all operations, the tree, and the answer to one operation as a case of a suite."""
         return {
-            "case": next((self._case(each) for each in ORDER if each == case and not self._missing(each)), ""),
+            "case": next(
+                (self._case(operation) for operation in ORDER if operation == case and not self._missing(operation)), ""
+            ),
             "definition": self._definition.name,
-            "references": [f"{each.gvk} as ${each.name}" for each in self._definition.references],
+            "references": [f"{reference.gvk} as ${reference.name}" for reference in self._definition.references],
             "replicas": self._replicas,
             "answers": [self._answer(operation) for operation in ORDER],
             "tree": _tree(self._definition, self._object.value, self._inputs.references),
@@ -201,10 +203,10 @@ class _Answers:
             return {"operation": str(operation), "missing": why, "facts": [], "layers": []}
         printed: list[str] = []
         call = self._inputs.call(operation, self._object, self._replicas)
-        found = explain(self._definition, call, self._options, reader=self._known, on_print=printed.append)
-        changes = {} if found.results is None else self._changes(operation, call.object, found.results)
-        facts = [self._fact(fact, operation) for fact in found.facts]
-        return {**_without_change(found, operation), **changes, "facts": facts, "printed": printed}
+        explanation = explain(self._definition, call, self._options, reader=self._known, on_print=printed.append)
+        changes = {} if explanation.results is None else self._changes(operation, call.object, explanation.results)
+        facts = [self._fact(fact, operation) for fact in explanation.facts]
+        return {**_without_change(explanation, operation), **changes, "facts": facts, "printed": printed}
 
     def _missing(self, operation: Operation) -> str:
         if not self._definition.answers(operation):
@@ -215,9 +217,9 @@ class _Answers:
         call = self._inputs.call(operation, self._object, self._replicas)
         member = None if call.observed is None else without_server_fields(call.observed)
         call = call._replace(object=without_server_fields(call.object), observed=member)
-        references = [without_server_fields(each) for each in self._inputs.references]
-        found = outcome(self._definition, call, self._options, Known.of(references))
-        output = {"error": found.removeprefix(ERROR)} if isinstance(found, str) else dict(found)
+        references = [without_server_fields(reference) for reference in self._inputs.references]
+        result = outcome(self._definition, call, self._options, Known.of(references))
+        output = {"error": result.removeprefix(ERROR)} if isinstance(result, str) else dict(result)
         title = edit.get(self._object.value, ("metadata", "name")) or "without a name"
         return to_authored_yaml(case_of(str(title), call, output, references))
 
@@ -235,12 +237,12 @@ class _Answers:
             line, column = self._place.document.position((*self._place.at, *path_of(fact.field)))
             written["at"] = [line, column]
         places: Iterator[tuple[str, Position | None]] = (
-            self._located(place.source, place.cluster, place.path, operation) for place in fact.places
+            self._located(read.source, read.cluster, read.path, operation) for read in fact.places
         )
-        for place, (text, position) in zip(written.get("places", ()), places, strict=True):
-            place["text"] = text
+        for shown, (text, position) in zip(written.get("places", ()), places, strict=True):
+            shown["text"] = text
             if position:
-                place["at"] = position
+                shown["at"] = position
         if fact.writes:
             written["writesAt"] = [
                 self._object.position(patch.path_of_pointer(pointer, self._object.value)) for pointer in fact.writes
@@ -250,7 +252,7 @@ class _Answers:
     def _located(self, source: str, cluster: str, path: Path, operation: Operation) -> tuple[str, Position | None]:
         """Return the text of the page that contains a place, and the position in it."""
         if cluster:
-            item = next((place for place, item in self._inputs.items if item.cluster == cluster), None)
+            item = next((marker for marker, item in self._inputs.items if item.cluster == cluster), None)
             return "items", item.position(("status", *path)) if item else None
         observed = self._inputs.observed
         if observed and (source == OBSERVED or operation in LIVE):
@@ -298,7 +300,7 @@ def _with_old(change: Object, before: JSON) -> Object:
 
 def _without_change(found: Explanation, operation: Operation) -> Object:
     """Return the explanation without the changed object. The page shows the object's patch instead."""
-    document: dict[str, JSON] = {"operation": str(operation), "layers": [each.to_json() for each in found.layers]}
+    document: dict[str, JSON] = {"operation": str(operation), "layers": [layer.to_json() for layer in found.layers]}
     results = found.results
     if results is None:
         return {**document, "error": found.error}
@@ -314,11 +316,11 @@ def _tree(definition: Definition, obj: Object, references: Sequence[Object]) -> 
         return {"error": "scripts do not describe components"}
     try:
         workload = Workload(Karta(definition), obj)
-        found = WorkloadTree.build(workload.with_references(references) if references else workload)
+        tree = WorkloadTree.build(workload.with_references(references) if references else workload)
     except WorkloadError as error:
         return {"error": str(error)}
-    status = list(map(str, found.status.matched)) if found.status else []
-    return {"status": status, "replicas": found.replicas, "root": _component(found.root)}
+    status = list(map(str, tree.status.matched)) if tree.status else []
+    return {"status": status, "replicas": tree.replicas, "root": _component(tree.root)}
 
 
 def _component(node: ComponentNode) -> Object:
@@ -326,7 +328,7 @@ def _component(node: ComponentNode) -> Object:
         "name": node.name,
         "kind": node.kind.kind if node.kind else "",
         "hasPods": node.has_pods,
-        "instances": [_instance(each) for each in node.instances],
+        "instances": [_instance(instance) for instance in node.instances],
         "children": [_component(child) for child in node.children],
     }
 

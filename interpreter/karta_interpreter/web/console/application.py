@@ -134,8 +134,8 @@ class Console:
     async def _kinds(self, _: web.Request) -> web.Response:
         snapshot = self._served.snapshot()
         if self._rows[0] != snapshot.generation:
-            found = await asyncio.to_thread(lambda: orjson.dumps(catalogue.rows(snapshot)))
-            self._rows = (snapshot.generation, found)
+            rows = await asyncio.to_thread(lambda: orjson.dumps(catalogue.rows(snapshot)))
+            self._rows = (snapshot.generation, rows)
         return _json_bytes(self._rows[1])
 
     async def _kind(self, request: web.Request) -> web.Response:
@@ -153,8 +153,8 @@ class Console:
         calls = await served.last_hour() if served.last_hour else None
         fights = await served.fights() if served.fights else []
         differences = await served.differences() if served.differences else None
-        found = {"lastHour": calls, "inStep": served.in_step(), "fights": fights, "differences": differences}
-        return _json({**state(served.snapshot()), **found})
+        live = {"lastHour": calls, "inStep": served.in_step(), "fights": fights, "differences": differences}
+        return _json({**state(served.snapshot()), **live})
 
     async def _answers(self, request: web.Request) -> web.Response:
         """Return the answers to a `Question`. The page ends a request and its process if a newer one replaces it."""

@@ -47,8 +47,8 @@ def compared(entry: ServedDefinition) -> list[Object]:
 
 @cache
 def _reality() -> dict[str, list[Object]]:
-    found: dict[str, list[Object]] = json.loads(_REALITY.read_text(encoding="utf-8"))
-    return found
+    comparisons: dict[str, list[Object]] = json.loads(_REALITY.read_text(encoding="utf-8"))
+    return comparisons
 
 
 def page(entry: ServedDefinition) -> Object:
@@ -84,7 +84,7 @@ def examples(gvk: GVK, suites: Suites) -> Sequence[Object]:
 @lru_cache(_KINDS)
 def reports(gvk: GVK, suites: Suites) -> Sequence[Object]:
     """Return the statuses of a kind's examples, for the clusters of an aggregation. Each appears once, by its case."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for case in cases(gvk, suites):
         own = [item.status for item in case.call.items]
         if case.call.operation is Operation.INTERPRET_HEALTH:
@@ -92,14 +92,14 @@ def reports(gvk: GVK, suites: Suites) -> Sequence[Object]:
         for number, status in enumerate(own, start=1):
             if status:
                 name = f"{case.name}, cluster {number}" if len(own) > 1 else case.name
-                found.setdefault(to_text(status), name)
-    return tuple({"name": name, "text": text} for text, name in found.items())
+                names.setdefault(to_text(status), name)
+    return tuple({"name": name, "text": text} for text, name in names.items())
 
 
 def suites_next_to(source: str | Path) -> Suites:
     """Return the suites about the definition in a file, each with the time of its last change."""
-    found = sorted((Path(source).parent / "testdata").glob("*.yaml"))
-    return tuple((suite, suite.stat().st_mtime_ns) for suite in found)
+    paths = sorted((Path(source).parent / "testdata").glob("*.yaml"))
+    return tuple((suite, suite.stat().st_mtime_ns) for suite in paths)
 
 
 def cases(gvk: GVK, suites: Suites) -> Iterator[Case]:
@@ -139,6 +139,6 @@ def _example(case: Case) -> Object:
 
 def to_text(value: JSON) -> str:
     """Return a value as YAML, its keys in their own order."""
-    if isinstance(value, list) and value and all("apiVersion" in each for each in value):
+    if isinstance(value, list) and value and all("apiVersion" in item for item in value):
         return "---\n".join(map(to_text, value))
     return to_ordered_yaml(value)

@@ -40,21 +40,23 @@ def differences(question: Question) -> dict[str, JSON]:
         calls, options = list(_calls(question, after)), options_of(question)
     except (InterpretationError, SuiteError) as error:
         return {"unanswered": str(error)}
-    found: list[JSON] = []
+    different: list[JSON] = []
     for name, call, references in calls:
-        places = list(compare_answers(*(_answer(each, call, options, references) for each in (before, after))))
+        places = list(
+            compare_answers(*(_answer(definition, call, options, references) for definition in (before, after)))
+        )
         if places:
-            found.append({"name": name, "operation": str(call.operation), "places": list(map(_place, places))})
-    return {**before.gvk.type_meta, "calls": len(calls), "differences": found[:_MOST], "number": len(found)}
+            different.append({"name": name, "operation": str(call.operation), "places": list(map(_place, places))})
+    return {**before.gvk.type_meta, "calls": len(calls), "differences": different[:_MOST], "number": len(different)}
 
 
 def _definition(text: str, named: str) -> Definition:
     loaded = [loaded for loaded, _ in kartas_of(text)]
-    found = next((each.definition for each in loaded if each.definition), None)
-    if found is None:
-        wrong = next((finding for each in loaded for finding in each.findings), None)
+    definition = next((candidate.definition for candidate in loaded if candidate.definition), None)
+    if definition is None:
+        wrong = next((finding for candidate in loaded for finding in candidate.findings), None)
         raise DefinitionError(f"{named}, line {wrong.line}: {wrong}" if wrong else f"{named} is empty")
-    return found
+    return definition
 
 
 def _calls(question: Question, definition: Definition) -> Iterator[tuple[str, Call, Sequence[Object]]]:
@@ -67,8 +69,8 @@ def _calls(question: Question, definition: Definition) -> Iterator[tuple[str, Ca
     inputs = inputs_of(question)
     if inputs.object is None or GVK.of(inputs.object.value) != definition.gvk:
         return
-    options, known = options_of(question), Known.of(inputs.references)
-    replicas = replicas_or_more(question.replicas, definition, inputs.object.value, options, known)
+    options, objects = options_of(question), Known.of(inputs.references)
+    replicas = replicas_or_more(question.replicas, definition, inputs.object.value, options, objects)
     for operation in ORDER:
         if not inputs.missing(operation):
             yield "the object of the workbench", inputs.call(operation, inputs.object, replicas), inputs.references
@@ -77,8 +79,8 @@ def _calls(question: Question, definition: Definition) -> Iterator[tuple[str, Ca
 def _answer(definition: Definition, call: Call, options: Options, references: Sequence[Object]) -> Answer:
     if not definition.answers(call.operation):
         return SILENT
-    known = Known.of(references)
-    return outcome(resolved(definition, call.object, known), call, options, known)
+    objects = Known.of(references)
+    return outcome(resolved(definition, call.object, objects), call, options, objects)
 
 
 def _place(found: Difference) -> Object:

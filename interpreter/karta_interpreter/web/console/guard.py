@@ -81,9 +81,9 @@ def _rejection(request: web.Request, token: str) -> web.Response | None:
 
 
 def _knows(request: web.Request, token: str) -> bool:
-    given = request.headers.get("Authorization", "")
+    presented = request.headers.get("Authorization", "")
     # As bytes: it takes only ASCII of text. Headers may hold surrogates, in the place of bytes that are not UTF-8.
-    return hmac.compare_digest(given.encode(errors="replace"), f"{_SCHEME}{token}".encode())
+    return hmac.compare_digest(presented.encode(errors="replace"), f"{_SCHEME}{token}".encode())
 
 
 def _refused(status: int, reason: str) -> web.Response:

@@ -56,8 +56,8 @@ def responding(find: Find) -> "Callable[[Channel, bytes, bytes], None]":
     def respond(channel: "Channel", letter: bytes, payload: bytes) -> None:
         try:
             with deadline(channel.seconds):
-                found = find(channel, letter, payload)
-            channel.send(*found)
+                reply = find(channel, letter, payload)
+            channel.send(*reply)
         except InterpretationError as error:
             channel.send(FAILURE, str(error).encode(errors="replace"))
         except (RecursionError, orjson.JSONEncodeError):

@@ -62,7 +62,7 @@ def read_object(text: str, kinds: Collection[GVK] = ()) -> Marker | None:
     """Return the object of a text, None if it is empty. Of several, take one of these ``kinds``. Raises TextError."""
     places = _objects(text)
     if len(places) > 1:
-        fitting = [place for place in places if GVK.of(place.value) in kinds]
+        fitting = [marker for marker in places if GVK.of(marker.value) in kinds]
         if len(fitting) != 1:
             has = f"{len(fitting) or 'none'} of them of the definition's kind"
             line, column = (fitting or places)[1].position(())
@@ -73,22 +73,22 @@ def read_object(text: str, kinds: Collection[GVK] = ()) -> Marker | None:
 
 def read_objects(text: str) -> list[Object]:
     """Return the objects of a text. Raises TextError."""
-    return [place.value for place in _objects(text)]
+    return [marker.value for marker in _objects(text)]
 
 
 def read_items(text: str) -> list[tuple[Marker, StatusItem]]:
     """Return the items of a text, one for each document or each element of a list. Raises TextError."""
-    found = []
-    for place in _values(text):
+    items = []
+    for marker in _values(text):
         try:
-            item = StatusItem.of(place.value, "the item")
+            item = StatusItem.of(marker.value, "the item")
         except InterpretationError as error:
-            raise TextError(str(error), *place.position(())) from error
+            raise TextError(str(error), *marker.position(())) from error
         if not item.cluster:
             message = "the item has no clusterName; an item has clusterName, applied and status"
-            raise TextError(message, *place.position(()))
-        found.append((place, item))
-    return found
+            raise TextError(message, *marker.position(()))
+        items.append((marker, item))
+    return items
 
 
 @lru_cache(_TEXTS)
@@ -126,30 +126,32 @@ def path_of(field: str) -> Path:
 def _objects(text: str) -> list[Marker]:
     """Return the Kubernetes objects of a text. Raises TextError."""
     places = list(_documents(text))
-    for place in places:
-        if not isinstance(place.value, dict):
-            raise TextError("this is not an object", *place.position(()))
+    for marker in places:
+        if not isinstance(marker.value, dict):
+            raise TextError("this is not an object", *marker.position(()))
         try:
-            GVK.of(place.value)
+            GVK.of(marker.value)
         except InterpretationError as error:
-            raise TextError(str(error), *place.position(())) from error
+            raise TextError(str(error), *marker.position(())) from error
     return places
 
 
 def _values(text: str) -> Iterator[Marker]:
-    for place in _documents(text):
-        if isinstance(place.value, list):
-            yield from (Marker(place.document, (*place.at, index), each) for index, each in enumerate(place.value))
+    for marker in _documents(text):
+        if isinstance(marker.value, list):
+            yield from (
+                Marker(marker.document, (*marker.at, index), element) for index, element in enumerate(marker.value)
+            )
         else:
-            yield place
+            yield marker
 
 
 def _documents(text: str) -> Iterator[Marker]:
     try:
-        found = manifest.read_objects(text, "", *KINDS)
+        objects = manifest.read_objects(text, "", *KINDS)
     except ManifestError as error:
         raise TextError(str(error), error.line, error.column) from error
-    return (Marker(document, at, value) for document, at, value in found)
+    return (Marker(document, at, value) for document, at, value in objects)
 
 
 _CRD: Final = "CustomResourceDefinition"
@@ -159,9 +161,9 @@ _MOST_PATHS: Final = 2000
 @lru_cache(_TEXTS)
 def read_crds(text: str) -> tuple[Object, ...]:
     """Return the CustomResourceDefinitions of a text. Raises TextError if it contains only other objects."""
-    found = read_objects(text)
-    crds = tuple(each for each in found if each["kind"] == _CRD)
-    if found and not crds:
+    objects = read_objects(text)
+    crds = tuple(candidate for candidate in objects if candidate["kind"] == _CRD)
+    if objects and not crds:
         raise TextError(f"there is no {_CRD} in it")
     return crds
 
@@ -175,8 +177,8 @@ def contradicted(karta: str, crd: str) -> Sequence[Finding]:
 @lru_cache(_TEXTS)
 def field_paths(crd: str, kinds: Sequence[GVK]) -> list[tuple[str, str]]:
     """Return jq paths and types of the fields that the first of these kinds has, or else the first one of the text."""
-    found = [kind for each in read_crds(crd) for kind in _kinds(each, kinds)]
-    fitting = [kind for kind in found if kind.gvk in kinds] or found
+    kinds_in_text = [kind for definition in read_crds(crd) for kind in _kinds(definition, kinds)]
+    fitting = [kind for kind in kinds_in_text if kind.gvk in kinds] or kinds_in_text
     return list(islice(_paths(SchemaPath(), fitting[0].schema), _MOST_PATHS)) if fitting else []
 
 
@@ -192,6 +194,6 @@ def _paths(place: SchemaPath, schema: Object) -> Iterator[tuple[str, str]]:
     """Yield the fields below a place, except fields in pods, which a definition does not have to name."""
     if is_pod_template(schema) or is_pod_spec(schema):
         return
-    for below, part in parts_below(place, schema):
-        yield below.jq, str(part.get("type", ""))
-        yield from _paths(below, part)
+    for below, property_schema in parts_below(place, schema):
+        yield below.jq, str(property_schema.get("type", ""))
+        yield from _paths(below, property_schema)

@@ -66,12 +66,12 @@ class TokenFile:
     async def user(self, token: str) -> str:
         """Return the name next to the token. Raises ApiError: 401, or 503 if the file cannot be used."""
         try:
-            known = self._read()
+            pairs = self._read()
         except (OSError, ValueError) as error:
             raise unavailable("the token file cannot be used") from error
-        given = token.encode()
+        presented = token.encode()
         # All of them are compared: how long it takes gives nothing away.
-        users = [name for text, name in known if hmac.compare_digest(text.encode(), given)]
+        users = [name for text, name in pairs if hmac.compare_digest(text.encode(), presented)]
         if not users:
             raise unauthenticated("the token is not known")
         return users[0]
@@ -82,12 +82,12 @@ class TokenFile:
     def _read(self) -> list[tuple[str, str]]:
         # Editors on Windows begin a file with a byte order mark.
         lines = (line.split(maxsplit=1) for line in self._path.read_text(encoding="utf-8-sig").splitlines())
-        found = [(parts[0], parts[1].strip() if len(parts) > 1 else "token") for parts in lines if parts]
-        if not found:
+        pairs = [(parts[0], parts[1].strip() if len(parts) > 1 else "token") for parts in lines if parts]
+        if not pairs:
             raise ValueError("it has no token")
-        if any(len(token) < _LEAST for token, _ in found):
+        if any(len(token) < _LEAST for token, _ in pairs):
             raise ValueError(f"a token has fewer than {_LEAST} characters")
-        return found
+        return pairs
 
 
 class ClusterAccess:
@@ -142,7 +142,7 @@ class ClusterAccess:
             raise unavailable("the API server cannot be asked about the token") from error
         # If it is full of valid answers, new ones are not kept: a flood of tokens must not displace answers of others.
         if len(self._kept) >= _MOST_KEPT:
-            self._kept = {name: each for name, each in self._kept.items() if now < each[0]}
+            self._kept = {name: entry for name, entry in self._kept.items() if now < entry[0]}
         if len(self._kept) < _MOST_KEPT:
             self._kept[key] = now + _KEPT_SECONDS, answer
         return answer

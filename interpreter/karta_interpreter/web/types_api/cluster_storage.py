@@ -79,11 +79,11 @@ class ClusterStorage:
 
     async def read(self, group: str, kind: str) -> StoredType | None:
         """Return the type in its objects."""
-        found = await self._attempt(self._api.list(kartas_path(), f"{ID}={type_id(group, kind)}"))
-        stored = StoredType.of(group, kind, found)
-        for each in stored.kartas.values() if stored else ():
-            if controller := controller_of(each):
-                raise owned(controller, f"the Karta {_name(each)}")
+        objects = await self._attempt(self._api.list(kartas_path(), f"{ID}={type_id(group, kind)}"))
+        stored = StoredType.of(group, kind, objects)
+        for karta in stored.kartas.values() if stored else ():
+            if controller := controller_of(karta):
+                raise owned(controller, f"the Karta {_name(karta)}")
         return stored
 
     async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
@@ -99,7 +99,9 @@ class ClusterStorage:
         for version in before.keys() - wanted.kartas.keys():
             await self._delete(before[version])
             gone[_name(before[version])] = None
-        await self._until_seen(gone | {_name(each): label(each, REVISION) for each in after.values()})
+        await self._until_seen(
+            gone | {_name(stored_karta): label(stored_karta, REVISION) for stored_karta in after.values()}
+        )
         return StoredType(wanted.group, wanted.kind, after)
 
     async def delete(self, present: StoredType) -> None:
@@ -113,9 +115,9 @@ class ClusterStorage:
         try:
             async with asyncio.timeout(self._seconds):
                 for first in range(0, len(revisions), _MOST_ASKED):
-                    part = dict(islice(revisions.items(), first, first + _MOST_ASKED))
+                    batch = dict(islice(revisions.items(), first, first + _MOST_ASKED))
                     # One change at a time waits: the webhook is asked a hundred times a second at most.
-                    while await self._ask("labels", REVISION, [*part]) != [*part.values()]:  # noqa: ASYNC110
+                    while await self._ask("labels", REVISION, [*batch]) != [*batch.values()]:  # noqa: ASYNC110
                         await asyncio.sleep(_LOOK_SECONDS)
         except TimeoutError:
             log.warning("a change of workload types is stored, but not served yet", kartas=[*revisions])
@@ -154,9 +156,9 @@ class ClusterStorage:
 
     async def _delete(self, karta: Object) -> None:
         async def delete(now: Object) -> Object:
-            known = {field: now["metadata"][field] for field in ("uid", "resourceVersion")}
+            preconditions = {field: now["metadata"][field] for field in ("uid", "resourceVersion")}
             try:
-                return await self._api.delete(_path(now), preconditions=known)
+                return await self._api.delete(_path(now), preconditions=preconditions)
             except ClusterError as error:
                 if error.status == HTTPStatus.NOT_FOUND:
                     return now

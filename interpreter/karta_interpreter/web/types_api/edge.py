@@ -106,14 +106,14 @@ class HttpApi:
 
     async def _answer(self, request: BaseRequest) -> Response:
         client = request.remote or ""
-        route, asked = self._route(request)
+        route, context = self._route(request)
         try:
             self._limits.take(client)
             token = bearer_token(request.headers.get("Authorization"))
-            asked.user = await self._access.user(token)
+            context.user = await self._access.user(token)
             await self._access.authorize(token, route.verb)
-            async with self._turns.setdefault(asked.user, asyncio.Semaphore(_AT_ONCE)):
-                response = await route.handler(asked)
+            async with self._turns.setdefault(context.user, asyncio.Semaphore(_AT_ONCE)):
+                response = await route.handler(context)
         except ApiError as error:
             response = _refusal(error)
         except Exception as error:  # noqa: BLE001 - the edge of the process; its text may hold content of the body
@@ -121,25 +121,25 @@ class HttpApi:
             response = _refusal(ApiError(500, "internal error"))
         response.headers.update(_HEADERS)
         is_quiet = route.verb in _READS and response.status < HTTPStatus.BAD_REQUEST
-        about: dict[str, Any] = {"workload_type": asked.about} if asked.about else {}
+        fields: dict[str, Any] = {"workload_type": context.about} if context.about else {}
         what = f"{request.method[:_LONGEST]} {request.path[:_LONGEST]}"
         write = log.debug if is_quiet else log.info
         write(
             "workload types audit",
-            who=asked.user or "unknown",
+            who=context.user or "unknown",
             what=what,
-            **about,
+            **fields,
             outcome=response.status,
             client=client,
         )
         return response
 
     def _route(self, request: BaseRequest) -> tuple[Route, RequestContext]:
-        found = [(route, match) for route in self._routes if (match := route.path.fullmatch(request.path))]
-        for route, match in found:
+        matches = [(route, match) for route in self._routes if (match := route.path.fullmatch(request.path))]
+        for route, match in matches:
             if route.method == request.method:
                 return route, RequestContext(request, match.groupdict().get("id", ""))
-        methods = [route.method for route, _ in found]
+        methods = [route.method for route, _ in matches]
 
         async def refuse(_: RequestContext) -> Response:
             raise _unknown(methods, request.method)

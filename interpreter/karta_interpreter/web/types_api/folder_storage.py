@@ -50,13 +50,13 @@ class FolderStorage:
     def records(self, source: DefinitionFile) -> tuple[Record, ...]:
         """Return the Kartas of a file. A file with errors has no definition, so its text is parsed again."""
         name = name_of(source.path)
-        found = []
-        for index, each in enumerate(source.loaded):
-            if each.gvk is None:
+        records = []
+        for index, loaded in enumerate(source.loaded):
+            if loaded.gvk is None:
                 continue
-            manifest = each.definition.manifest if each.definition else _item(source.content, index)
-            found.append(Record(each.gvk, manifest, name, each.findings))
-        return tuple(found)
+            manifest = loaded.definition.manifest if loaded.definition else _item(source.content, index)
+            records.append(Record(loaded.gvk, manifest, name, loaded.findings))
+        return tuple(records)
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:

@@ -54,52 +54,52 @@ def read(body: bytes, model: type[_M]) -> _M:
     try:
         return model.model_validate(value)
     except ValidationError as err:
-        found = err.errors(include_url=False, include_context=False)
+        details = err.errors(include_url=False, include_context=False)
         errors = [
             ProblemError(
-                pointer=json_pointer(each["loc"]), detail=message_of(each), rule=each["type"], severity="error"
+                pointer=json_pointer(problem["loc"]), detail=message_of(problem), rule=problem["type"], severity="error"
             )
-            for each in found[:MOST_ERRORS]
+            for problem in details[:MOST_ERRORS]
         ]
         detail = "the body is not as openapi.json describes it"
-        raise ApiError(422, detail, errors=errors, total=len(found)) from err
+        raise ApiError(422, detail, errors=errors, total=len(details)) from err
 
 
 def judge(body: bytes) -> bytes:
     """Judge a `WorkloadTypeInput`: a `Judged` as JSON, a line break, and the Kartas of each version to be stored."""
-    asked = read(body, WorkloadTypeInput)
-    kartas = [_with_name(karta) for karta in asked.resource_interfaces]
+    submitted = read(body, WorkloadTypeInput)
+    kartas = [_with_name(karta) for karta in submitted.resource_interfaces]
     kinds = [gvk_of(karta) for karta in kartas]
-    found = [
-        (index, each)
+    findings = [
+        (index, finding)
         for index, (karta, gvk) in enumerate(zip(kartas, kinds, strict=True))
-        for each in (*load_object(karta, "").findings, *_other_kind(gvk, GVK(asked.group, "", asked.name)))
+        for finding in (*load_object(karta, "").findings, *_other_kind(gvk, GVK(submitted.group, "", submitted.name)))
     ]
-    found.sort(key=lambda each: each[1].severity)  # errors first
-    errors = sum(each.severity is Severity.ERROR for _, each in found)
+    findings.sort(key=lambda each: each[1].severity)  # errors first
+    errors = sum(finding.severity is Severity.ERROR for _, finding in findings)
     judged = Judged(
-        **asked.model_dump(exclude={"resource_interfaces"}),
+        **submitted.model_dump(exclude={"resource_interfaces"}),
         kinds=kinds,
-        findings=[FindingOutput.of(*each) for each in found[:MOST_ERRORS]],
-        findings_total=len(found),
+        findings=[FindingOutput.of(*located) for located in findings[:MOST_ERRORS]],
+        findings_total=len(findings),
         errors_total=errors,
     )
     named = () if errors else kartas
-    stored = StoredType.new(asked.group, asked.name, asked.category_id, asked.priority_id, named)
+    stored = StoredType.new(submitted.group, submitted.name, submitted.category_id, submitted.priority_id, named)
     return judged.model_dump_json().encode() + b"\n" + orjson.dumps(stored.kartas)
 
 
 def read_interpretation(body: bytes, group: str, kind: str) -> tuple[Interpretation, str]:
     """Return an object of a type, and its version. Raises ApiError."""
-    asked = read(body, Interpretation)
+    interpretation = read(body, Interpretation)
     try:
-        gvk = GVK.of(asked.object)
+        gvk = GVK.of(interpretation.object)
     except InterpretationError as err:
         raise other_object("", "no-kind", str(err)) from err
     if (gvk.group, gvk.kind) != (group, kind):
         message = f"the object is {gvk}, the workload type is {kind} of {group or 'the core group'}"
         raise other_object("/kind", "other-kind", message)
-    return asked, gvk.version
+    return interpretation, gvk.version
 
 
 def _other_kind(found: GVK | None, wanted: GVK) -> list[Finding]:
@@ -108,10 +108,10 @@ def _other_kind(found: GVK | None, wanted: GVK) -> list[Finding]:
             error(
                 "other-kind",
                 (*ROOT_KIND, field),
-                f'the Karta defines the {field} "{has}", but the workload type is for "{given}"',
+                f'the Karta defines the {field} "{has}", but the workload type is for "{expected}"',
             )
-            for field, given, has in (("group", wanted.group, found.group), ("kind", wanted.kind, found.kind))
-            if given != has
+            for field, expected, has in (("group", wanted.group, found.group), ("kind", wanted.kind, found.kind))
+            if expected != has
         ]
         if found
         else []
@@ -154,13 +154,15 @@ def _find(channel: "Channel", letter: bytes, payload: bytes) -> tuple[bytes, byt
 def _explanations(channel: "Channel", payload: bytes) -> bytes:
     """Return the explanations as JSON, or nothing if there is no definition for the version of the object."""
     kind, _, body = payload.partition(b"\n")
-    asked, version = read_interpretation(body, *orjson.loads(kind))
+    interpretation, version = read_interpretation(body, *orjson.loads(kind))
     channel.send(_VERSION, version.encode())
-    _, about = channel.receive()
-    found = orjson.dumps({"explanations": interpret_all(asked, **orjson.loads(about))}) if about else b""
-    if len(found) > _MOST_BYTES:
-        raise InterpretationError(f"the explanations would have {len(found)} bytes, the most is {_MOST_BYTES}")
-    return found
+    _, served = channel.receive()
+    explanations = (
+        orjson.dumps({"explanations": interpret_all(interpretation, **orjson.loads(served))}) if served else b""
+    )
+    if len(explanations) > _MOST_BYTES:
+        raise InterpretationError(f"the explanations would have {len(explanations)} bytes, the most is {_MOST_BYTES}")
+    return explanations
 
 
 def interpret_all(
@@ -235,17 +237,17 @@ class Judge:
                 # Waiting for a process took a part of the time. Never 0, which would be no deadline to ask under.
                 left = max(end - time.monotonic(), 0.001)
                 await process.send(letter, request, left, grace=_GRACE_SECONDS)
-                found, answer = await process.receive()
-                if found == _VERSION and about:
+                reply, answer = await process.receive()
+                if reply == _VERSION and about:
                     await process.send(_VERSION, await about(answer.decode()))
-                    found, answer = await process.receive()
+                    reply, answer = await process.receive()
         except SandboxError as error:
             if error.cause in _CAUSED_BY_REQUEST:
                 raise ApiError(422, f"the body cannot be judged: {error}") from error
             raise unavailable(f"no process can judge the body: {error}", seconds=1) from error
-        if found == _PROBLEM:
+        if reply == _PROBLEM:
             raise ApiError.of(ProblemDetails.model_validate_json(answer))
-        if found == FAILURE:
+        if reply == FAILURE:
             raise ApiError(422, f"the body cannot be judged: {answer.decode()}")
         return answer
 

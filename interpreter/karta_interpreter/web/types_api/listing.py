@@ -85,11 +85,11 @@ class ListQuery:
 
     def page(self, rows: Iterable[Row], encode: Callable[[Row], bytes]) -> bytes:
         """Return a `WorkloadTypes` as JSON: of the rows of the page as many as there is room for."""
-        found = [row for row in rows if all(test(field(row), value) for field, test, value in self.tests)]
+        matching = [row for row in rows if all(test(field(row), value) for field, test, value in self.tests)]
         field = FIELDS[self.sort_by]
         # Also by name and group, so that pages do not overlap if the field is the same.
-        found.sort(key=lambda row: (field(row), row.name, row.group), reverse=self.descending)
-        wanted = found[self.offset : self.offset + self.limit]
+        matching.sort(key=lambda row: (field(row), row.name, row.group), reverse=self.descending)
+        wanted = matching[self.offset : self.offset + self.limit]
         types: list[orjson.Fragment] = []
         room = MOST_BYTES
         for row in wanted:
@@ -101,10 +101,10 @@ class ListQuery:
         end = self.offset + len(types)
         page = {
             "types": types,
-            "total": len(found),
+            "total": len(matching),
             "offset": self.offset,
             "limit": self.limit if len(types) == len(wanted) else len(types),
-            "nextOffset": end if end < len(found) else None,
+            "nextOffset": end if end < len(matching) else None,
         }
         return orjson.dumps(page)
 
@@ -147,10 +147,10 @@ def _needed(text: str, schema: Object) -> str:
 
 def _tests(text: str, errors: list[ProblemError]) -> Iterable[_Test]:
     """Yield a test for each condition of a filter. All tests have to hold."""
-    for part in text.split(","):
-        match = re.fullmatch(_CONDITION, part)
+    for condition in text.split(","):
+        match = re.fullmatch(_CONDITION, condition)
         if match is None:
-            detail = f'"{part[:100]}" is not a condition: write FIELD, OPERATOR and VALUE, as name==RayCluster'
+            detail = f'"{condition[:100]}" is not a condition: write FIELD, OPERATOR and VALUE, as name==RayCluster'
             hint = f"fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}"
             errors.append(ProblemError(parameter="filterBy", detail=detail, hint=hint))
             continue

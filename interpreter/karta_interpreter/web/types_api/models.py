@@ -263,7 +263,7 @@ def owned(owner: str, what: str) -> ApiError:
 
 def invalid(findings: Sequence[FindingOutput], errors: int, total: int) -> ApiError:
     """Return the error for a type with so many ``errors`` among the ``total`` of its findings. These are the first."""
-    named = [ProblemError(**each.model_dump() | {"hint": each.hint or None}) for each in findings]
+    named = [ProblemError(**finding.model_dump() | {"hint": finding.hint or None}) for finding in findings]
     return ApiError(422, f"the workload type cannot be stored: {count(errors, 'error')}", errors=named, total=total)
 
 
@@ -295,9 +295,9 @@ class Choices:
         sorted_by_value = sorted(valued, key=lambda each: (each.value, each.id))
         if not named or not valued:
             raise ServeError("the workload types API needs a category and a priority")
-        if len(named) < len(categories) or len({each.id for each in valued}) < len(valued):
+        if len(named) < len(categories) or len({priority.id for priority in valued}) < len(valued):
             raise ServeError("each of --types-category and --types-priority needs a name of its own")
-        return cls(named, {each.id: each for each in sorted_by_value})
+        return cls(named, {priority.id: priority for priority in sorted_by_value})
 
 
 def _id(name: str) -> str:

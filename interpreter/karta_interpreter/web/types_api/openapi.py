@@ -42,12 +42,12 @@ class _Operation(NamedTuple):
         if self.name == "listTypes":
             return [*_PAGING]
         is_change = self.method in ("put", "delete")
-        return [each for each, has_it in ((_ID, "{id}" in self.path), (_IF_MATCH, is_change)) if has_it]
+        return [parameter for parameter, has_it in ((_ID, "{id}" in self.path), (_IF_MATCH, is_change)) if has_it]
 
 
 _PAGING: Final = tuple(
-    {"name": name, "in": "query", "description": each.pop("description"), "schema": each}
-    for name, each in ((name, dict(schema)) for name, schema in PARAMETERS.items())
+    {"name": name, "in": "query", "description": schema_fields.pop("description"), "schema": schema_fields}
+    for name, schema_fields in ((name, dict(schema)) for name, schema in PARAMETERS.items())
 )
 _ID: Final = {
     "name": "id",
@@ -136,9 +136,9 @@ def document(choices: Choices) -> bytes:
     """
     paths: dict[str, dict[str, Object]] = {}
     bodies: list[type[BaseModel]] = [models.ProblemDetails]
-    for each in OPERATIONS:
-        paths.setdefault(each.path, {})[each.method] = _described(each)
-        bodies += [model for model in (each.body, *each.answers.values()) if model]
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method] = _described(operation)
+        bodies += [model for model in (operation.body, *operation.answers.values()) if model]
     _, schemas = models_json_schema(
         [(model, "validation" if model is _INPUT else "serialization") for model in dict.fromkeys(bodies)],
         by_alias=True,

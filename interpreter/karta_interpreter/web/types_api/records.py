@@ -91,8 +91,8 @@ class StoredType:
     @classmethod
     def of(cls, group: str, kind: str, kartas: Iterable[Object]) -> Self | None:
         """Return the type of those Kartas that this API has stored, None without any."""
-        found = {gvk.version: karta for karta in kartas if is_ours(karta) and (gvk := gvk_of(karta))}
-        return cls(group, kind, dict(sorted(found.items()))) if found else None
+        by_version = {gvk.version: karta for karta in kartas if is_ours(karta) and (gvk := gvk_of(karta))}
+        return cls(group, kind, dict(sorted(by_version.items()))) if by_version else None
 
     @property
     def id(self) -> str:
@@ -192,8 +192,8 @@ def _controllers(obj: Object) -> Iterator[str]:
     if release := annotations.get(_HELM):
         yield f"the Helm release {_full(annotations.get(_HELM_NAMESPACE), release)}"
     references = edit.get(obj, ("metadata", "ownerReferences"))
-    for each in references if isinstance(references, list) else ():
-        yield f"the {edit.get(each, ('kind',))} {edit.get(each, ('name',))}"
+    for reference in references if isinstance(references, list) else ():
+        yield f"the {edit.get(reference, ('kind',))} {edit.get(reference, ('name',))}"
     if tool := labels.get(_MANAGED_BY):
         yield tool
 

@@ -63,7 +63,10 @@ class Routes:
             "listPriorities": ("list", self.priorities),
             "describe": ("list", self.openapi),
         }
-        return [Route.of(each.method.upper(), f"{ROOT}{each.path}", *handlers[each.name]) for each in OPERATIONS]
+        return [
+            Route.of(operation.method.upper(), f"{ROOT}{operation.path}", *handlers[operation.name])
+            for operation in OPERATIONS
+        ]
 
     async def list_types(self, asked: RequestContext) -> Response:
         """Return a page of the types."""
@@ -128,15 +131,15 @@ class Routes:
             entry = self.store.snapshot.entries.get(GVK(row.group, version, row.name))
             if entry is None:
                 return b""
-            known = known_to(self.store.reader, entry.definition.references)
-            return await asyncio.to_thread(packed, entry.definition, known, self.options, entry.origin)
+            references = known_to(self.store.reader, entry.definition.references)
+            return await asyncio.to_thread(packed, entry.definition, references, self.options, entry.origin)
 
         body = await read(asked, self.body_limit)
-        found = await self.judge.explanations(body, asked.user, row.group, row.name, about)
-        if not found:
-            versions = ", ".join(each.gvk.version for each in row.records)
+        explanations = await self.judge.explanations(body, asked.user, row.group, row.name, about)
+        if not explanations:
+            versions = ", ".join(record.gvk.version for record in row.records)
             raise other_object("/apiVersion", "unknown-version", f"this version is not served; known: {versions}")
-        return json_response(found)
+        return json_response(explanations)
 
     async def categories(self, _: RequestContext) -> Response:
         """Return the categories."""
@@ -161,31 +164,33 @@ class Routes:
         asked.about = f"{judged.name}.{judged.group}"
         more = self._more_findings(judged, row)
         if errors := judged.errors_total + len(more):
-            found = sorted((*judged.findings, *more), key=lambda each: each.severity)  # errors first
-            raise invalid(found, errors, judged.findings_total + len(more))
+            findings = sorted((*judged.findings, *more), key=lambda each: each.severity)  # errors first
+            raise invalid(findings, errors, judged.findings_total + len(more))
         return judged, kartas
 
     def _more_findings(self, body: models.Judged, row: Row | None) -> Sequence[FindingOutput]:
-        choices, found = self.choices, []
-        for field, given, known in (
+        choices, findings = self.choices, []
+        for field, value, choice_ids in (
             ("categoryId", body.category_id, choices.categories),
             ("priorityId", body.priority_id, choices.priorities),
         ):
-            if given not in known:
-                found.append(_error(f"/{field}", "unknown-id", f"there is no such id; there are {', '.join(known)}"))
-        for field, given, wanted in (("name", body.name, row and row.name), ("group", body.group, row and row.group)):
-            if row and given != wanted:
+            if value not in choice_ids:
+                findings.append(
+                    _error(f"/{field}", "unknown-id", f"there is no such id; there are {', '.join(choice_ids)}")
+                )
+        for field, value, wanted in (("name", body.name, row and row.name), ("group", body.group, row and row.group)):
+            if row and value != wanted:
                 message = f'the type of this path has "{wanted}", which cannot change: register another type'
-                found.append(_error(f"/{field}", "other-type", message))
+                findings.append(_error(f"/{field}", "other-type", message))
         seen: set[GVK] = set()
         for index, gvk in enumerate(body.kinds):
             pointer = json_pointer(("resourceInterfaces", index, *ROOT_KIND))
             if gvk in seen:
-                found.append(_error(f"{pointer}/version", "duplicate-kind", f"{gvk} has a Karta above already"))
+                findings.append(_error(f"{pointer}/version", "duplicate-kind", f"{gvk} has a Karta above already"))
             if gvk and not self.store.takes(gvk):
-                found.append(_error(pointer, "kind-left-out", f"this server leaves out {gvk} (--kinds, --without)"))
+                findings.append(_error(pointer, "kind-left-out", f"this server leaves out {gvk} (--kinds, --without)"))
             seen |= {gvk} if gvk else set()
-        return found
+        return findings
 
     async def _row(self, asked: RequestContext) -> Row:
         row = await self.view.find(asked.id)
@@ -242,7 +247,7 @@ def _if_match(request: BaseRequest) -> frozenset[str] | None:
     tags = request.if_match or ()
     if not tags:
         raise ApiError(400, 'If-Match takes entity tags in quotes, as in If-Match: "0123"')
-    return frozenset(each.value for each in tags if not each.is_weak)
+    return frozenset(tag.value for tag in tags if not tag.is_weak)
 
 
 def _check(present: StoredType, matches: frozenset[str] | None) -> None:

@@ -53,13 +53,13 @@ class Row:
     @cached_property
     def etag(self) -> str:
         """A hash of the content. It equals the hash of the stored type."""
-        return etag_of(self.category, self.priority, (each.manifest for each in self.records))
+        return etag_of(self.category, self.priority, (record.manifest for record in self.records))
 
     def encoded(self, choices: Choices) -> bytes:
         """Return the type as a client gets it: a `WorkloadType` as JSON."""
         category = choices.categories.get(self.category or "")
         priority = choices.priorities.get(self.priority or "")
-        found = [(index, finding) for index, each in enumerate(self.records) for finding in each.findings]
+        findings = [(index, finding) for index, record in enumerate(self.records) for finding in record.findings]
         output = {
             "id": self.id,
             "name": self.name,
@@ -70,10 +70,10 @@ class Row:
             "priorityName": priority.name if priority else None,
             "source": self.source,
             "owner": self.owner or None,
-            "versions": [each.gvk.version for each in self.records],
-            "resourceInterfaces": [content(each.manifest) for each in self.records],
-            "findings": [FindingOutput.of(*each).model_dump() for each in found[:MOST_ERRORS]],
-            "findingsTotal": len(found),
+            "versions": [record.gvk.version for record in self.records],
+            "resourceInterfaces": [content(record.manifest) for record in self.records],
+            "findings": [FindingOutput.of(*located).model_dump() for located in findings[:MOST_ERRORS]],
+            "findingsTotal": len(findings),
         }
         try:
             return orjson.dumps(output)
@@ -102,11 +102,11 @@ class _Index:
         for gone in self._known.keys() - now.keys():
             *_, kinds = self._known.pop(gone)
             for kind in kinds:
-                self._sources[kind] = tuple(each for each in self._sources[kind] if each != gone)
+                self._sources[kind] = tuple(identity for identity in self._sources[kind] if identity != gone)
             self.changed.update(kinds)
         for new in now.keys() - self._known.keys():
             name = now[new]
-            kinds = tuple({(each.gvk.group, each.gvk.kind) for each in read(name)})
+            kinds = tuple({(record.gvk.group, record.gvk.kind) for record in read(name)})
             self._known[new] = name, sources[name], kinds
             for kind in kinds:
                 self._sources[kind] += (new,)
@@ -114,9 +114,11 @@ class _Index:
 
     def records(self, kind: _Kind) -> list[Record]:
         """Return the records of a kind, in the order of their versions and sources."""
-        names = sorted(self._known[each][0] for each in self._sources.get(kind, ()))
-        found = [each for name in names for each in self._read(name) if (each.gvk.group, each.gvk.kind) == kind]
-        return sorted(found, key=lambda each: each.gvk)
+        names = sorted(self._known[identity][0] for identity in self._sources.get(kind, ()))
+        records = [
+            record for name in names for record in self._read(name) if (record.gvk.group, record.gvk.kind) == kind
+        ]
+        return sorted(records, key=lambda each: each.gvk)
 
 
 class View:
@@ -152,7 +154,7 @@ class View:
         row = await self.find(type_id(group, kind))
         if row is None or not row.is_stored:
             return ""
-        return row.owner or _owner(each for each in row.others if each.gvk.version in versions)
+        return row.owner or _owner(record for record in row.others if record.gvk.version in versions)
 
     def _renewed(self, sources: Mapping[Any, Any], snapshot: Snapshot) -> Mapping[str, Row]:
         """Return all rows, the changed ones made anew. If Kartas of a kind are stored, its row has only these."""
@@ -175,20 +177,22 @@ class View:
 
 
 def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
-    ours = tuple(each for each in records if is_ours(each.manifest))
+    ours = tuple(record for record in records if is_ours(record.manifest))
     chosen = ours or tuple(records)
     manifest = chosen[0].manifest
     source = API if ours else chosen[0].source
     category, priority = (label(manifest, name) or None for name in (CATEGORY, PRIORITY))
     gvk = chosen[0].gvk
-    others = tuple(each for each in records if not is_ours(each.manifest)) if is_stored else ()
+    others = tuple(record for record in records if not is_ours(record.manifest)) if is_stored else ()
     owner = "" if ours else _owner(records)
     return Row(key, gvk.group, gvk.kind, category, priority, source, owner, is_stored, chosen, others)
 
 
 def _owner(others: Iterable[Record]) -> str:
-    for each in others:
-        if each.source == files.ORIGIN:
+    for record in others:
+        if record.source == files.ORIGIN:
             return "the catalogue"
-        return writer_of(each.manifest) if each.source == cluster.ORIGIN else f"the author of the file {each.source}"
+        return (
+            writer_of(record.manifest) if record.source == cluster.ORIGIN else f"the author of the file {record.source}"
+        )
     return ""
