@@ -54,7 +54,7 @@ WORKING = [
     ["completion", "bash"],
 ]
 FAILING = {
-    "serve": (["serve"], "aiohttp"),
+    "serve": (["serve"], "cryptography"),
     "doctor": (["doctor"], "cryptography"),
     "unregister": (["unregister", "--kubeconfig", "config"], "aiohttp"),
     "a workload of a cluster": (["interpret", "job/demo", "--kubeconfig", "config"], "aiohttp"),
