@@ -62,9 +62,9 @@ def read(body: bytes) -> Review:
         review = _object(orjson.loads(body), "the body")
     except orjson.JSONDecodeError as error:
         raise RequestError(f"the body is not JSON: {error}") from error
-    for field, known in _VERSION.items():
-        if review.get(field) != known:
-            raise RequestError(f'{field} must be "{known}"; register the webhook with admissionReviewVersions [v1]')
+    for field, supported in _VERSION.items():
+        if review.get(field) != supported:
+            raise RequestError(f'{field} must be "{supported}"; register the webhook with admissionReviewVersions [v1]')
     request = _object(review.get("request"), "request")
     kind = _object(request.get("kind"), "request.kind")
     old = request.get("oldObject")
@@ -237,7 +237,7 @@ def mutate(review: Review) -> bytes:
     if gvk is None or not isinstance(metadata, dict | None) or not isinstance(labels, dict | None):
         return allow(review.uid)  # the API server rejects the object with a better reason
     # A group may be longer than a label, and such an object could not be stored.
-    ours = {f"run.ai/karta-{part}": text for part, text in gvk._asdict().items() if len(text) <= _MAX_LABEL_LENGTH}
+    ours = {f"run.ai/karta-{field}": text for field, text in gvk._asdict().items() if len(text) <= _MAX_LABEL_LENGTH}
     stamped = {**(labels or {}), **ours}
     return allow(review.uid, patch=diff(obj, edit.set_value(obj, _LABELS, stamped)))
 

@@ -44,7 +44,7 @@ def _cut(value: object) -> object:
     """Return a text, or a list of texts, with a limited length."""
     if isinstance(value, str) and len(value) > LONGEST:
         return f"{value[: LONGEST - 1]}…"
-    return [_cut(each) for each in value] if isinstance(value, list) else value
+    return [_cut(item) for item in value] if isinstance(value, list) else value
 
 
 log = _Log(logging.getLogger(NAME))
@@ -173,7 +173,7 @@ def _text_line(record: logging.LogRecord) -> str:
     fields = (f"{name}={_value(value)}" for name, value in getattr(record, "fields", {}).items())
     line = escaped(_text(" ".join([time, record.levelname.lower(), _message(record), *fields])))
     trace = logging.Formatter().formatException(record.exc_info).splitlines() if record.exc_info else []
-    return "".join(f"{each}\n" for each in [line, *(f"  {escaped(_text(each))}" for each in trace)])
+    return "".join(f"{written}\n" for written in [line, *(f"  {escaped(_text(trace_line))}" for trace_line in trace)])
 
 
 def _value(value: object) -> str:

@@ -35,7 +35,7 @@ class CallLog:
         if left_out is None and not log.isEnabledFor(logging.DEBUG):
             return
         request = call.request
-        about: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "uid": request.uid,
             "operation": request.operation_name,
             "kind": str(request.gvk),
@@ -43,11 +43,11 @@ class CallLog:
             "seconds": round(answer.seconds, 4),
         }
         if has_failed:
-            about |= {"code": answer.code, "reason": answer.reason[:_LONGEST_REASON]}
+            fields |= {"code": answer.code, "reason": answer.reason[:_LONGEST_REASON]}
         if left_out:
-            about["left_out"] = left_out
+            fields["left_out"] = left_out
         write = log.debug if left_out is None else log.warning
-        write("call failed" if has_failed else "slow call" if is_slow else "call answered", **about)
+        write("call failed" if has_failed else "slow call" if is_slow else "call answered", **fields)
 
     def _left_out(self, call: PendingCall, code: int) -> int | None:
         """Return how many calls like this one have no line, None if this call has no line."""

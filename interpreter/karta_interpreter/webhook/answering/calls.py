@@ -155,10 +155,10 @@ class Calls:
         # process.
         self.interruption.at = begun + LONG
         try:
-            definition, asked = call.definition_and_call()
+            definition, projected_call = call.definition_and_call()
             if call.is_projected:
-                return own_answer(definition, asked, self._options)
-            return interpret(definition, asked, self._options, reader=self._store.reader)
+                return own_answer(definition, projected_call, self._options)
+            return interpret(definition, projected_call, self._options, reader=self._store.reader)
         finally:
             self.interruption.at = inf
 
@@ -180,12 +180,12 @@ class Calls:
         return self._observed(call, self._success(call, body))
 
     async def _script_results(self, call: PendingCall, seconds: float) -> Results:
-        definition, asked = call.definition_and_call()
+        definition, script_call = call.definition_and_call()
         until = time.monotonic() + seconds
         try:
             # Work that stops at its deadline returns the slow expression.
             async with asyncio.timeout(seconds + _LAST_WORDS):
-                return await self._scripts.answer(definition, asked, self._options, until)
+                return await self._scripts.answer(definition, script_call, self._options, until)
         except TimeoutError:
             raise InterpretationError(call.too_slow(seconds), code=504) from None
         except InterpretationError as error:

@@ -101,12 +101,12 @@ class Fights(Collector):
         if at < self._free_at or not is_retained or len(body) > _LARGEST:
             return
         before = self._spent()
-        found = _UID.search(body, max(body.find(_OBSERVED), 0))
-        fight = found and self.present.get(found[1])
-        if found and not is_large_body(body) and not (fight and self._now() < fight.last + _PAUSE):
+        match = _UID.search(body, max(body.find(_OBSERVED), 0))
+        fight = match and self.present.get(match[1])
+        if match and not is_large_body(body) and not (fight and self._now() < fight.last + _PAUSE):
             # Karmada's own requests cause none of these errors.
             with suppress(AttributeError, InterpreterError, LookupError, RecursionError, TypeError, ValueError):
-                self._look(found[1], call, answer)
+                self._look(match[1], call, answer)
         # The unused share since the last call is saved for bursts.
         self._free_at = max(self._free_at, at - _SAVED) + (self._spent() - before) / _SHARE
 
@@ -119,19 +119,19 @@ class Fights(Collector):
         comparison = compared(retained, observed)
         if comparison is None:
             return
-        now, known = self._now(), self._current().get(uid)
+        now, present = self._now(), self._current().get(uid)
         rounds, fought = advanced(self._rounds.pop(uid, b""), comparison, int(now))
         if rounds:
             self._rounds[uid] = rounds
         if len(self._rounds) > MOST_OBJECTS:
             self._rounds.popitem(last=False)
-        fought = [pair for pair in fought if known is None or pair[0].field == known.field]
-        if not fought or (known is None and len(self.present) >= _MOST_FIGHTS):
+        fought = [pair for pair in fought if present is None or pair[0].field == present.field]
+        if not fought or (present is None and len(self.present) >= _MOST_FIGHTS):
             return
         (field, ours, theirs, writer), begin = fought[0]
         kind = f"{request.gvk.api_version}/{request.gvk.kind}" if request.gvk else ""
         cluster = (annotation(observed, "work.karmada.io/namespace") or "").removeprefix("karmada-es-")[:_LONGEST]
-        others = dict.fromkeys(each.field for each in comparison.differences if each.field != field)
+        others = dict.fromkeys(difference.field for difference in comparison.differences if difference.field != field)
         fight = Fight(
             kind,
             cluster,
@@ -142,15 +142,15 @@ class Fights(Collector):
             redacted(field, theirs),
             writer.manager if writer else _UNKNOWN,
             (*others,)[:_MOST_FIELDS],
-            known.begin if known else begin,
+            present.begin if present else begin,
             now,
             now + max(_SHORTEST, now - begin),
-            known.remedy
-            if known
+            present.remedy
+            if present
             else self._remedy(kind, fought[0][0], call.definition if answer.is_inline else None, desired, observed),
         )
         self.present[uid] = fight
-        if known is None:
+        if present is None:
             log.warning(
                 "Karmada and a manager in a member overwrite each other",
                 kind=kind,
@@ -169,7 +169,11 @@ class Fights(Collector):
         self, kind: str, difference: FieldDifference, definition: Definition | None, desired: Object, observed: Object
     ) -> str:
         # One object is tried for all objects of a kind.
-        alike = (each for each in self.present.values() if (each.kind, each.field) == (kind, difference.field))
+        alike = (
+            candidate
+            for candidate in self.present.values()
+            if (candidate.kind, candidate.field) == (kind, difference.field)
+        )
         if other := next(alike, None):
             return other.remedy
         try:
@@ -180,15 +184,15 @@ class Fights(Collector):
 
     def fights(self) -> list[JSON]:
         """Return the present fights as documents, the latest first, at most a hundred."""
-        found = sorted(self._current().values(), key=lambda fight: fight.begin, reverse=True)
-        return [asdict(fight) for fight in found[:_MOST_SERIES]]
+        latest = sorted(self._current().values(), key=lambda fight: fight.begin, reverse=True)
+        return [asdict(fight) for fight in latest[:_MOST_SERIES]]
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metric: objects by kind, field, cluster and manager."""
-        about = "Objects in which Karmada and a manager in a member overwrite each other's value of a field."
+        description = "Objects in which Karmada and a manager in a member overwrite each other's value of a field."
         names = "kind", "field", "cluster", "manager", "remedy"
-        metric = GaugeMetricFamily("karta_interpreter_fights", about, labels=names)
-        fights = Counter(tuple(getattr(each, name) for name in names) for each in self._current().values())
+        metric = GaugeMetricFamily("karta_interpreter_fights", description, labels=names)
+        fights = Counter(tuple(getattr(fight, name) for name in names) for fight in self._current().values())
         shown = fights.most_common(_MOST_SERIES)
         for labels, number in shown:
             metric.add_metric(labels, number)

@@ -179,23 +179,23 @@ class IsolatedCalls:
                 await process.send(child.ANSWER, b"")
                 return error
             await process.send(*replied)
-        found, answer = message
-        if found == child.UNREADABLE:
+        answer_letter, answer = message
+        if answer_letter == child.UNREADABLE:
             return RequestError(**orjson.loads(answer))
-        return answer if found == child.ANSWER else InterpretationError(**json.loads(answer))
+        return answer if answer_letter == child.ANSWER else InterpretationError(**json.loads(answer))
 
 
 async def _look_up(reader: ReferenceReader | None, question: bytes) -> _Message:
     """Return the reply to a process that looks up an object, or the objects of a kind."""
     if reader is None:
         return child.FAILURE, b"objects cannot be looked up here"
-    kind, *place = json.loads(question)
+    kind, *where = json.loads(question)
     try:
-        found = [reader.get(GVK(*kind), *place)] if len(place) > 1 else reader.list(GVK(*kind), *place)
+        objects = [reader.get(GVK(*kind), *where)] if len(where) > 1 else reader.list(GVK(*kind), *where)
     except QueryReferenceError as error:
         return child.FAILURE, str(error).encode(errors="replace")
     # There may be many: one after the other, in a thread, so that the event loop gets its turn.
-    texts = await asyncio.to_thread(lambda: [json.dumps(each) for each in found])
+    texts = await asyncio.to_thread(lambda: [json.dumps(obj) for obj in objects])
     return child.ANSWER, f"[{','.join(texts)}]".encode()
 
 

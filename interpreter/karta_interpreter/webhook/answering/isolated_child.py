@@ -77,15 +77,15 @@ def start() -> "Answer":
 def _exchange(channel: "Channel", letter: bytes, body: bytes) -> None:
     until = time.monotonic() + channel.seconds
     try:
-        asked = admission.read(body) if letter == REVIEW else decode(body)
+        review = admission.read(body) if letter == REVIEW else decode(body)
     except RequestError as error:
         channel.send(UNREADABLE, orjson.dumps({"message": str(error), "status": error.status}))
         return
-    channel.send(ABOUT, orjson.dumps(_about(asked)))
+    channel.send(ABOUT, orjson.dumps(_about(review)))
     _, needed = channel.receive()
     if needed:
         with deadline(until - time.monotonic()):
-            channel.send(*_answer(channel, asked, orjson.loads(needed)))
+            channel.send(*_answer(channel, review, orjson.loads(needed)))
     if len(body) > _SMALL:
         channel.flush()
         if _memory() > _MOST_FREED:
@@ -125,8 +125,8 @@ class _ServerReader:
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
         """Return the object with that name, None if it does not exist."""
-        found: Object | None = self._found(gvk, namespace, name)[0]
-        return found
+        obj: Object | None = self._found(gvk, namespace, name)[0]
+        return obj
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """Return the objects of a kind in a namespace, or in all of them."""
@@ -134,10 +134,10 @@ class _ServerReader:
 
     def _found(self, *place: JSON) -> Sequence[Any]:
         self._channel.send(LOOK_UP, json.dumps(place).encode())
-        letter, found = self._channel.receive()
+        letter, payload = self._channel.receive()
         if letter == FAILURE:
-            raise QueryReferenceError(found.decode())
-        objects: Sequence[Any] = json.loads(found)
+            raise QueryReferenceError(payload.decode())
+        objects: Sequence[Any] = json.loads(payload)
         return objects
 
 

@@ -44,8 +44,8 @@ class LeftOutResources:
             return
         obj = orjson.loads(call.body)["request"]["object"]
         for path in resources_left_out(call.definition, obj):
-            place = field_path(tuple(0 if isinstance(step, int) else step for step in path))
-            if (call.definition.name, place) not in self._logged:
-                self._logged.add((call.definition.name, place))
+            field = field_path(tuple(0 if isinstance(step, int) else step for step in path))
+            if (call.definition.name, field) not in self._logged:
+                self._logged.add((call.definition.name, field))
                 message = "an object sets resources that its definition does not read"
-                log.warning(message, definition=call.definition.name, place=place, kind=str(call.request.gvk))
+                log.warning(message, definition=call.definition.name, place=field, kind=str(call.request.gvk))

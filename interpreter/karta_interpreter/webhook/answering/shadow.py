@@ -132,8 +132,13 @@ class Shadow:
     def _compare(self, request: bytes, answer: bytes) -> None:
         kind, operation, outcome, places = self._ask(line(0.0, request, answer))
         if places and self._shown is not None:
-            about = request_of(orjson.loads(request))
-            named = {"kind": kind, "namespace": about.namespace, "name": about.name, "operation": operation}
+            read_request = request_of(orjson.loads(request))
+            named = {
+                "kind": kind,
+                "namespace": read_request.namespace,
+                "name": read_request.name,
+                "operation": operation,
+            }
             self._shown.appendleft({**named, "at": time.time(), "places": places})
         self._count(kind, operation, outcome)
 
@@ -167,10 +172,10 @@ def compared(snapshot: Snapshot, recorded: bytes, options: Options) -> tuple[str
 
     Calls that cannot be compared are left out.
     """
-    found = orjson.loads(recorded)
-    request = request_of(found["request"])
+    record = orjson.loads(recorded)
+    request = request_of(record["request"])
     definition = snapshot.find(request.gvk) if request.gvk else None
-    may_be_broken = not snapshot.entries or any(each.gvk in (request.gvk, None) for each in snapshot.quarantined)
+    may_be_broken = not snapshot.entries or any(broken.gvk in (request.gvk, None) for broken in snapshot.quarantined)
     if definition is None and may_be_broken:
         return "", "", "failed", []
     if definition is None or request.call is None or definition.references:
@@ -179,7 +184,7 @@ def compared(snapshot: Snapshot, recorded: bytes, options: Options) -> tuple[str
         mine = orjson.loads(encode_results(request, interpret(definition, request.call, options)))["response"]
     except InterpretationError:
         mine = None
-    different = [*islice(_differences(request.call, found["answer"]["response"], mine), _MOST_PLACES)]
+    different = [*islice(_differences(request.call, record["answer"]["response"], mine), _MOST_PLACES)]
     kind = f"{definition.gvk.api_version}/{definition.gvk.kind}"
     return kind, request.operation_name, "different" if different else "same", different
 

@@ -71,9 +71,9 @@ def judge_trust(
         return
     if error.verify_code in _UNKNOWN_CA:
         trusted = "the caBundle" if bundled else "the system's CAs, and no caBundle is registered"
-        found = f"its issuer {leaf.issuer.rfc4514_string() or 'without a name'} is not in {trusted}"
+        finding = f"its issuer {leaf.issuer.rfc4514_string() or 'without a name'} is not in {trusted}"
         advice = "register the certificate of its issuer as caBundle; with --register the server does so itself"
-        yield problem(_CHECK, found, advice)
+        yield problem(_CHECK, finding, advice)
     elif error.verify_code in _DATES:
         yield problem(_CHECK, f"its chain: {error.verify_message}", "renew it with its issuer, and register that one")
     else:
@@ -104,8 +104,8 @@ def _covers(pattern: str, name: str) -> bool:
     with suppress(ValueError):
         return pattern == str(ipaddress.ip_address(name))
     wildcard, _, domain = pattern.partition(".")
-    first, _, rest = name.partition(".")
-    return pattern == name or (wildcard == "*" and bool(first and domain) and domain == rest)
+    first, _, parent = name.partition(".")
+    return pattern == name or (wildcard == "*" and bool(first and domain) and domain == parent)
 
 
 def _time(moment: datetime) -> str:

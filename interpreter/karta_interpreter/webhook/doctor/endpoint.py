@@ -65,8 +65,8 @@ async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, 
     """
     # Blocking sockets: on them each step can fail, and be named, by itself.
     return [
-        replace(each, found=each.found[:1000])  # a server may name its certificate, or what is wrong, at any length
-        for each in await asyncio.to_thread(_examine, address, ca_bundle, limit, kinds)
+        replace(result, found=result.found[:1000])  # a server may name its certificate, or what is wrong, at any length
+        for result in await asyncio.to_thread(_examine, address, ca_bundle, limit, kinds)
     ]
 
 
@@ -106,22 +106,22 @@ def _calls(address: Address, limit: int | None, kinds: Kinds) -> list[CheckResul
     # A server that is not ours would give the same objection for each of hundreds of kinds.
     if results[-1].level is Level.PROBLEM:
         return results
-    asked = {gvk: next(iter(operations), Operation.INTERPRET_STATUS) for gvk, operations in kinds.items()}
+    probes = {gvk: next(iter(operations), Operation.INTERPRET_STATUS) for gvk, operations in kinds.items()}
     until = monotonic() + _ALL_SECONDS
-    known = {
+    are_defined = {
         gvk: is_defined(ask(address, target, call_body(gvk, operation)))
-        for gvk, operation in asked.items()
+        for gvk, operation in probes.items()
         if monotonic() < until
     }
-    if left := len(asked) - len(known):
+    if left := len(probes) - len(are_defined):
         results.append(
             warning(
                 _DEFINITIONS,
-                f"{left} kinds are left out: the other {len(known)} have taken {_ALL_SECONDS:.0f} s",
+                f"{left} kinds are left out: the other {len(are_defined)} have taken {_ALL_SECONDS:.0f} s",
                 _SLOW_ADVICE,
             )
         )
-    results += judge_definitions(known)
+    results += judge_definitions(are_defined)
     # A proxy may treat other paths differently, but this is not about calls.
     with suppress(OSError):
         results += judge_fights(ask(address, METRICS))
@@ -137,18 +137,18 @@ def call_body(gvk: GVK, operation: Operation) -> bytes:
 
 def judge_connection(address: Address, error: OSError) -> CheckResult:
     """Return the result about a connection that fails."""
-    way = f" ({address.reason})" if address.reason else ""
+    reason = f" ({address.reason})" if address.reason else ""
     advice = f"; {address.advice}" if address.advice else ""
     if isinstance(error, socket.gaierror):
         inside = address.host.endswith(_INSIDE)
         hint = _PORT_FORWARD if inside else f"check the name, and DNS where Karmada's controllers run{advice}"
-        return problem(_CONNECTION, f"the name {address.host} cannot be resolved from here{way}", hint)
+        return problem(_CONNECTION, f"the name {address.host} cannot be resolved from here{reason}", hint)
     if isinstance(error, ConnectionRefusedError):
         hint = "check that the server runs, that its Service has endpoints (kubectl get endpointslices), and the port"
-        return problem(_CONNECTION, f"nothing listens on {address}{way}", hint + advice)
+        return problem(_CONNECTION, f"nothing listens on {address}{reason}", hint + advice)
     hint = "check firewalls and NetworkPolicies between Karmada's controllers and the server"
     what = f"no answer in {SECONDS:.0f} s" if isinstance(error, TimeoutError) else f"no connection: {error}"
-    return problem(_CONNECTION, f"{address}: {what}{way}", hint + advice)
+    return problem(_CONNECTION, f"{address}: {what}{reason}", hint + advice)
 
 
 def judge_tls(address: Address, error: OSError) -> CheckResult:
@@ -178,8 +178,8 @@ def judge_readiness(reply: Reply) -> Iterator[CheckResult]:
         advice = "fine if a proxy forwards calls only; else this is another server: check host and port"
         yield warning(_READINESS, f"the server has no {READY}", advice)
     else:
-        found = f"the server is not ready: HTTP {reply.status} {_message(_json(reply))}".rstrip()
-        yield problem(_READINESS, found, "fix the reason that it names; its log has more")
+        finding = f"the server is not ready: HTTP {reply.status} {_message(_json(reply))}".rstrip()
+        yield problem(_READINESS, finding, "fix the reason that it names; its log has more")
 
 
 def judge_call(reply: Reply, limit: int | None) -> Iterator[CheckResult]:
@@ -207,12 +207,12 @@ def judge_definitions(known: dict[GVK, bool]) -> Iterator[CheckResult]:
     """Check that the server has a definition of each registered kind."""
     unknown = [gvk for gvk, is_known in known.items() if not is_known]
     if unknown:
-        found = f"registered, but the server has no definition of it: {listed(unknown)}"
+        finding = f"registered, but the server has no definition of it: {listed(unknown)}"
         advice = "give it the definitions, or take the kinds out of the registration: every call for them is an error"
-        yield problem(_DEFINITIONS, found, advice)
+        yield problem(_DEFINITIONS, finding, advice)
     elif known:
-        each = "the kind that is" if len(known) == 1 else f"each of the {len(known)} kinds that are"
-        yield ok(_DEFINITIONS, f"the server has a definition of {each} registered")
+        subject = "the kind that is" if len(known) == 1 else f"each of the {len(known)} kinds that are"
+        yield ok(_DEFINITIONS, f"the server has a definition of {subject} registered")
 
 
 def _objection(reply: Reply) -> str:
@@ -225,7 +225,7 @@ def _objection(reply: Reply) -> str:
         return "the answer to a call is not a JSON object"
     if (answer.get("apiVersion", API_VERSION), answer.get("kind", KIND)) != (API_VERSION, KIND):
         # A deeply nested value has no text.
-        names = [each for each in map(answer.get, ("kind", "apiVersion")) if isinstance(each, str)]
+        names = [text for text in map(answer.get, ("kind", "apiVersion")) if isinstance(text, str)]
         return f"the answer to a call is a {' of '.join(names) or 'value without a kind'}, not a {KIND}"
     if edit.get(answer, ("response", "uid")) != _UID:
         return "the answer to a call has not the uid of its request"
@@ -265,13 +265,15 @@ def judge_fights(reply: Reply) -> Iterator[CheckResult]:
     lines = reply.body.decode(errors="replace").splitlines()
     series = islice((line for line in lines if line.startswith(f"{_METRIC}{{")), _MOST)
     try:
-        samples = [each for family in text_string_to_metric_families("\n".join(series)) for each in family.samples]
+        samples = [sample for family in text_string_to_metric_families("\n".join(series)) for sample in family.samples]
     except (ValueError, LookupError):
         return
-    for labels, value in ((each.labels, each.value) for each in samples):
-        place = f"{labels.get('kind')}: {labels.get('field')}"[:_LONGEST]
+    for labels, value in ((sample.labels, sample.value) for sample in samples):
+        subject = f"{labels.get('kind')}: {labels.get('field')}"[:_LONGEST]
         cluster = f" of cluster {labels['cluster'][:_LONGEST]}" if labels.get("cluster") else ""
         manager = labels.get("manager", "")[:_LONGEST]
-        found = f"{place} is overwritten by Karmada and {manager} in turns, in {count(int(value), 'object')}{cluster}"
+        finding = (
+            f"{subject} is overwritten by Karmada and {manager} in turns, in {count(int(value), 'object')}{cluster}"
+        )
         remedy = labels.get("remedy", "")[:_LONGEST]
-        yield warning("fights", found, f"the log names them; {remedy or _NO_REMEDY}")
+        yield warning("fights", finding, f"the log names them; {remedy or _NO_REMEDY}")

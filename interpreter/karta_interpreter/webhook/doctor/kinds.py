@@ -33,12 +33,16 @@ def served(gvk: GVK, resources: Mapping[str, Sequence[Object]]) -> ServedVersion
     plurals = {
         # Names with a slash are subresources, such as deployments/scale. Their kind may be the kind of another
         # resource.
-        version: [each["name"] for each in found if each["kind"] == gvk.kind and "/" not in each["name"]]
-        for version, found in resources.items()
+        version: [
+            resource["name"]
+            for resource in listed_resources
+            if resource["kind"] == gvk.kind and "/" not in resource["name"]
+        ]
+        for version, listed_resources in resources.items()
     }
-    names = {each["name"] for each in resources.get(gvk.version, ())}
+    names = {resource["name"] for resource in resources.get(gvk.version, ())}
     return ServedVersions(
-        tuple(version for version, found in plurals.items() if found),
+        tuple(version for version, names_of_kind in plurals.items() if names_of_kind),
         status=any(f"{plural}/status" in names for plural in plurals.get(gvk.version, ())),
     )
 
@@ -77,26 +81,28 @@ class Stored:
 
     def message(self, *conditions: str) -> str:
         """Return the message of the first of these conditions that is false, in one line."""
-        texts = (self.conditions[each][1] for each in conditions if self.has(each, "False"))
+        texts = (self.conditions[condition][1] for condition in conditions if self.has(condition, "False"))
         return " ".join(next(texts, "").split())
 
 
 def read_stored(obj: Object) -> Stored:
     """Return a stored Karta with its conditions. Anyone may have written its status."""
     entries = objects_in(edit.get(obj, ("status", "conditions")))
-    found = {str(each.get("type")): (str(each.get("status")), str(each.get("message", ""))) for each in entries}
-    return Stored(name_of(obj), gvk_of(obj), found)
+    conditions = {
+        str(entry.get("type")): (str(entry.get("status")), str(entry.get("message", ""))) for entry in entries
+    }
+    return Stored(name_of(obj), gvk_of(obj), conditions)
 
 
 def judge_kartas(kartas: Sequence[Stored]) -> Iterator[CheckResult]:
     """Check their conditions."""
     for karta in kartas:
         if karta.has("Validated", "False"):
-            found = f"{karta.name} is not valid: {karta.message('Validated')}"
-            yield problem(_KARTAS, found, "correct it; karta-interpreter validate shows every finding")
+            finding = f"{karta.name} is not valid: {karta.message('Validated')}"
+            yield problem(_KARTAS, finding, "correct it; karta-interpreter validate shows every finding")
         elif karta.has("Ready", "False"):
-            found = f"{karta.name} is not ready: {karta.message('CRDExists', 'Ready')}"
-            yield warning(_KARTAS, found, "install the CRD of its kind on karmada-apiserver, in the version it names")
+            finding = f"{karta.name} is not ready: {karta.message('CRDExists', 'Ready')}"
+            yield warning(_KARTAS, finding, "install the CRD of its kind on karmada-apiserver, in the version it names")
     silent = [karta.name for karta in kartas if "Ready" not in karta.conditions]
     if silent:
         advice = "check that a server runs with --kubeconfig for this API server, and may patch kartas/status"
@@ -124,7 +130,7 @@ def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Ite
 
 def judge_clusters(clusters: Sequence[Object], clients: Sequence[Client]) -> Iterator[CheckResult]:
     """Warn about Pull-mode clusters, because their agents cannot be checked."""
-    pulling = [each["metadata"]["name"] for each in clusters if edit.get(each, ("spec", "syncMode")) == "Pull"]
+    pulling = [cluster["metadata"]["name"] for cluster in clusters if edit.get(cluster, ("spec", "syncMode")) == "Pull"]
     if not pulling:
         yield ok(_CLUSTERS, f"{count(len(clusters), 'member cluster')}, and none in Pull mode")
         return

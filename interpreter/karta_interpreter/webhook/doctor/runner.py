@@ -119,8 +119,8 @@ class _ControlPlane:
 
     async def admission(self, name: str) -> list[Object]:
         """Return the admission configurations with a name."""
-        found = [await self._readable(self.api.find(f"{path}/{name}"), optional=False) for path in PATHS]
-        return [configuration for configuration in found if configuration is not None]
+        configurations = [await self._readable(self.api.find(f"{path}/{name}"), optional=False) for path in PATHS]
+        return [configuration for configuration in configurations if configuration is not None]
 
     async def service(self, client: Client) -> Object | None:
         """Return the Service of a webhook, None if it does not exist. Raises ClusterError."""
@@ -139,7 +139,7 @@ class _ControlPlane:
         # /api has an APIVersions, with versions that are names. /apis/GROUP has an APIGroup, with versions that are
         # objects.
         versions = (await self.api.get(f"/apis/{group}" if group else "/api"))["versions"]
-        names = [each["version"] for each in versions] if group else versions
+        names = [entry["version"] for entry in versions] if group else versions
         return {name: await self.api.resources(f"{group}/{name}" if group else name) for name in names}
 
     async def _readable(self, answer: Awaitable[Answer], *, optional: bool) -> Answer | None:
@@ -219,9 +219,9 @@ async def _server(
     if isinstance(dialled, CheckResult):
         return [dialled]
     address = address.dialled_at(dialled) if url else address
-    found = ok(_ADDRESS, f"Karmada dials {address} as {address.server_name}: {address.reason}")
+    dialling = ok(_ADDRESS, f"Karmada dials {address} as {address.server_name}: {address.reason}")
     timeout = min((webhook.timeout for webhook in webhooks if webhook.timeout is not None), default=None)
-    return [found, *await examine_endpoint(address, client.ca_bundle, timeout, kinds_of(webhooks))]
+    return [dialling, *await examine_endpoint(address, client.ca_bundle, timeout, kinds_of(webhooks))]
 
 
 async def _server_at(url: str) -> list[CheckResult]:

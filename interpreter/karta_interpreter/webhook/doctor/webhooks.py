@@ -37,9 +37,9 @@ class Rule:
 
     def matches(self, gvk: GVK, operation: Operation) -> bool:
         """Return whether Karmada sends this to the webhook."""
-        asked = (*gvk, operation)
+        values = (*gvk, operation)
         listed = (self.groups, self.versions, self.kinds, self.operations)
-        return all(each in names or ANY in names for each, names in zip(asked, listed, strict=True))
+        return all(value in names or ANY in names for value, names in zip(values, listed, strict=True))
 
     @property
     def wide(self) -> bool:
@@ -136,11 +136,11 @@ def judge_registration(
         what = f"{count(calls, 'operation')} of {count(len(kinds), 'kind')}"
         yield ok(_REGISTERED, f"{name} registers {what}: {listed(kinds)}")
         return
-    found = f"there is no ResourceInterpreterWebhookConfiguration {name} with webhooks"
+    finding = f"there is no ResourceInterpreterWebhookConfiguration {name} with webhooks"
     names = sorted({webhook.configuration for webhook in others})
     advice = f"name another with --name: there is {listed(names)}; or " if names else ""
     advice += "register: start the server with --register, or apply the output of export webhook-configuration"
-    yield problem(_REGISTERED, found, advice)
+    yield problem(_REGISTERED, finding, advice)
 
 
 def judge_timeouts(ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
@@ -173,10 +173,15 @@ def judge_rules(ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
 def judge_admission(configurations: Sequence[Object], ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
     """Check that installed admission webhooks trust the CA of our registration. Yields nothing if none is installed."""
     trusted = {webhook.client.ca_bundle for webhook in ours}
-    entries = [entry for each in configurations for entry in each.get("webhooks") or () if entry["name"] in WEBHOOKS]
+    entries = [
+        entry
+        for configuration in configurations
+        for entry in configuration.get("webhooks") or ()
+        if entry["name"] in WEBHOOKS
+    ]
     if not entries or not trusted:
         return
-    strangers = [each for each in entries if _client(each.get("clientConfig") or {}).ca_bundle not in trusted]
+    strangers = [entry for entry in entries if _client(entry.get("clientConfig") or {}).ca_bundle not in trusted]
     if not strangers:
         yield ok("admission", "Kartas are checked before they are stored")
         return
@@ -232,22 +237,24 @@ def judge_precedence(
     overridden = list(_overridden(ours, customizations))
     yield from overridden
     for (name, gvk), calls in lost.items():
-        found = f"{gvk}: {', '.join(calls)} goes to {name}, which comes before ours in the order of names"
-        yield problem(_CHECK, found, "take the kind out of one of the two configurations; only the first one is asked")
+        finding = f"{gvk}: {', '.join(calls)} goes to {name}, which comes before ours in the order of names"
+        yield problem(
+            _CHECK, finding, "take the kind out of one of the two configurations; only the first one is asked"
+        )
     for (name, gvk), calls in hidden.items():
-        found = f"{gvk}: {name} is never asked for {', '.join(calls)}, because ours comes before it"
-        yield warning(_CHECK, found, "take the kind out of one of the two; only the first one is asked")
+        finding = f"{gvk}: {name} is never asked for {', '.join(calls)}, because ours comes before it"
+        yield warning(_CHECK, finding, "take the kind out of one of the two; only the first one is asked")
     if ours and not overridden and not lost and not hidden:
         yield ok(_CHECK, "no customization and no other webhook answers for our kinds")
 
 
 def _overridden(ours: Sequence[RegisteredWebhook], customizations: Sequence[Customization]) -> Iterator[CheckResult]:
     for gvk, operations in kinds_of(ours).items():
-        for each in customizations:
-            if shared := [operation for operation in operations if each.takes(gvk, operation)]:
-                name = f"ResourceInterpreterCustomization {each.name}"
-                found = f"{gvk}: {', '.join(shared)} is answered by the {name}, and we are never asked"
-                yield warning(_CHECK, found, f"delete these scripts from {each.name}, if that is not meant")
+        for customization in customizations:
+            if shared := [operation for operation in operations if customization.takes(gvk, operation)]:
+                name = f"ResourceInterpreterCustomization {customization.name}"
+                finding = f"{gvk}: {', '.join(shared)} is answered by the {name}, and we are never asked"
+                yield warning(_CHECK, finding, f"delete these scripts from {customization.name}, if that is not meant")
 
 
 def judge_gate(
@@ -259,8 +266,8 @@ def judge_gate(
         registered = [operation for operation in (_COMPONENT, _REVISE) if operation in operations]
         if len(registered) > 1:
             trapped = True
-            found = f"{gvk}: InterpretComponent is registered together with ReviseReplica"
-            yield problem(_GATE, found, f"register only one of them: {_SCALES_TO_ZERO}")
+            finding = f"{gvk}: InterpretComponent is registered together with ReviseReplica"
+            yield problem(_GATE, finding, f"register only one of them: {_SCALES_TO_ZERO}")
             continue
         for mine in registered:
             other = _REVISE if mine is _COMPONENT else _COMPONENT
@@ -284,9 +291,13 @@ def _answered_by(
     gvk: GVK, operation: Operation, others: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
 ) -> str:
     """Return the other interpreter that answers an operation, empty if there is none."""
-    found = [
-        *(f"the ResourceInterpreterCustomization {each.name}" for each in customizations if each.takes(gvk, operation)),
+    interpreters = [
+        *(
+            f"the ResourceInterpreterCustomization {customization.name}"
+            for customization in customizations
+            if customization.takes(gvk, operation)
+        ),
         *(f"the webhook {webhook.full_name}" for webhook in others if webhook.takes(gvk, operation)),
         *(["Karmada itself"] if gvk in _ANSWERED_BY_KARMADA[operation] else []),
     ]
-    return found[0] if found else ""
+    return interpreters[0] if interpreters else ""

@@ -55,7 +55,8 @@ class Bodies:
         now = asyncio.get_running_loop().time()
         while self._total + size > self._most:
             still = next(
-                (each for each, (_, since) in self._held.items() if now - since >= _STILL and each.is_receiving), None
+                (holder for holder, (_, since) in self._held.items() if now - since >= _STILL and holder.is_receiving),
+                None,
             )
             if still is None or still is sender:
                 return False
@@ -112,9 +113,9 @@ async def _receive(request: BaseRequest, limit: int) -> bytes:
         # Not part of the response, which is only written if nothing has been sent yet.
         request.writer.output_size = 0
     parts, length = list[bytes](), 0
-    while length <= limit and (part := await request.content.readany()):
-        if not cast("Sender", request.protocol).has_room(len(part)):
+    while length <= limit and (chunk := await request.content.readany()):
+        if not cast("Sender", request.protocol).has_room(len(chunk)):
             raise RequestError("too many bytes of requests at once; try again in a second", status=503)
-        parts.append(part)
-        length += len(part)
+        parts.append(chunk)
+        length += len(chunk)
     return b"".join(parts)

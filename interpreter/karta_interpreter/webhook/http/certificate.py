@@ -207,7 +207,7 @@ def _signed(
 
 
 def _usage(usage: str) -> x509.KeyUsage:
-    return x509.KeyUsage(**{each: each == usage for each in _USAGES})
+    return x509.KeyUsage(**{name: name == usage for name in _USAGES})
 
 
 def _general_name(name: str) -> x509.GeneralName:

@@ -37,7 +37,7 @@ from karta_interpreter.webhook.log import log
 
 _CHAIN, _KEY, _BUNDLE = "tls.crt", "tls.key", "ca.crt"
 _ROLES = ("authority", "successor")
-KEYS = frozenset({_CHAIN, _KEY, _BUNDLE, *(f"{role}.{part}" for role in _ROLES for part in ("crt", "key"))})
+KEYS = frozenset({_CHAIN, _KEY, _BUNDLE, *(f"{role}.{suffix}" for role in _ROLES for suffix in ("crt", "key"))})
 """The keys of the Secret that are ours."""
 
 # All in lives of a certificate.
@@ -113,10 +113,10 @@ def read_keyring(data: Mapping[str, bytes], now: datetime) -> tuple[Keyring, tup
 def signer_of(keyring: Keyring) -> x509.Certificate | None:
     """Return the authority that signed the served certificate, if it is trusted."""
     if leaf := keyring.leaf:
-        for each in keyring.trusted:
+        for authority in keyring.trusted:
             with suppress(ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
-                leaf.verify_directly_issued_by(each)
-                return each
+                leaf.verify_directly_issued_by(authority)
+                return authority
     return None
 
 
@@ -188,7 +188,7 @@ class Rotation:
     def _signed(self, keyring: Keyring, signer: Authority, now: datetime) -> Keyring:
         """Return the keyring with a new certificate. CAs older than its signer lose their keys."""
         kept = keyring.authorities[keyring.authorities.index(signer) :]
-        retired = tuple(each.certificate for each in keyring.authorities if each not in kept)
+        retired = tuple(authority.certificate for authority in keyring.authorities if authority not in kept)
         return Keyring(kept, (*retired, *keyring.former), signer.issue(self._names(keyring), now, self.life))
 
     def _names(self, keyring: Keyring) -> tuple[str, ...]:
@@ -203,8 +203,8 @@ class Rotation:
 
 def _without_ended(keyring: Keyring, now: datetime) -> Keyring:
     return Keyring(
-        tuple(each for each in keyring.authorities if _left(each.certificate, now) > timedelta(0)),
-        tuple(each for each in keyring.former if _left(each, now) > timedelta(0)),
+        tuple(authority for authority in keyring.authorities if _left(authority.certificate, now) > timedelta(0)),
+        tuple(certificate for certificate in keyring.former if _left(certificate, now) > timedelta(0)),
         keyring.pair if keyring.pair and keyring.pair.not_after > now.timestamp() else None,
     )
 
@@ -306,14 +306,14 @@ class SecretCertificates(CertificateSource):
                 f"the Secret {self._secret} is not ours, its label {_LABEL} is {manager or 'not set'}: delete it, or "
                 "name another one with --certificate-secret; a certificate of your own is for --certificate-file"
             )
-        found: dict[str, bytes] = {}
+        content: dict[str, bytes] = {}
         for key, value in (present.get("data") or {}).items():
             try:
-                found[key] = base64.b64decode(str(value), validate=True)
+                content[key] = base64.b64decode(str(value), validate=True)
             except binascii.Error:
                 # Treated as a broken key, which `_renew` replaces.
-                found[key] = b""
-        return found
+                content[key] = b""
+        return content
 
     async def _renew(self, present: Object | None, stored: Mapping[str, bytes]) -> None:
         """Write the renewal that is due."""
@@ -322,7 +322,7 @@ class SecretCertificates(CertificateSource):
         wanted = {key: value for key, value in stored.items() if key not in KEYS} | keyring.data()
         if stored != wanted:
             await self._write(present, wanted)
-            authorities = [f"{each.not_valid_after_utc:%Y-%m-%d %H:%M} UTC" for each in keyring.trusted]
+            authorities = [f"{authority.not_valid_after_utc:%Y-%m-%d %H:%M} UTC" for authority in keyring.trusted]
             names = keyring.pair.names if keyring.pair else ()
             log.info("the Secret is written", secret=self._secret, names=names, authorities_until=authorities)
         # Not before it is stored: of several replicas, only the one that writes successfully may serve the certificate

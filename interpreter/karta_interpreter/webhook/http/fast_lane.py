@@ -156,8 +156,8 @@ class FastLane(Connection):
 
     def _close_lane(self, *parts: bytes) -> None:
         self._is_closed = True
-        for part in parts:
-            super().data_received(part)
+        for chunk in parts:
+            super().data_received(chunk)
 
 
 @lru_cache(maxsize=1)

@@ -53,7 +53,9 @@ class Connections(Server):
     def busy(self) -> int:
         """Return how many connections have a request."""
         # A connection that is being closed has its answer. `close` waits until the answer is written.
-        return sum(each.is_busy for each, transport in self._transports.items() if not transport.is_closing())
+        return sum(
+            connection.is_busy for connection, transport in self._transports.items() if not transport.is_closing()
+        )
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         """Remember a connection."""
@@ -72,18 +74,22 @@ class Connections(Server):
 
     def close_idle(self) -> bool:
         """Close a twentieth of the connections: idle ones, or some that wait for a body. Return whether any was."""
-        idle = sorted((each for each in self._transports if not each.is_busy), key=lambda each: each.last_used)
+        idle = sorted(
+            (connection for connection in self._transports if not connection.is_busy), key=lambda each: each.last_used
+        )
         # Many at once: under a flood each eviction sorts all connections, so one by one would cost the square.
-        chosen = (idle or [each for each in self._transports if each.is_receiving])[: self.count // 20 + 1]
-        for each in chosen:
+        chosen = (idle or [connection for connection in self._transports if connection.is_receiving])[
+            : self.count // 20 + 1
+        ]
+        for evicted in chosen:
             # Not when `connection_lost` comes, a turn later: the count has to be right for the next connection.
-            self._transports.pop(each).abort()
+            self._transports.pop(evicted).abort()
         return bool(chosen)
 
     @property
     def has_new(self) -> bool:
         """Return whether a connection has not had a request yet."""
-        return not all(each.last_used for each in self._transports)
+        return not all(connection.last_used for connection in self._transports)
 
     async def close(self, seconds: float) -> None:
         """Close all connections once they have written their pending bytes. After that time, cut them off."""
@@ -177,13 +183,13 @@ class Listener:
         self.port = self._sockets[0].getsockname()[1]
         # If the limit of the system is lower, connections are rejected before files and processes lack handles.
         self._most = max(min(self._most, allow_files(self._most + _OTHER_FILES) - _OTHER_FILES), 1)
-        for each in self._sockets:
-            self._resume(each)
+        for listening in self._sockets:
+            self._resume(listening)
 
     async def drain(self, seconds: float) -> None:
         """Accept the connections that have arrived, and no more. Return when no call is left, or after that time."""
-        for each in self._sockets:
-            drop_syn(each)
+        for listening in self._sockets:
+            drop_syn(listening)
         loop, all_open = asyncio.get_running_loop(), self._connections
         try:
             async with asyncio.timeout(seconds):
@@ -204,11 +210,11 @@ class Listener:
         await self._connections.close(CLOSE_SECONDS)
 
     def _stop(self) -> None:
-        for each in self._sockets:
+        for listening in self._sockets:
             # The kernel resets connections that nobody has accepted when their socket is closed.
-            self._accept(each, _BACKLOG)
-            asyncio.get_running_loop().remove_reader(each)
-            each.close()
+            self._accept(listening, _BACKLOG)
+            asyncio.get_running_loop().remove_reader(listening)
+            listening.close()
         self._sockets = []
         if self._release:
             self._release.cancel()
@@ -284,10 +290,12 @@ def cannot_listen(host: str, port: int, error: OSError) -> ServeError:
 
 async def _bind(host: str, port: int) -> list[socket.socket]:
     """Return a listening socket for each address of a host."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    addresses = await asyncio.get_running_loop().getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )
     with ExitStack() as opened:
         sockets = []
-        for family, _, _, _, address in found:
+        for family, _, _, _, address in addresses:
             bound = opened.enter_context(socket.create_server(address, family=family, backlog=_BACKLOG))
             bound.setblocking(False)
             sockets.append(bound)

@@ -47,13 +47,13 @@ class CaFile:
 
     def _read(self) -> bytes:
         try:
-            found = certificates(self._path.read_bytes())
+            bundle = certificates(self._path.read_bytes())
         except (OSError, ServeError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise ServeError(f"the CA file {self._path} cannot be used: {reason}") from error
-        if not found:
+        if not bundle:
             raise ServeError(f"the CA file {self._path} is empty")
-        return found
+        return bundle
 
 
 class ControlPlane:

@@ -49,20 +49,20 @@ class Readiness:
 
     def objections(self) -> list[str]:
         """Return why the server is not ready, or nothing if it is."""
-        found = []
+        reasons = []
         if self.draining:
-            found.append("the server is about to stop")
+            reasons.append("the server is about to stop")
         if self.is_starting:
-            found.append("the workload types API and the console do not listen yet")
+            reasons.append("the workload types API and the console do not listen yet")
         if not self._settled():
-            found.append("the Kartas of the cluster have not been read yet")
+            reasons.append("the Kartas of the cluster have not been read yet")
         if not self._store.snapshot.entries:
-            found.append("no definition is served")
+            reasons.append("no definition is served")
         if (end := self._not_after()) is None:
-            found.append("there is no certificate yet, the log says why")
+            reasons.append("there is no certificate yet, the log says why")
         elif end <= time.time():
-            found.append("the certificate has expired")
-        return found
+            reasons.append("the certificate has expired")
+        return reasons
 
     async def run(self) -> None:
         """Beat until cancelled."""

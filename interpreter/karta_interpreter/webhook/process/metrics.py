@@ -104,8 +104,8 @@ class Metrics:
 
     def show_staleness(self, seconds: Callable[[], float]) -> None:
         """Show the result of a function as the age of the data about the cluster's Kartas."""
-        about = "With --cluster: time since the Kartas were known to be those of the API server."
-        self._gauge("cluster_stale_seconds", about).set_function(seconds)
+        description = "With --cluster: time since the Kartas were known to be those of the API server."
+        self._gauge("cluster_stale_seconds", description).set_function(seconds)
 
     def show_budget(self, budget: Budget) -> None:
         """Show the memory that definitions take, and how many sources are refused."""
@@ -115,8 +115,8 @@ class Metrics:
 
     def show_registration(self, in_step: Callable[[], bool]) -> None:
         """Show whether the registration on the control plane is up to date."""
-        about = "With --register: 1 when the registration on the control plane is up to date."
-        self._gauge("registration_in_step", about).set_function(in_step)
+        description = "With --register: 1 when the registration on the control plane is up to date."
+        self._gauge("registration_in_step", description).set_function(in_step)
 
     def served(self, snapshot: Snapshot) -> None:
         """Show how many definitions there are, and which are answered by scripts."""
@@ -185,17 +185,17 @@ class CallMetrics(Collector):
     def totals(self, first: int = 0, most: int | None = None) -> AnswerCounts:
         """Return the present counts, with at ``most`` that many series, beginning with the ``first``."""
         chosen = islice(self._series.items(), first, None if most is None else first + most)
-        series = {labels: (each.calls, each.seconds, each.slow) for labels, each in chosen}
+        series = {labels: (totals.calls, totals.seconds, totals.slow) for labels, totals in chosen}
         return AnswerCounts(series, {operation: tuple(counts) for operation, counts in self._within.items()})
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics for a registry."""
-        about = f"Calls answered; outcomes are {', '.join((*_OUTCOMES.values(), _FAULT))}."
-        calls = CounterMetricFamily(f"{_PREFIX}_calls", about, labels=("operation", "kind", "outcome"))
-        about = "Time from the last byte of a request to the first of its answer."
-        times = HistogramMetricFamily(f"{_PREFIX}_call_seconds", about, labels=("operation",))
-        about = "Time that the calls of a kind took; divided by their number it is the mean."
-        kind_seconds = CounterMetricFamily(f"{_PREFIX}_kind_seconds", about, labels=("kind",))
+        description = f"Calls answered; outcomes are {', '.join((*_OUTCOMES.values(), _FAULT))}."
+        calls = CounterMetricFamily(f"{_PREFIX}_calls", description, labels=("operation", "kind", "outcome"))
+        description = "Time from the last byte of a request to the first of its answer."
+        times = HistogramMetricFamily(f"{_PREFIX}_call_seconds", description, labels=("operation",))
+        description = "Time that the calls of a kind took; divided by their number it is the mean."
+        kind_seconds = CounterMetricFamily(f"{_PREFIX}_kind_seconds", description, labels=("kind",))
         slow_calls = CounterMetricFamily(
             f"{_PREFIX}_slow_calls", f"Calls that took longer than {SLOW_SECONDS} s.", labels=("kind",)
         )

@@ -151,7 +151,7 @@ class Server:
         # If the start fails, it closes everything that it has opened. Otherwise `__aexit__` does so.
         async with AsyncExitStack() as opened:
             extended = await opened.enter_async_context(AsyncExitStack())
-            extensions = [await extended.enter_async_context(each(self._shared)) for each in self._extensions]
+            extensions = [await extended.enter_async_context(extension(self._shared)) for extension in self._extensions]
             self._show(self._store.load())
             self._store.subscribe(self._show)
             await self._start(opened)
@@ -256,8 +256,8 @@ class Server:
         for conflict in snapshot.findings:
             message = "a named kind has no definition" if conflict.rule == "unknown-kind" else "definitions conflict"
             log.warning(message, reason=in_one_line(conflict), source=conflict.source)
-        known = set(self._quarantined)
-        _log_quarantined([broken for broken in snapshot.quarantined if broken not in known])
+        logged = set(self._quarantined)
+        _log_quarantined([broken for broken in snapshot.quarantined if broken not in logged])
         self._quarantined = snapshot.quarantined
         # The snapshot before this one is garbage now.
         release_memory()

@@ -48,11 +48,11 @@ def event_loop() -> asyncio.Runner:
 
 
 async def _serve(settings: Settings, started: Callable[[Started], None], extensions: Iterable[Extension]) -> None:
-    asked, insisted, reload = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    stopping, insisted, reload = asyncio.Event(), asyncio.Event(), asyncio.Event()
     had_terminal = has_terminal()
 
     def stop(*_: object) -> None:
-        (insisted if asked.is_set() else asked).set()
+        (insisted if stopping.is_set() else stopping).set()
 
     def hang_up(*_: object) -> None:
         if had_terminal and not has_terminal():
@@ -67,7 +67,7 @@ async def _serve(settings: Settings, started: Callable[[Started], None], extensi
         log.info("serving", url=server.started.url)
         started(server.started)
         reloading = asyncio.create_task(server.reload_when(reload))
-        await asked.wait()
+        await stopping.wait()
         log.info("stopping", grace_period=settings.grace_period)
         reloading.cancel()
         ends = [asyncio.create_task(server.wind_down()), asyncio.create_task(insisted.wait())]

@@ -77,19 +77,19 @@ class AdmissionCA:
 
     async def _update(self, path: str) -> None:
         present = await self._api.get(f"{path}/{self._name}")
-        found, bundle = _bundles(present), base64.b64encode(self._authority()).decode()
-        if bundle and {*found.values()} - {bundle}:
+        bundles, bundle = _bundles(present), base64.b64encode(self._authority()).decode()
+        if bundle and {*bundles.values()} - {bundle}:
             change = {
                 "apiVersion": API_VERSION,
                 "kind": present["kind"],
                 "metadata": {"name": self._name},
                 # The API server merges webhooks by name: their other fields, and other webhooks, stay.
-                "webhooks": [{"name": name, "clientConfig": {"caBundle": bundle}} for name in found],
+                "webhooks": [{"name": name, "clientConfig": {"caBundle": bundle}} for name in bundles],
             }
-            found = _bundles(await self._api.apply(f"{path}/{self._name}", change))
+            bundles = _bundles(await self._api.apply(f"{path}/{self._name}", change))
             _logger.info("%s %s trusts the authority of this server", present["kind"], self._name)
         self._messages.forget(path)
-        self._bundles[path] = frozenset(found.values())
+        self._bundles[path] = frozenset(bundles.values())
 
     def _fail(self, path: str, error: ClusterError) -> None:
         if error.status in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN):

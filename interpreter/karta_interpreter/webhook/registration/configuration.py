@@ -122,10 +122,10 @@ def certificates(pem: bytes) -> bytes:
     from karta_interpreter.base.k8s.pem import read_certificates  # noqa: PLC0415
 
     try:
-        found = read_certificates(pem, "the CA bundle")
+        bundle = read_certificates(pem, "the CA bundle")
     except ValueError as error:
         raise ServeError(str(error)) from error
-    return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in found)
+    return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in bundle)
 
 
 API_VERSION = "config.karmada.io/v1alpha1"
@@ -150,17 +150,17 @@ def webhook_configuration(
     kind with a broken definition and no last good version keeps its operations in ``present``, the current object.
     Failing calls are better than a workload that Karmada no longer knows how to divide.
     """
-    broken = {each.gvk for each in snapshot.quarantined} - snapshot.entries.keys()
+    broken = {quarantined.gvk for quarantined in snapshot.quarantined} - snapshot.entries.keys()
     kept = {
         gvk: operations
         for gvk, operations in registered_operations(present or {}).items()
         if gvk in broken and are_safe(gvk, operations, multiple_pod_templates=multiple_pod_templates)
     }
-    found = {
+    answered = {
         gvk: operations_for(entry.definition, find_served(served, gvk), multiple_pod_templates=multiple_pod_templates)
         for gvk, entry in snapshot.entries.items()
     }
-    operations: dict[GVK, tuple[str, ...]] = {gvk: each for gvk, each in (kept | found).items() if each}
+    operations: dict[GVK, tuple[str, ...]] = {gvk: answers for gvk, answers in (kept | answered).items() if answers}
     names = webhook_names(operations)
     return {
         "apiVersion": API_VERSION,
@@ -189,19 +189,21 @@ def webhook_configuration(
 
 def left_out(snapshot: Snapshot, served: Mapping[GVK, ServedKind] | None = None) -> tuple[Finding, ...]:
     """Return a warning for each definition of a kind that cannot be registered."""
-    known = {gvk: find_served(served, gvk) for gvk in snapshot.kinds()} if served else {}
+    served_kinds = {gvk: find_served(served, gvk) for gvk in snapshot.kinds()} if served else {}
     return tuple(
         _not_served(snapshot.entries[gvk].definition, served_versions(served or {}, gvk))
-        for gvk, found in known.items()
-        if found and not found.served
+        for gvk, served_kind in served_kinds.items()
+        if served_kind and not served_kind.served
     )
 
 
 def _not_served(definition: Definition, versions: list[str]) -> Finding:
     serves = f"the API server does not serve {definition.gvk} (versions it serves: {', '.join(versions) or 'none'})"
     message = f"definition {definition.name} is not registered: {serves}"
-    found = warning("version-not-served", ROOT_KIND, message, "write a version that the CRD serves, or serve this one")
-    return replace(found, source=definition.source)
+    finding = warning(
+        "version-not-served", ROOT_KIND, message, "write a version that the CRD serves, or serve this one"
+    )
+    return replace(finding, source=definition.source)
 
 
 def registered_operations(configuration: Object) -> dict[GVK, tuple[str, ...]]:

@@ -74,11 +74,11 @@ class _Question(NamedTuple):
     def of(cls, definition: Definition, operation: Operation, projection: Projection | None) -> Self:
         """Return the question about a projection of objects. Without a projection, it is about their text."""
         gvk, fields = definition.gvk, _FIELDS.get(operation, ("object", "replicas"))
-        about = definition, gvk.kind, gvk.api_version, operation, operation.value, fields
+        subject = definition, gvk.kind, gvk.api_version, operation, operation.value, fields
         if projection is None:
-            return cls(*about, _text_reader, by_script=True)
+            return cls(*subject, _text_reader, by_script=True)
         projections = {field: projection if field in _OBJECTS else None for field in fields}
-        return cls(*about, reader(projections), by_script=False)
+        return cls(*subject, reader(projections), by_script=False)
 
     def call(self, values: tuple[JSON, ...]) -> Call:
         """Return the call with the values of the fields. Raises InterpretationError."""
@@ -156,12 +156,12 @@ class FastDecoder:
             return None
         group, version, name = head.group(*_PARTS_OF_KIND)
         definition = self._find(GVK(group.decode(), version.decode(), name.decode()))
-        known = OPERATIONS.get(operation.decode())
+        wanted = OPERATIONS.get(operation.decode())
         # Not remembered: a client can ask about any number of kinds that do not exist.
-        if definition is None or known is None:
+        if definition is None or wanted is None:
             return None
-        projection = projection_of(definition, known)
-        by_script = not SLOTS[known].more and has_scripts_alone(definition, known)
-        question = _Question.of(definition, known, projection) if projection or by_script else None
+        projection = projection_of(definition, wanted)
+        by_script = not SLOTS[wanted].more and has_scripts_alone(definition, wanted)
+        question = _Question.of(definition, wanted, projection) if projection or by_script else None
         self._questions[kind, operation] = question
         return question

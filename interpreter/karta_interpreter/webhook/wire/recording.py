@@ -71,8 +71,8 @@ def head(options: Options) -> bytes:
 
 def line(time: float, request: bytes, answer: bytes) -> bytes:
     """Return the line of a call. A request is JSON, with line breaks between values only."""
-    asked = request.strip().replace(b"\n", b" ").replace(b"\r", b" ")
-    return b'{"time":%.3f,"request":%b,"answer":%b}\n' % (time, asked, answer)
+    one_line = request.strip().replace(b"\n", b" ").replace(b"\r", b" ")
+    return b'{"time":%.3f,"request":%b,"answer":%b}\n' % (time, one_line, answer)
 
 
 def read(path: Path) -> Iterator[RecordedCall | RecordingError]:
@@ -100,9 +100,9 @@ def read(path: Path) -> Iterator[RecordedCall | RecordingError]:
 
 def _options(first: bytes | RecordingError) -> Options:
     try:
-        about = orjson.loads(first if isinstance(first, bytes) else b"")
-        is_ours = about["format"] == _FORMAT
-        version = about["version"]
+        header = orjson.loads(first if isinstance(first, bytes) else b"")
+        is_ours = header["format"] == _FORMAT
+        version = header["version"]
     except (orjson.JSONDecodeError, KeyError, TypeError):
         is_ours, version = False, 0
     if not is_ours:
@@ -112,18 +112,18 @@ def _options(first: bytes | RecordingError) -> Options:
             f"it has version {version} of the format, and this program reads {VERSION}; use a newer one"
         )
     try:
-        return Options.of(about["options"])
+        return Options.of(header["options"])
     except (KeyError, TypeError, ValueError):
         return DEFAULT_OPTIONS
 
 
 def _lines(path: Path) -> Iterator[bytes | RecordingError]:
     number, begin = 1, b""
-    for part in _unpacked(path):
-        if isinstance(part, RecordingError):
-            yield part
+    for block in _unpacked(path):
+        if isinstance(block, RecordingError):
+            yield block
             return
-        *lines, begin = (begin + part).split(b"\n")
+        *lines, begin = (begin + block).split(b"\n")
         yield from lines
         number += len(lines)
         if len(begin) > LONGEST:
@@ -138,11 +138,11 @@ def _unpacked(path: Path) -> Iterator[bytes | RecordingError]:
         while not unpacker.eof:
             packed = unpacker.unconsumed_tail or file.read(_PART)
             try:
-                part = unpacker.decompress(packed, _PART)
+                block = unpacker.decompress(packed, _PART)
             except zlib.error:
                 yield RecordingError("it is damaged")
                 return
-            if not part and not packed:
+            if not block and not packed:
                 yield RecordingError("it ends before its end")
                 return
-            yield part
+            yield block

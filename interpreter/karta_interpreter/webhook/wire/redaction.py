@@ -69,8 +69,8 @@ _KEPT, _LONGEST_KEPT = 4096, 256
 
 def _remembered(function: Callable[[str], _T], most: int = _KEPT) -> Callable[[str], _T]:
     """Return a function that remembers its results for short texts."""
-    known = lru_cache(most)(function)
-    return lambda text: known(text) if len(text) <= _LONGEST_KEPT else function(text)
+    remembered = lru_cache(most)(function)
+    return lambda text: remembered(text) if len(text) <= _LONGEST_KEPT else function(text)
 
 
 class Redaction:
@@ -125,14 +125,14 @@ def _identity(call: JSON) -> str:
 
 def _in_step(step: dict[str, Any], replace: Callable[[JSON], None]) -> None:
     """Replace values in a step of a patch, using the names of fields in its path."""
-    parts = [part.replace("~1", "/").replace("~0", "~") for part in step["path"].split("/")]
+    parts = [name.replace("~1", "/").replace("~0", "~") for name in step["path"].split("/")]
     document: Any = step.get("value")
-    for part in reversed(parts):
-        document = [document] if part.isdigit() or part == "-" else {part: document}
+    for segment in reversed(parts):
+        document = [document] if segment.isdigit() or segment == "-" else {segment: document}
     replace(document)
     if "value" in step:
-        for part in parts:
-            document = document[0 if part.isdigit() or part == "-" else part]
+        for segment in parts:
+            document = document[0 if segment.isdigit() or segment == "-" else segment]
         step["value"] = document
 
 

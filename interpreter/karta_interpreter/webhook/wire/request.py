@@ -100,13 +100,13 @@ def _check_version(context: Object) -> None:
 
 
 def _gvk(request: Object) -> GVK:
-    found = request.get("kind")
-    if not isinstance(found, dict):
+    kind = request.get("kind")
+    if not isinstance(kind, dict):
         raise _problem(f"request.kind must be an object, but {_found(request, 'kind')}")
-    gvk = GVK(*(found.get(field, "") for field in GVK._fields))
-    for field, part in gvk._asdict().items():
-        if not isinstance(part, str) or len(part) > _MAX_LENGTH:
-            raise _problem(f"request.kind.{field} must be a short string, but {_found(found, field)}")
+    gvk = GVK(*(kind.get(field, "") for field in GVK._fields))
+    for field, text in gvk._asdict().items():
+        if not isinstance(text, str) or len(text) > _MAX_LENGTH:
+            raise _problem(f"request.kind.{field} must be a short string, but {_found(kind, field)}")
     if not gvk.version or not gvk.kind:
         raise _problem("request.kind must have a version and a kind")
     return gvk

@@ -89,7 +89,7 @@ def _components(_: Call, results: Results) -> _Fields:
         if not 0 < len(name) <= _MAX_NAME_LENGTH:
             raise InterpretationError(f'component name "{name}" must have 1 to {_MAX_NAME_LENGTH} characters')
         _count(component["replicas"], f"replicas of component {name}")
-    _check_length([part for component in components for part in _shared(component.get("replicaRequirements"))])
+    _check_length([shared for component in components for shared in _shared(component.get("replicaRequirements"))])
     return {"components": components}
 
 
@@ -124,8 +124,8 @@ def _dependencies(_: Call, results: Results) -> _Fields:
         # pkg/util/interpreter/validation/validation.go
         named = dependency.get("name") or dependency.get("labelSelector") is not None
         if not (named and dependency.get("apiVersion") and dependency.get("kind")):
-            found = _json(dict(dependency), "dependency").decode()
-            raise InterpretationError(f"a dependency needs an apiVersion, a kind and a name: {found}")
+            shown = _json(dict(dependency), "dependency").decode()
+            raise InterpretationError(f"a dependency needs an apiVersion, a kind and a name: {shown}")
     return {"dependencies": dependencies}
 
 
@@ -160,14 +160,14 @@ def _check_length(parts: list[JSON]) -> None:
     """
     left, pending = _MAX_SHARED_LENGTH, parts
     while pending:
-        part = pending.pop()
-        if isinstance(part, str):
-            left -= len(part)
-        elif isinstance(part, dict):
-            left -= sum(map(len, part))
-            pending += part.values()
-        elif isinstance(part, list):
-            pending += part
+        value = pending.pop()
+        if isinstance(value, str):
+            left -= len(value)
+        elif isinstance(value, dict):
+            left -= sum(map(len, value))
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
         left -= 1
         if left < 0:
             raise InterpretationError(
