@@ -34,7 +34,7 @@ def _cell(outcome: CallOutcome) -> list[str]:
     if outcome.results is None:
         return [click.style(line, fg="red") for line in _wrap(f"error: {outcome.error}")]
     lines = _LINES[outcome.call.operation](outcome, outcome.results) or ["no change"]
-    return [part for line in lines for part in _wrap(line)]
+    return [piece for line in lines for piece in _wrap(line)]
 
 
 def _wrap(line: str) -> list[str]:
@@ -56,7 +56,8 @@ def _replica(_: CallOutcome, results: Results) -> list[str]:
 
 def _components(_: CallOutcome, results: Results) -> list[str]:
     rows = [
-        [each["name"], _pods(each["replicas"], each.get("replicaRequirements"))] for each in results["components"] or ()
+        [component["name"], _pods(component["replicas"], component.get("replicaRequirements"))]
+        for component in results["components"] or ()
     ]
     return table(rows).splitlines() or ["none"]
 
@@ -74,7 +75,9 @@ def _status(_: CallOutcome, results: Results) -> list[str]:
 
 
 def _dependencies(_: CallOutcome, results: Results) -> list[str]:
-    rows = [[each["apiVersion"], each["kind"], full_name(each)] for each in results["dependencies"]]
+    rows = [
+        [dependency["apiVersion"], dependency["kind"], full_name(dependency)] for dependency in results["dependencies"]
+    ]
     return table(rows).splitlines() or ["none"]
 
 
@@ -96,8 +99,8 @@ def changes(before: JSON, after: JSON) -> list[str]:
     >>> changes({"spec": {"replicas": 3}}, {"spec": {"replicas": 5, "paused": True}})
     ['spec.paused: true (new)', 'spec.replicas: 3 -> 5']
     """
-    found = sorted(_leaves(before, after), key=attrgetter("path"))
-    return [f"{format_path(path)}: {_change(old, new)}" for path, old, new in found]
+    leaves = sorted(_leaves(before, after), key=attrgetter("path"))
+    return [f"{format_path(path)}: {_change(old, new)}" for path, old, new in leaves]
 
 
 def short(value: JSON) -> str:
@@ -109,7 +112,9 @@ def short(value: JSON) -> str:
     'Ready=True, Paused=False'
     """
     if value and isinstance(value, list):
-        conditions = [each for each in value if isinstance(each, dict) and each.keys() >= {"type", "status"}]
+        conditions = [
+            element for element in value if isinstance(element, dict) and element.keys() >= {"type", "status"}
+        ]
         if len(conditions) == len(value):
             return ", ".join(f"{condition['type']}={condition['status']}" for condition in conditions)
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)

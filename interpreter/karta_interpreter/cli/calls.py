@@ -52,10 +52,10 @@ def operation_named(name: str) -> Operation:
     >>> operation_named("interpretreplica")
     <Operation.INTERPRET_REPLICA: 'InterpretReplica'>
     """
-    found = {operation.lower(): operation for operation in ORDER}.get(name.lower())
-    if found is None:
+    supported = {operation.lower(): operation for operation in ORDER}.get(name.lower())
+    if supported is None:
         raise UsageProblem(f"error: operation {name} is not supported. Use one of: {', '.join(ORDER)}")
-    return found
+    return supported
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,9 @@ class Arguments:
         return ""
 
     def _call(self, operation: Operation) -> Call:
-        given = [obj for obj in (self.desired, self.observed) if obj is not None]
+        objects = [obj for obj in (self.desired, self.observed) if obj is not None]
         # A lone object is the template and the live object, as karmadactl takes it.
-        return Call.of(operation, given[0], given[-1], self.replicas, self.items or ())
+        return Call.of(operation, objects[0], objects[-1], self.replicas, self.items or ())
 
 
 def calls_for(

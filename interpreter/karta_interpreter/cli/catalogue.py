@@ -93,16 +93,16 @@ def _print(output: str, text: str, document: JSON) -> None:
 def _list_text(summaries: Sequence[Object]) -> str:
     rows = [
         [
-            each["apiVersion"],
-            each["kind"],
-            each["origin"],
-            each["writtenFrom"] or "-",
-            str(len(each["operations"])),
-            "yes" if each["suspend"] else "no",
-            "yes" if each["gang"] else "no",
-            ", ".join(each["components"]) or "-",
+            summary["apiVersion"],
+            summary["kind"],
+            summary["origin"],
+            summary["writtenFrom"] or "-",
+            str(len(summary["operations"])),
+            "yes" if summary["suspend"] else "no",
+            "yes" if summary["gang"] else "no",
+            ", ".join(summary["components"]) or "-",
         ]
-        for each in summaries
+        for summary in summaries
     ]
     header = ["APIVERSION", "KIND", "ORIGIN", "WRITTEN FROM", "OPERATIONS", "SUSPEND", "GANG", "COMPONENTS"]
     return table(rows, header=header)
@@ -139,7 +139,7 @@ _LABELS = {
 
 def children_text(description: Object) -> str:
     """Return the kinds of objects that the workload creates, each with its group."""
-    kinds = ((each["kind"], each["apiVersion"].rpartition("/")[0]) for each in description["additionalChildKinds"])
+    kinds = ((child["kind"], child["apiVersion"].rpartition("/")[0]) for child in description["additionalChildKinds"])
     return ", ".join(f"{kind} ({group})" if group else kind for kind, group in kinds)
 
 
@@ -154,7 +154,7 @@ def show_text(description: Object) -> str:
         f"{click.style(description['kind'], bold=True)} {description['apiVersion']}\n",
         table([row for label, value in _facts(description) for row in _wrapped(["", label], value)]),
         _section(["COMPONENT", "FIELD", "VALUE"], components),
-        _section(["STATUS", "WHEN"], [([each["status"]], each["when"]) for each in description["statuses"]]),
+        _section(["STATUS", "WHEN"], [([status["status"]], status["when"]) for status in description["statuses"]]),
     ]
     return "\n".join(section for section in sections if section)
 

@@ -50,7 +50,7 @@ def _verdict(outcome: CallOutcome | None) -> Answer:
 
 def is_silence(found: Sequence[Difference]) -> bool:
     """Return whether one side does not answer the operation. Below a path, the same mark is a text of the answers."""
-    return any(not each.path and SILENT in each[1:] for each in found)
+    return any(not difference.path and SILENT in difference[1:] for difference in found)
 
 
 def cause_of(
@@ -69,7 +69,7 @@ def cause_of(
     if after is None or not after.is_asked(call.operation):
         return ""
     explanation = explain(after.entry.definition, call, options, reader=Known.of(references))
-    pointers = [json_pointer(each.path) for each in found]
+    pointers = [json_pointer(difference.path) for difference in found]
     facts = [
         fact
         for fact in explanation.facts
@@ -111,10 +111,10 @@ def difference_lines(found: Sequence[Difference], *, full: bool) -> Iterator[str
         is_new = found[0].expected == SILENT
         yield click.style(f"  {silence(found)}", fg="green" if is_new else "red")
         return
-    for each in found:
-        if each.path:
-            yield f"  {field_path(each.path)}"
-        for sign, colour, value in (("-", "red", each.expected), ("+", "green", each.actual)):
+    for difference in found:
+        if difference.path:
+            yield f"  {field_path(difference.path)}"
+        for sign, colour, value in (("-", "red", difference.expected), ("+", "green", difference.actual)):
             if value is not NOTHING:
                 yield click.style(f"  {sign} {one_line(excerpt(value, full=full))}", fg=colour)
 
@@ -152,9 +152,13 @@ def excerpt(value: JSON, *, full: bool) -> str:
 def differences_json(found: Sequence[Difference]) -> list[JSON]:
     """Return the places as JSON."""
     return [
-        {"path": format_path(each.path)}
-        | {side: value for side, value in (("from", each.expected), ("to", each.actual)) if value is not NOTHING}
-        for each in found
+        {"path": format_path(difference.path)}
+        | {
+            side: value
+            for side, value in (("from", difference.expected), ("to", difference.actual))
+            if value is not NOTHING
+        }
+        for difference in found
     ]
 
 
@@ -179,5 +183,5 @@ def _is_by_script(interpreter: Interpreter, operation: str) -> bool:
 
 @cache
 def _known_reasons() -> Mapping[str, Mapping[str, str]]:
-    found: dict[str, Any] = json.loads(KNOWN_FILE.read_text(encoding="utf-8"))
-    return found
+    reasons: dict[str, Any] = json.loads(KNOWN_FILE.read_text(encoding="utf-8"))
+    return reasons

@@ -39,7 +39,7 @@ def command(port: int, filenames: tuple[str, ...], path: str | None, *, is_opene
     The console listens on loopback and prints its address, which has a token for this run. The first file of -f is in
     the editor; all definitions of -f are in the list of kinds, before those of the catalogue. No file is written.
     """
-    check_stdin([each for each in (path, *filenames) if each])
+    check_stdin([source for source in (path, *filenames) if source])
     snapshot = snapshot_of(filenames, below=[load_catalogue()])
     texts = _texts(snapshot, filenames, path)
 
@@ -54,7 +54,7 @@ def command(port: int, filenames: tuple[str, ...], path: str | None, *, is_opene
 
 
 def _texts(snapshot: Snapshot, filenames: Sequence[str], path: str | None) -> Texts:
-    karta = next((text for each in filenames for _, text in read_texts(each)), "")
+    karta = next((text for filename in filenames for _, text in read_texts(filename)), "")
     if path is None:
         return Texts(karta)
     obj = read_object(path)

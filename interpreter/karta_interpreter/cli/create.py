@@ -71,13 +71,13 @@ def _crd(crds: list[Object], kind: str | None) -> Object:
     if kind is None:
         raise UsageProblem(f"error: choose one with --kind: {', '.join(kinds)}")
     spelled = [(name.lower(), f"{name}.{group}".lower()) for name, group in names]
-    found = [index for index, each in enumerate(spelled) if kind.lower() in each]
-    if not found:
+    indices = [index for index, spellings in enumerate(spelled) if kind.lower() in spellings]
+    if not indices:
         raise UsageProblem(f"error: there is no CRD for the kind {kind}; {did_you_mean(kind, kinds)}")
-    if len(found) > 1:
-        several = ", ".join(sorted(".".join(names[index]) for index in found))
+    if len(indices) > 1:
+        several = ", ".join(sorted(".".join(names[index]) for index in indices))
         raise UsageProblem(f"error: several CRDs have the kind {kind}: {several}; name its group, or give one file")
-    return crds[found[0]]
+    return crds[indices[0]]
 
 
 def draft_text(draft: Draft, title: str) -> str:
@@ -92,7 +92,10 @@ def draft_text(draft: Draft, title: str) -> str:
     for index, line in enumerate(lines):
         prefix = " " * (len(line) - len(line.lstrip())) + "# "
         wrapper = textwrap.TextWrapper(WIDTH, initial_indent=prefix, subsequent_indent=prefix, break_on_hyphens=False)
-        written += [*(part for note in above.get(index, ()) for part in wrapper.wrap(escaped(note, keep="\n"))), line]
+        written += [
+            *(comment for note in above.get(index, ()) for comment in wrapper.wrap(escaped(note, keep="\n"))),
+            line,
+        ]
     return "".join(f"{line}\n" for line in written)
 
 
@@ -144,18 +147,18 @@ def suite_command(
     check_stdin((*filenames, *paths, *observed))
     if not paths:
         raise UsageProblem(NO_WORKLOAD)
-    given, live = (
-        [without_server_fields(each) for path in some for each in read_objects(path, lambda: kinds_of(filenames))]
+    workloads, live = (
+        [without_server_fields(obj) for path in some for obj in read_objects(path, lambda: kinds_of(filenames))]
         for some in (paths, observed)
     )
-    if not given:
+    if not workloads:
         raise Problem(f"error: {', '.join(paths)}: it contains no object")
-    members = {named(each): each for each in live}
-    if strays := members.keys() - set(map(named, given)):
+    members = {named(obj): obj for obj in live}
+    if strays := members.keys() - set(map(named, workloads)):
         raise UsageProblem(f"error: {', '.join(observed)}: no workload is {', '.join(sorted(strays))}")
     cases: dict[str, list[str]] = {}
     shared: dict[str, str] = {}  # the files of objects, by their content
-    for workload in given:
+    for workload in workloads:
         for call, fields in _cases(workload, members.get(named(workload)), desired_replica, filenames):
             places = {
                 key: shared.setdefault(to_authored_yaml(fields[key]), f"{OBJECTS}/{len(shared) + 1}.yaml")
@@ -167,7 +170,7 @@ def suite_command(
     if output_dir is None:
         click.echo("---\n".join(texts.values()), nl=False)
     else:
-        _write(output_dir, texts | {place: text for text, place in shared.items()})
+        _write(output_dir, texts | {file: text for text, file in shared.items()})
     click.echo(f"{count(sum(map(len, cases.values())), 'case')}: replace each TODO by the reason", err=True)
 
 
@@ -176,7 +179,7 @@ def _cases(
 ) -> Iterator[tuple[Call, Object]]:
     interpreter = interpreter_for(GVK.of(workload), filenames, [])
     status = (member or workload).get("status")
-    items = tuple(StatusItem(each, status) for each in MEMBERS) if isinstance(status, dict) else None
+    items = tuple(StatusItem(cluster, status) for cluster in MEMBERS) if isinstance(status, dict) else None
     name = edit.get(workload, ("metadata", "name")) or "without a name"
     for call in Arguments(workload, member, items, _another_count(interpreter, workload, replicas)).calls():
         if interpreter.is_asked(call.operation):

@@ -88,28 +88,28 @@ def read_definition_files(path: str) -> DefinitionFiles:
         file = DefinitionFile(Path(name)).holding(content)
         folder = replace(folder, files={file.path: file})
     layer = layer_of(folder)
-    customizations = tuple(found for file in folder.files.values() for found in _customizations(file))
-    places = {("not-a-karta", found.source, found.line) for found in customizations}
+    customizations = tuple(customization for file in folder.files.values() for customization in _customizations(file))
+    places = {("not-a-karta", customization.source, customization.line) for customization in customizations}
     broken = tuple(
-        each  # a document that is not a Karta may be a customization
-        for each in layer.quarantined
-        if places.isdisjoint((found.rule, found.source, found.line) for found in each.findings)
+        quarantined  # a document that is not a Karta may be a customization
+        for quarantined in layer.quarantined
+        if places.isdisjoint((finding.rule, finding.source, finding.line) for finding in quarantined.findings)
     )
     return DefinitionFiles(replace(layer, quarantined=broken), customizations, tuple(folder.files.values()))
 
 
 def read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
     """Return the definitions of paths. A path that does not exist is wrong usage, as for all other files."""
-    given = [read_definition_files(path) for path in paths]
+    files = [read_definition_files(path) for path in paths]
     for path in paths:
         if not (path == STDIN or is_url(path) or Path(path).exists()):
             raise UsageProblem(f"error: {path}: {os.strerror(ENOENT)}")
-    return given
+    return files
 
 
 def read_customizations(path: str) -> list[LoadedCustomization]:
     """Return the customizations in a file, a folder or standard input. Other objects are in it with a finding."""
-    return [found for source, text in read_texts(path) for found in load_customizations(text, source)]
+    return [customization for source, text in read_texts(path) for customization in load_customizations(text, source)]
 
 
 def _customizations(file: DefinitionFile) -> Iterable[LoadedCustomization]:
@@ -118,7 +118,7 @@ def _customizations(file: DefinitionFile) -> Iterable[LoadedCustomization]:
         return ()
     text, _ = decode(file.content)
     # Without a line: no customization, or unreadable. The layer of Kartas has that finding already.
-    return (found for found in load_customizations(text, str(file.path)) if found.line)
+    return (customization for customization in load_customizations(text, str(file.path)) if customization.line)
 
 
 def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) -> Interpreter:
@@ -127,13 +127,13 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     Scripts of ``overrides`` take precedence over those in the given files. Findings that may be about this kind go to
     stderr.
     """
-    stronger = [found for path in overrides for found in read_customizations(path)]
+    stronger = [customization for path in overrides for customization in read_customizations(path)]
     if paths:
         return interpreter_of(gvk, read_existing(paths), stronger)
     entry = find_in_catalogue(gvk)
-    given = DefinitionFiles(SourceDefinitions((entry,) if entry else ()))
+    files = DefinitionFiles(SourceDefinitions((entry,) if entry else ()))
     try:
-        return interpreter_of(gvk, [given], stronger)
+        return interpreter_of(gvk, [files], stronger)
     except NoDefinition:
         raise NoDefinition(f"error: the catalogue has no definition for {gvk}; give one with -f") from None
 
@@ -142,19 +142,19 @@ def interpreter_of(
     gvk: GVK, given: Sequence[DefinitionFiles], overrides: Iterable[LoadedCustomization] = ()
 ) -> Interpreter:
     """Return the definition of a kind in files that were read, and its scripts. Raises NoDefinition."""
-    weaker = _about(gvk, (found for each in given for found in each.customizations))
+    weaker = _about(gvk, (customization for files in given for customization in files.customizations))
     stronger = _about(gvk, overrides)
-    layers = (_layer_about(gvk, each.layer) for each in given)
+    layers = (_layer_about(gvk, files.layer) for files in given)
     # In two steps, for two precedences: scripts of the given files over their Kartas, scripts of `overrides` over both.
     below = combine(layers, scripts_of(weaker))
-    found = combine([SourceDefinitions(tuple(below.entries.values()))], scripts_of(stronger))
-    _print_findings(below, found)
-    if gvk not in found.entries:
-        known = {gvk for each in given for gvk in _kinds(each)}
-        defined = ", ".join(map(str, sorted(known))) or "no usable kind"
+    combined = combine([SourceDefinitions(tuple(below.entries.values()))], scripts_of(stronger))
+    _print_findings(below, combined)
+    if gvk not in combined.entries:
+        kinds = {gvk for files in given for gvk in _kinds(files)}
+        defined = ", ".join(map(str, sorted(kinds))) or "no usable kind"
         raise NoDefinition(f"error: the given files have no definition for {gvk}; they define {defined}")
-    answered = frozenset(operation for each in stronger for operation in each.scripts.operations)
-    return Interpreter(found.entries[gvk], _broken(weaker, answered) | _broken(stronger))
+    answered = frozenset(operation for customization in stronger for operation in customization.scripts.operations)
+    return Interpreter(combined.entries[gvk], _broken(weaker, answered) | _broken(stronger))
 
 
 def workload_of(obj: Object, filenames: Sequence[str], references: Iterable[str]) -> Workload:
@@ -163,21 +163,23 @@ def workload_of(obj: Object, filenames: Sequence[str], references: Iterable[str]
     if not definition.has_karta:
         raise UsageProblem(f"error: {definition.name} is not a Karta: scripts do not describe components")
     workload = Workload(Karta(definition), obj)
-    found = [obj for path in references for obj in read_objects(path)]
-    return workload.with_references(found) if found else workload
+    objects = [obj for path in references for obj in read_objects(path)]
+    return workload.with_references(objects) if objects else workload
 
 
 def kinds_of(paths: Sequence[str]) -> set[GVK]:
     """Return the kinds that the given files describe, also with errors, or without files the catalogue's kinds."""
-    given = read_existing(paths)
-    broken = {each.gvk for files in given for each in files.layer.quarantined if each.gvk}
-    return broken.union(*map(_kinds, given)) if paths else {*catalogue_kinds()}
+    definition_files = read_existing(paths)
+    broken = {
+        quarantined.gvk for files in definition_files for quarantined in files.layer.quarantined if quarantined.gvk
+    }
+    return broken.union(*map(_kinds, definition_files)) if paths else {*catalogue_kinds()}
 
 
 def _print_findings(*snapshots: Snapshot) -> None:
-    found = [finding for each in snapshots for finding in each.findings]
-    found += [finding for each in snapshots for broken in each.quarantined for finding in broken.findings]
-    click.echo(findings_text(found), err=True, nl=False)
+    findings = [finding for snapshot in snapshots for finding in snapshot.findings]
+    findings += [finding for snapshot in snapshots for broken in snapshot.quarantined for finding in broken.findings]
+    click.echo(findings_text(findings), err=True, nl=False)
 
 
 def _broken(
@@ -185,12 +187,15 @@ def _broken(
 ) -> dict[str, Finding]:
     """Return the first error of each broken script, if no script above it answers its operation."""
     return {
-        name: problem for each in customizations for name in each.broken - answered if (problem := each.problem(name))
+        name: problem
+        for customization in customizations
+        for name in customization.broken - answered
+        if (problem := customization.problem(name))
     }
 
 
 def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[LoadedCustomization]:
-    return [found for found in customizations if found.gvk in (gvk, None)]
+    return [customization for customization in customizations if customization.gvk in (gvk, None)]
 
 
 def _layer_about(gvk: GVK, layer: SourceDefinitions) -> SourceDefinitions:
@@ -201,13 +206,18 @@ def _layer_about(gvk: GVK, layer: SourceDefinitions) -> SourceDefinitions:
 def scripts_of(customizations: Sequence[LoadedCustomization]) -> Overrides:
     """Return the scripts of customizations, and the findings about them that are errors."""
     merged = merge(customizations)
-    errors = [finding for each in customizations for finding in each.findings if finding.severity is Severity.ERROR]
+    errors = [
+        finding
+        for customization in customizations
+        for finding in customization.findings
+        if finding.severity is Severity.ERROR
+    ]
     return Overrides(merged.scripts, (*merged.findings, *errors))
 
 
 def _kinds(given: DefinitionFiles) -> Iterator[GVK]:
     yield from (entry.definition.gvk for entry in given.layer.entries)
-    yield from (found.gvk for found in given.customizations if found.gvk)
+    yield from (customization.gvk for customization in given.customizations if customization.gvk)
 
 
 def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Definition]:
@@ -225,12 +235,12 @@ def catalogue_entries(kinds: Sequence[str]) -> Sequence[ServedDefinition]:
     named = {gvk: names.intersection(gvk.names) for gvk in catalogue_kinds()}
     if not names or names.difference(*named.values()):
         return load_catalogue().entries
-    found = [find_in_catalogue(gvk) for gvk in sorted(named) if named[gvk]]
-    return [entry for entry in found if entry]
+    entries = [find_in_catalogue(gvk) for gvk in sorted(named) if named[gvk]]
+    return [entry for entry in entries if entry]
 
 
 def _usable(paths: Sequence[str]) -> list[ServedDefinition]:
-    snapshot = combine(each.layer for each in read_existing(paths))
+    snapshot = combine(files.layer for files in read_existing(paths))
     _print_findings(snapshot)
     if snapshot.quarantined or not snapshot.entries:
         raise Problem(f"error: {', '.join(paths)}: there is no definition in it that can be used")
@@ -241,14 +251,14 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
     """Return the entries with a named kind, ``apiVersion/Kind`` or definition, in their order, or all without names."""
     for kind in kinds:
         if not any(_is_named(entry, [kind]) for entry in entries):
-            known = sorted({entry.definition.gvk.kind for entry in entries})
-            raise UsageProblem(f"error: there is no definition for {kind}; {did_you_mean(kind, known)}")
+            defined = sorted({entry.definition.gvk.kind for entry in entries})
+            raise UsageProblem(f"error: there is no definition for {kind}; {did_you_mean(kind, defined)}")
     return [entry for entry in entries if not kinds or _is_named(entry, kinds)]
 
 
 def _is_named(entry: ServedDefinition, names: Sequence[str]) -> bool:
     definition = entry.definition
-    return any(each.lower() in (*definition.gvk.names, definition.name.lower()) for each in names)
+    return any(name.lower() in (*definition.gvk.names, definition.name.lower()) for name in names)
 
 
 _KARTAS = "Folder or file of definitions, highest precedence first; may be repeated."
@@ -290,6 +300,6 @@ def snapshot_of(
     paths: Sequence[str], selection: Selection = EVERYTHING, below: Sequence[SourceDefinitions] = ()
 ) -> Snapshot:
     """Return the snapshot that the definitions and scripts of files make, before the layers that are ``below`` them."""
-    given = read_existing(paths)
-    scripts = scripts_of([found for each in given for found in each.customizations])
-    return combine((*(each.layer for each in given), *below), scripts, selection)
+    definition_files = read_existing(paths)
+    scripts = scripts_of([customization for files in definition_files for customization in files.customizations])
+    return combine((*(files.layer for files in definition_files), *below), scripts, selection)

@@ -180,7 +180,7 @@ class Emitter(LuaBody):
                 fields = [self._entry(node, entry, here, self.value(entry.value, here)) for entry in entries]
                 return Value(Table(tuple(fields)))
             case ast.Text(parts, None):
-                return Value(operation("..", *(self._piece(part, here) for part in parts)) if parts else text(""))
+                return Value(operation("..", *(self._piece(piece, here) for piece in parts)) if parts else text(""))
             case ast.FunctionCall():
                 return self._result(node, here)
             case ast.Variable(name):
@@ -238,9 +238,9 @@ class Emitter(LuaBody):
         if not self.follows(here) and all(term in self.singles for term in terms_of(node)):
             self.loop(self.collected(node, here), sink)
             return
-        found, origins = self._collection(here)
-        self.each(node, here, OutputSink(lambda output: self.append(found, output, origins=origins), short=True))
-        self._again(found, origins, sink)
+        outputs, origins = self._collection(here)
+        self.each(node, here, OutputSink(lambda output: self.append(outputs, output, origins=origins), short=True))
+        self._again(outputs, origins, sink)
 
     def collected(self, body: Node, here: Value) -> Value:
         """Return a list of all outputs."""
@@ -253,11 +253,11 @@ class Emitter(LuaBody):
                 return Value(code)
             origins = [value.origin or NIL for value in values]
             return Value(self.bound(code, "values"), call("parts", Constant(str(len(values))), *origins))
-        found, known = self._collection(here)
+        outputs, origins_of_outputs = self._collection(here)
         for term in terms:
-            keep = partial(self.append, found, node=term, origins=known)
+            keep = partial(self.append, outputs, node=term, origins=origins_of_outputs)
             self.each(term, here, OutputSink(keep, short=True))
-        return Value(found, table(parts=known) if known else None)
+        return Value(outputs, table(parts=origins_of_outputs) if origins_of_outputs else None)
 
     def _binary(self, node: ast.Binary, left: Value, right: Value) -> Value:
         operator = node.operator
@@ -329,8 +329,8 @@ class Emitter(LuaBody):
             return Value(operation("or", left.code, right.code))
         name = hint_of(node.left)
         if not lines and (isinstance(right.code, Name | Constant) or right.code == EMPTY):
-            known = [right.origin] if right.origin and self.follows(right) else []
-            either = call("either", left.code, left.origin or NIL, right.code, *known)
+            default_origin = [right.origin] if right.origin and self.follows(right) else []
+            either = call("either", left.code, left.origin or NIL, right.code, *default_origin)
             return Value(*self.locals((name, "origin"), either))
         if not follows:
             result = self.local(name, left.code)
@@ -372,13 +372,13 @@ class Emitter(LuaBody):
 
     def _first_or_others(self, node: ast.Alternative, here: Value, sink: OutputSink) -> None:
         """Write ``left // right`` for a left side with any number of outputs: collected, with their places."""
-        found, origins = self._collection(here)
+        outputs, origins = self._collection(here)
         missing = self.local("missing", EMPTY) if origins else None
 
         def keep(output: Value) -> None:
             output = self.bind(output, hint_of(node.left))
             with self.aside() as then:
-                self.append(found, output, origins=origins)
+                self.append(outputs, output, origins=origins)
             gone = call("list", output.code, output.origin or NIL)
             otherwise = (call("append", missing, gone),) if missing else ()
             self.write(IfStatement(output.code, tuple(then), otherwise))
@@ -389,17 +389,17 @@ class Emitter(LuaBody):
                 value, origin = (call("only_element", missing, Constant(which)) for which in ("1", "2"))
                 origin = call("default_origin", origin, output.origin or NIL, value, output.code)
                 output = Value(output.code, origin)
-            self.append(found, output, node.right, origins)
+            self.append(outputs, output, node.right, origins)
 
         self.each(node.left, here, OutputSink(keep, short=True))
-        with self.when(operation("==", Length(found), _ZERO)):
+        with self.when(operation("==", Length(outputs), _ZERO)):
             self.each(node.right, here, OutputSink(other, short=True))
-        self._again(found, origins, sink)
+        self._again(outputs, origins, sink)
 
     def _choice(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value) -> Value:
         """Write ``if`` with one output."""
-        asked, then, other = _first_branch(branches, otherwise)
-        condition = self.condition(asked, here)
+        test, then, other = _first_branch(branches, otherwise)
+        condition = self.condition(test, here)
         with self.aside() as lines:
             first = self.value(then, here)
         with self.aside() as others:
@@ -429,9 +429,9 @@ class Emitter(LuaBody):
 
     def _choices(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value, sink: OutputSink) -> None:
         """Write ``if`` with any number of outputs."""
-        asked, then, other = _first_branch(branches, otherwise)
+        test, then, other = _first_branch(branches, otherwise)
         if not sink.short and _EMPTY_CALL not in (then, other):
-            self._stream(ast.If(((asked, then),), other), here, sink)
+            self._stream(ast.If(((test, then),), other), here, sink)
             return
 
         def choose(condition: Expression) -> None:
@@ -443,7 +443,7 @@ class Emitter(LuaBody):
                 condition, held, failed = negated(condition), failed, []
             self.write(IfStatement(condition, tuple(held), tuple(failed)))
 
-        self.asked(asked, here, choose)
+        self.asked(test, here, choose)
 
     def _tried(self, body: Node, here: Value, sink: OutputSink) -> None:
         """Write an expression and ignore its errors."""
@@ -458,8 +458,8 @@ class Emitter(LuaBody):
                 name = names[-1] if names else ""
                 if names:
                     keys = [*map(text, names)]
-                    found = self.bound(call("peek", here.code, *keys), name)
-                    whole = Value(found, inside(here.origin, found, keys) if self.follows(here) else None)
+                    field = self.bound(call("peek", here.code, *keys), name)
+                    whole = Value(field, inside(here.origin, field, keys) if self.follows(here) else None)
                 elif isinstance(whole.code, Name):
                     name = re.sub(r"_\d+$", "", whole.code.text)
                 self.loop(whole, sink, hint=singular_name(name), is_tolerant=True)
@@ -467,12 +467,12 @@ class Emitter(LuaBody):
                 self._caught(body, here, sink)
 
     def _caught(self, body: Node, here: Value, sink: OutputSink) -> None:
-        found = Name(self.new("found"))
+        outputs = Name(self.new("found"))
         origins = self.local("origins", EMPTY) if self.follows(here) else None
         with self.aside() as lines:
-            self.each(body, here, OutputSink(lambda output: self.append(found, output, origins=origins), short=True))
-        self.write(Local((found.text,), (call("tried", AnonymousFunction((found.text,), tuple(lines))),)))
-        self._again(found, origins, sink)
+            self.each(body, here, OutputSink(lambda output: self.append(outputs, output, origins=origins), short=True))
+        self.write(Local((outputs.text,), (call("tried", AnonymousFunction((outputs.text,), tuple(lines))),)))
+        self._again(outputs, origins, sink)
 
     # Places
 
@@ -483,12 +483,12 @@ class Emitter(LuaBody):
     def _field(self, whole: Value, names: Sequence[str]) -> Value:
         """Write ``whole.a.b.c``."""
         keys = [*map(text, names)]
-        found = path_in(whole.code, keys)
+        code = path_in(whole.code, keys)
         if not self.follows(whole):
-            return Value(found)
+            return Value(code)
         if is_place(whole.origin):
-            return Value(found, inside(whole.origin, found, keys))
-        bound = self.bound(found, names[-1])
+            return Value(code, inside(whole.origin, code, keys))
+        bound = self.bound(code, names[-1])
         return Value(bound, inside(whole.origin, bound, keys))
 
     def _item(self, whole: Value, key: Value) -> Value:
@@ -496,8 +496,8 @@ class Emitter(LuaBody):
         if not self.follows(whole):
             return Value(call("item", whole.code, key.code))
         whole = self.bind(whole)
-        found = self.bound(call("item", whole.code, key.code), "item")
-        return Value(found, call("step", whole.origin or NIL, whole.code, key.code, found))
+        element = self.bound(call("item", whole.code, key.code), "item")
+        return Value(element, call("step", whole.origin or NIL, whole.code, key.code, element))
 
     def loop(
         self, whole: Value, sink: OutputSink, *, hint: str = "element", by: str = "each", is_tolerant: bool = False
@@ -537,8 +537,8 @@ class Emitter(LuaBody):
         """Write an empty list, and one for the origins of its elements if the places of ``here`` are followed."""
         if not self.follows(here):
             return self.local("found", EMPTY), None
-        found, origins = self.locals(("found", "origins"), EMPTY, EMPTY)
-        return found, origins
+        outputs, origins = self.locals(("found", "origins"), EMPTY, EMPTY)
+        return outputs, origins
 
     def _again(self, found: Name, origins: Expression | None, sink: OutputSink) -> None:
         """Write a loop over collected outputs."""
@@ -558,8 +558,8 @@ class Emitter(LuaBody):
         if not self.follows(here):
             self.loop(Value(call(function, here.code)), sink)
             return
-        found, origins = self.locals(("found", "origins"), call(function, here.code, here.origin or NIL))
-        self._again(found, Indexing(origins, text("parts")), sink)
+        outputs, origins = self.locals(("found", "origins"), call(function, here.code, here.origin or NIL))
+        self._again(outputs, Indexing(origins, text("parts")), sink)
 
     # Calls of jq's functions
 
@@ -580,8 +580,8 @@ class Emitter(LuaBody):
         """Return a Lua function that returns a list of all outputs of an expression for its argument."""
         name = self.new("element")
         with self.aside() as lines:
-            found = self.collected(body, Value(Name(name)))
-            self.write(Return((found.code,)))
+            outputs = self.collected(body, Value(Name(name)))
+            self.write(Return((outputs.code,)))
         if len(lines) == 1:
             return AnonymousFunction((name,), tuple(lines))
         function = self.new("key")
@@ -591,8 +591,8 @@ class Emitter(LuaBody):
 
 def _first_branch(branches: Sequence[tuple[Node, Node]], otherwise: Node) -> tuple[Node, Node, Node]:
     """Return the first condition, its result, and all other branches as one expression."""
-    (asked, then), *rest = branches
-    return asked, then, ast.If(tuple(rest), otherwise) if rest else otherwise
+    (test, then), *others = branches
+    return test, then, ast.If(tuple(others), otherwise) if others else otherwise
 
 
 def _is_nil(value: Value) -> bool:
@@ -603,17 +603,17 @@ def _equality(operator: str, node: ast.Binary, left: Expression, right: Expressi
     """Return a comparison for equality."""
     sides = (node.left, node.right)
     is_equal = operator == "=="
-    found: Expression = call("equal", left, right)
+    comparison: Expression = call("equal", left, right)
     if any(isinstance(side, ast.Literal | ast.Text) for side in sides):
-        found = operation("==", left, right)
+        comparison = operation("==", left, right)
     for side, other, code in ((node.left, node.right, right), (node.right, node.left, left)):
         if isinstance(other, ast.Array) and isinstance(code, Name) and (values := literals_of(side)):
             same = [operation("==", Indexing(code, Constant(str(i))), value) for i, value in enumerate(values, 1)]
-            found = operation("and", operation("==", Length(code), Constant(str(len(values)))), *same)
+            comparison = operation("and", operation("==", Length(code), Constant(str(len(values)))), *same)
     for side, code in zip(sides, (right, left), strict=True):
         if side in (ast.Array(None), ast.Object(())):
-            found = call("is_empty", code)
-    return found if is_equal else negated(found)
+            comparison = call("is_empty", code)
+    return comparison if is_equal else negated(comparison)
 
 
 def _order(operator: str, node: ast.Binary, left: Expression, right: Expression) -> Expression:
@@ -625,8 +625,8 @@ def _order(operator: str, node: ast.Binary, left: Expression, right: Expression)
         if isinstance(side, ast.Literal) and type(side.value) in (int, float):
             if isinstance(other, Length):
                 return operation(means, other, number)
-            found = call("is_above" if means in (">", "<=") else "is_below", other, number)
-            return Not(found) if "=" in means else found
+            comparison = call("is_above" if means in (">", "<=") else "is_below", other, number)
+            return Not(comparison) if "=" in means else comparison
     less = call("less", left, right) if operator in ("<", ">=") else call("less", right, left)
     return Not(less) if "=" in operator else less
 
@@ -647,18 +647,18 @@ def _one_of(emitter: Emitter, node: ast.FunctionCall, here: Value, sink: OutputS
     if source in emitter.singles:
         sink.write(emitter.value(source, here))
         return
-    found, is_found, *origins = emitter.locals(("found", "is_found", *(("origin",) if emitter.traced else ())))
+    chosen, is_found, *origins = emitter.locals(("found", "is_found", *(("origin",) if emitter.traced else ())))
 
     def keep(output: Value) -> None:
         with emitter.when(Not(is_found)) if node.name == "first" else emitter.apart():
-            emitter.assign(found, output.code)
+            emitter.assign(chosen, output.code)
             emitter.write(Assignment((is_found,), (TRUE,)))
             for origin in origins:
                 emitter.assign(origin, output.origin or NIL)
 
     emitter.each(source, here, OutputSink(keep, short=True))
     with emitter.when(is_found):
-        sink.write(Value(found, *origins))
+        sink.write(Value(chosen, *origins))
 
 
 def _error(emitter: Emitter, node: ast.FunctionCall, _here: Value, sink: OutputSink) -> None:
@@ -674,7 +674,7 @@ def _quantified(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expres
     """Write ``any`` and ``all`` with a condition. The condition is not evaluated again once the answer is known."""
     *source, condition = node.arguments
     is_any = node.name == "any"
-    found = emitter.local(node.name, FALSE if is_any else TRUE)
+    result = emitter.local(node.name, FALSE if is_any else TRUE)
     is_one_loop = not source and condition in emitter.singles
 
     def ask(element: Value) -> None:
@@ -682,59 +682,59 @@ def _quantified(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expres
         if is_one_loop:
             emitter.asked(condition, element, decide)
             return
-        with emitter.when(Not(found) if is_any else found):
+        with emitter.when(Not(result) if is_any else result):
             emitter.asked(condition, element, decide)
 
     def decide(answer: Expression) -> None:
         with emitter.when(answer if is_any else negated(answer)):
             emitter.write(
-                Assignment((found,), (TRUE if is_any else FALSE,)), *([BreakStatement()] if is_one_loop else [])
+                Assignment((result,), (TRUE if is_any else FALSE,)), *([BreakStatement()] if is_one_loop else [])
             )
 
     if source:
         emitter.each(source[0], here, OutputSink(ask))
     else:
         emitter.loop(here, OutputSink(ask), by="elements")
-    return found
+    return result
 
 
 def _among(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
     terms = terms_of(node.arguments[0])
     here = emitter.bind(here)
     if all(isinstance(term, ast.Literal) for term in terms):
-        known = [literal(term.value) for term in terms if isinstance(term, ast.Literal)]
-        return operation("or", *(operation("==", here.code, each) for each in known))
-    found = emitter.local("found", FALSE)
+        values = [literal(term.value) for term in terms if isinstance(term, ast.Literal)]
+        return operation("or", *(operation("==", here.code, value) for value in values))
+    is_among = emitter.local("found", FALSE)
 
     def ask(candidate: Value) -> None:
-        emitter.write(Assignment((found,), (operation("or", found, call("equal", here.code, candidate.code)),)))
+        emitter.write(Assignment((is_among,), (operation("or", is_among, call("equal", here.code, candidate.code)),)))
 
     emitter.each(node.arguments[0], here, OutputSink(ask, short=True))
-    return found
+    return is_among
 
 
 def _is_empty(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
-    found = emitter.local("is_nothing", TRUE)
+    is_nothing = emitter.local("is_nothing", TRUE)
     emitter.each(
-        node.arguments[0], here, OutputSink(lambda _: emitter.write(Assignment((found,), (FALSE,))), short=True)
+        node.arguments[0], here, OutputSink(lambda _: emitter.write(Assignment((is_nothing,), (FALSE,))), short=True)
     )
-    return found
+    return is_nothing
 
 
 def _map(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
-    found = emitter.local("found", EMPTY)
+    outputs = emitter.local("found", EMPTY)
     body = node.arguments[0]
-    keep = OutputSink(lambda output: emitter.append(found, output, body), short=True)
+    keep = OutputSink(lambda output: emitter.append(outputs, output, body), short=True)
     emitter.loop(here, OutputSink(lambda element: emitter.each(body, element, keep)), by="elements")
-    return found
+    return outputs
 
 
 def _test(_: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
     match node.arguments:
         case (ast.Literal(str() as pattern),):
-            found = lua_pattern(pattern)
-            if found is not None:
-                return operation("~=", call("string.find", call("text_of", here.code), text(found)), NIL)
+            translated = lua_pattern(pattern)
+            if translated is not None:
+                return operation("~=", call("string.find", call("text_of", here.code), text(translated)), NIL)
     raise unsupported(node, "Lua has no regular expressions, and this one is not a pattern of Lua")
 
 
