@@ -419,3 +419,17 @@ def test_rounds_of_more_fields_than_are_remembered_are_those_that_come_again() -
 
 def noise(number: int) -> Change:
     return lambda thing: thing["spec"].update({f"field{number}{each}": 1 for each in range(9)})
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "fields"),
+    [
+        pytest.param({"requests": {"cpu": 1}}, {"requests": {"cpu": "1"}}, [], id="a number is written as a text"),
+        pytest.param({"limits": {"a/b": "1000m"}}, {"limits": {"a/b": "1"}}, [], id="the shortest form"),
+        pytest.param({"requests": {"cpu": 1}}, {"requests": {"cpu": "2"}}, [".spec.requests.cpu"], id="another amount"),
+        pytest.param({"requests": {"cpu": {}}}, {"requests": {"cpu": "x"}}, [".spec.requests.cpu"], id="no amounts"),
+        pytest.param({"version": "1.20"}, {"version": "1.2"}, [".spec.version"], id="other fields are texts"),
+    ],
+)
+def test_an_amount_in_another_form_is_no_difference(ours: Thing, theirs: Thing, fields: list[str]) -> None:
+    assert [change.field for change in differences({"spec": ours}, {"spec": theirs})] == fields

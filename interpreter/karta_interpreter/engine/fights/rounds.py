@@ -16,14 +16,18 @@ from typing import Final, NamedTuple, TypeAlias
 
 import orjson
 
+from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.fields import annotation, generation
 from karta_interpreter.base.k8s.patch import diff
+from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, Path
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _UNCOMPARED: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _LABELLING: Final = ("labels", "annotations")
+_AMOUNT: Final = re.compile(r"\.(requests|limits)[.\[][^\[]*$")
+"""The field of an amount of a resource. Controllers write 1000m and the number 1 as "1"."""
 _LONGEST: Final = 256
 _ENTRIES: Final = 64
 """The most writers of one object that are distinguished. An API server keeps ten, plus the writers that apply."""
@@ -130,11 +134,20 @@ def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[Fi
             inner = _elements(f"{field}[]", old, new, owners)
         if inner is not None:
             pending += reversed(inner)
-        elif NOTHING in (old, new) or diff(old, new):
+        elif NOTHING in (old, new) or (diff(old, new) and not (_AMOUNT.search(field) and _is_equal_amount(old, new))):
             writer = owners[0][0] if owners else None
             # A missing field is not Karmada's: an object that has lost its parts looks like an atomic one.
             is_lost = writer and not writer.manager and _is_missing(new)
             yield FieldDifference(field, old, new, None if is_lost else writer)
+
+
+def _is_equal_amount(old: JSON, new: JSON) -> bool:
+    if not (isinstance(old, str | int | float) and isinstance(new, str | int | float)):
+        return False
+    try:
+        return Quantity.parse(old) == Quantity.parse(new)
+    except QuantityError:
+        return False
 
 
 def field_of(path: Path) -> str:
