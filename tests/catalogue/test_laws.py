@@ -5,6 +5,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from itertools import permutations
+from typing import Any
 
 import pytest
 
@@ -81,14 +82,18 @@ def test_revising_to_todays_number_writes_nothing_but_defaults(
             again = _ask(definition, Operation.REVISE_REPLICA, revised, today)
             assert _same(definition, Operation.REVISE_REPLICA, again, revised)
             if not definition.scripts.of(Operation.REVISE_REPLICA):
-                assert all(_is_default(obj, change["path"]) for change in diff(obj, revised))
+                assert all(_is_default(obj, change) for change in diff(obj, revised))
     assert compared
 
 
-def _is_default(obj: Object, pointer: str) -> bool:
-    """Whether a count was written that the object left to its API."""
-    place = tuple(int(step) if step.isdigit() else step for step in pointer.split("/")[1:])
-    return place[-1] == "replicas" and edit.get(obj, place) is None
+def _is_default(obj: Object, change: Mapping[str, Any]) -> bool:
+    """Whether a count was written that the object left to its API, with the objects that it lies in."""
+    path = tuple(int(step) if step.isdigit() else step for step in change["path"].split("/")[1:])
+    value = change["value"]
+    while isinstance(value, dict) and len(value) == 1:
+        (name, value) = value.popitem()
+        path += (name,)
+    return path[-1] == "replicas" and edit.get(obj, path) is None
 
 
 def _same(definition: Definition, operation: Operation, one: JSON, other: JSON) -> bool:
