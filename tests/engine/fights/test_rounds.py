@@ -426,10 +426,12 @@ def noise(number: int) -> Change:
     [
         pytest.param({"requests": {"cpu": 1}}, {"requests": {"cpu": "1"}}, [], id="a number is written as a text"),
         pytest.param({"limits": {"a/b": "1000m"}}, {"limits": {"a/b": "1"}}, [], id="the shortest form"),
+        pytest.param({}, {"metadata": {}, "volumes": [], "cpu": None}, [], id="nothing, written by a typed client"),
+        pytest.param({}, {"paused": False}, [".spec.paused"], id="a value"),
         pytest.param({"requests": {"cpu": 1}}, {"requests": {"cpu": "2"}}, [".spec.requests.cpu"], id="another amount"),
         pytest.param({"requests": {"cpu": {}}}, {"requests": {"cpu": "x"}}, [".spec.requests.cpu"], id="no amounts"),
         pytest.param({"version": "1.20"}, {"version": "1.2"}, [".spec.version"], id="other fields are texts"),
     ],
 )
-def test_an_amount_in_another_form_is_no_difference(ours: Thing, theirs: Thing, fields: list[str]) -> None:
+def test_a_value_in_the_form_of_a_typed_client_is_no_difference(ours: Thing, theirs: Thing, fields: list[str]) -> None:
     assert [change.field for change in differences({"spec": ours}, {"spec": theirs})] == fields

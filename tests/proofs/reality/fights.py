@@ -372,5 +372,5 @@ _COUNTS: dict[str, tuple[str, Edit]] = {
     "RayCluster": (".spec.workerGroupSpecs[].replicas", _workers),
     "JobSet": (".spec.replicatedJobs[].replicas", _jobs),
 }
-_NORMAL = {"a default of pods", "a normalised quantity"}
+_NORMAL = {"a default of pods"}
 """Of a Deployment both API servers make the same."""

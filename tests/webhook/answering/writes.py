@@ -123,10 +123,6 @@ WRITES: dict[str, tuple[Write, str]] = {
     "a node selector": (setter("spec", "nodeSelector", value=lambda _: {"disk": "nvme"}), ".spec.nodeSelector"),
     "a sidecar behind": (inject(first=False), MAIN),
     "a sidecar in front": (inject(first=True), MAIN),
-    "a normalised quantity": (
-        setter("spec", "containers[]", "resources", "requests", "cpu", value=lambda _: "1"),
-        f"{MAIN}.resources.requests.cpu",
-    ),
     "a sorted list": (setter("spec", "containers[]", "args", value=lambda _: ["--a", "--b"]), f"{MAIN}.args"),
     "a time": (
         setter("metadata", "annotations", "restartedAt", value=lambda number: f"2026-11-22T20:{number:02}:00Z"),

@@ -103,8 +103,9 @@ def _seconds(time: str | None) -> int:
 def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[FieldDifference]:
     """Yield the differences that an update by Karmada could remove.
 
-    List elements correspond if their keys or names are equal. Null counts as a missing field. Fields that the API
-    server owns, or that Karmada takes over from the member, are left out.
+    List elements correspond if their keys or names are equal. Null and an empty object or list count as
+    a missing field, since typed clients write them. Fields that the API server owns, or that Karmada takes over from
+    the member, are left out.
 
     >>> [each.field for each in differences({"spec": {"a": [{"b": 1}], "c": 2}}, {"spec": {"a": [{"b": 2}]}})]
     ['.spec.a[].b', '.spec.c']
@@ -121,7 +122,7 @@ def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[Fi
     ]
     while pending:
         field, old, new, owners = pending.pop()
-        if old == new or (_is_missing(old) and _is_missing(new)) or len(field) > _LONGEST:
+        if old == new or (_is_empty(old) and _is_empty(new)) or len(field) > _LONGEST:
             continue
         inner = None
         if isinstance(old, dict) and isinstance(new, dict):
@@ -212,6 +213,10 @@ def _example(owned: Iterable[Object]) -> str:
 
 def _is_missing(value: JSON) -> bool:
     return value is NOTHING or value is None
+
+
+def _is_empty(value: JSON) -> bool:
+    return _is_missing(value) or value in ({}, [])
 
 
 def _step(key: str) -> str:
