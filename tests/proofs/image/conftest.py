@@ -25,7 +25,7 @@ def image() -> Iterator[Image]:
 @pytest.fixture(scope="session")
 def restrictions() -> Restrictions:
     """Those of the chart, with Kartas and scripts as ConfigMaps."""
-    served = ROOT / "tests" / "webhook" / "server" / "testdata"
+    served = ROOT / "tests" / "webhook" / "process" / "testdata"
     mounts = {
         "/etc/karta-interpreter/kartas": ROOT / "tests" / "proofs" / "benchmarks" / "definitions",
         "/etc/karta-interpreter/overrides": served / "scripts",
