@@ -20,6 +20,7 @@ from karta_interpreter.base.sandbox import close_pools
 from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.languages.jq import Query, Unresolved, Verdict
 from karta_interpreter.languages.jq.compiled.values import to_json
+from karta_interpreter.languages.jq.query import quoted
 from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.printer import render
 from tests.languages.jq.expressions import objects, plain_expressions
@@ -332,7 +333,9 @@ def test_assign_refuses_what_is_no_place() -> None:
 def test_every_expression_has_an_answer_or_an_error_with_its_text_or_its_own_words(node: Node, value: JSON) -> None:
     query = Query.compile(render(node))
     outcome = _outcome(query, value)
-    assert len(outcome) <= 999 if isinstance(outcome, list) else outcome.startswith((query.text[:200], "refused"))
+    assert (
+        len(outcome) <= 999 if isinstance(outcome, list) else outcome.startswith((quoted(query.text)[:80], "refused"))
+    )
 
 
 def _outcome(query: Query, value: JSON) -> list[JSON] | str:
