@@ -23,7 +23,7 @@ def test_findings_as_text() -> None:
     assert str(warning("odd", (), "looks odd", "look again")) == "warning: looks odd (look again) [odd]"
 
 
-def test_the_log_has_a_finding_as_validate_prints_it() -> None:
+def test_log_line_of_finding_is_that_of_validate() -> None:
     finding = error("jq-syntax", ("spec", "a"), "no\nquery", "close it", source="k.yaml", line=7, column=3)
     printed = [line.strip() for line in click.unstyle(findings_text([finding])).splitlines()]
     assert in_one_line(finding) == "{} ({})".format(*printed)

@@ -120,7 +120,7 @@ def test_pod(spec: dict[str, JSON], expected: list[str]) -> None:
     assert found(spec) == expected
 
 
-def test_each_object_is_named_once_and_in_order() -> None:
+def test_dependencies_are_sorted_and_unique() -> None:
     spec = {
         "serviceAccountName": "x",
         "imagePullSecrets": [{"name": "z"}, {"name": "a"}],
@@ -172,7 +172,7 @@ def test_wire_form() -> None:
         ),
     ],
 )
-def test_a_wrong_type_is_named_by_its_place(spec: dict[str, JSON], message: str) -> None:
+def test_wrong_type_is_named_by_its_place(spec: dict[str, JSON], message: str) -> None:
     with pytest.raises(InterpretationError, match=f"^{message}"):
         found(spec)
 
@@ -196,7 +196,7 @@ def test_claims_of_devices(claims: JSON, expected: list[tuple[str, str]]) -> Non
     assert pod_dependencies(template, "team") == (), "Karmada's own rules do not know them"
 
 
-def test_a_claim_of_devices_with_a_name_of_another_type() -> None:
+def test_device_claim_with_name_of_wrong_type_is_error() -> None:
     message = r"^spec.resourceClaims\[1\].resourceClaimName needs a string, not a number"
     with pytest.raises(InterpretationError, match=message):
         claim_dependencies({"spec": {"resourceClaims": [{}, {"resourceClaimName": 1}]}}, "team")

@@ -61,7 +61,7 @@ def test_set_value(document: JSON, path: Path, expected: JSON) -> None:
         pytest.param(("spec", "paused", 0), r"spec.paused is null", id="a list is not created"),
     ],
 )
-def test_a_place_that_cannot_be_is_refused(path: Path, message: str) -> None:
+def test_impossible_place_is_refused(path: Path, message: str) -> None:
     with pytest.raises(InterpretationError, match=message) as caught:
         edit.set_value(DOCUMENT, path, "new")
     assert caught.value.code == 422
@@ -87,7 +87,7 @@ def test_removing_what_is_not_there_gives_the_same_document() -> None:
     assert edit.remove(DOCUMENT, ("spec", "absent", "deeper")) is DOCUMENT
 
 
-def test_what_an_edit_does_not_touch_is_shared() -> None:
+def test_edit_shares_untouched_parts() -> None:
     edited = edit.set_value(DOCUMENT, ("spec", "list", 0, "name"), "new")
     assert edited["status"] is DOCUMENT["status"]
     assert edited["spec"]["list"][1] is DOCUMENT["spec"]["list"][1]

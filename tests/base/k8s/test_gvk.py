@@ -43,7 +43,7 @@ def test_reads_what_it_writes(api_version: str, kind: str, expected: GVK, text: 
         pytest.param({"apiVersion": "v1", "kind": None}, "kind; this one has null", id="null"),
     ],
 )
-def test_an_object_that_does_not_say_its_type_is_a_bad_request(obj: dict[str, JSON], message: str) -> None:
+def test_object_without_type_is_bad_request(obj: dict[str, JSON], message: str) -> None:
     with pytest.raises(InterpretationError, match=message) as caught:
         GVK.of(obj)
     assert caught.value.code == 400

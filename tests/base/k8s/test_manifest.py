@@ -52,7 +52,7 @@ def test_positions(path: Path, place: tuple[int, int]) -> None:
     assert document.position(path) == place
 
 
-def test_an_empty_value_stands_behind_its_key() -> None:
+def test_empty_value_has_position_behind_its_key() -> None:
     (document,) = read_documents(MANIFEST, "job.yaml")
     assert document.position(("spec", "empty")) == (11, 9)
 
@@ -161,7 +161,7 @@ def test_yaml(text: str, expected: JSON) -> None:
         pytest.param("---\na\n" * 10_001, (20_002, 1), "more than 10000 documents", id="too many documents"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_its_place(text: str, place: tuple[int, int], message: str) -> None:
+def test_unreadable_manifest_is_refused_with_its_place(text: str, place: tuple[int, int], message: str) -> None:
     with pytest.raises(ManifestError, match=message) as caught:
         read_documents(text, "bad.yaml")
     assert (caught.value.line, caught.value.column) == place
@@ -179,7 +179,7 @@ def test_lists_hold_no_more_objects_than_documents(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["[]", "{}", "null", "1"])
-def test_a_document_whose_kind_is_no_text_is_no_list(kind: str) -> None:
+def test_document_with_kind_of_wrong_type_is_not_a_list(kind: str) -> None:
     ((_, path, value),) = read_objects(f'{{"kind": {kind}, "items": [1]}}', "-", "Job")
 
     assert (path, value) == ((), {"kind": json.loads(kind), "items": [1]})
@@ -200,11 +200,11 @@ def test_documents_that_are_too_deep(text: str) -> None:
         read_documents(text, "deep.yaml")
 
 
-def test_two_hundred_levels_are_not_too_deep() -> None:
+def test_json_of_two_hundred_levels_is_read() -> None:
     assert orjson.dumps(value("[" * 200 + "]" * 200))
 
 
-def test_an_alias_bomb_is_refused() -> None:
+def test_alias_bomb_is_refused() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 12)]
     with pytest.raises(ManifestError, match=r"aliases .* more than 100000 values") as caught:
@@ -273,6 +273,6 @@ YAML_VALUES = st.recursive(
 
 
 @given(st.dictionaries(WORDS, YAML_VALUES, min_size=1, max_size=4), st.booleans())
-def test_what_pyyaml_writes_is_read_back(document: JSON, flow: bool) -> None:
+def test_yaml_of_pyyaml_is_read_back(document: JSON, flow: bool) -> None:
     written = yaml.safe_dump(document, default_flow_style=flow, allow_unicode=True, default_style='"')
     assert value(written) == document

@@ -26,7 +26,7 @@ def test_small_values_are_computed_once(text: str, times: int) -> None:
     assert computed == [json.loads(text)] * times
 
 
-def test_a_value_that_repeats_a_part_is_not_written_out() -> None:
+def test_remembered_does_not_write_out_repeated_parts() -> None:
     value: Object = {"list": [["x"] * 10_000]}
     for _ in range(5):
         value = {"list": [value] * 10_000}

@@ -426,7 +426,7 @@ def test_rule_11_a_priority_class_alone_is_nothing() -> None:
         pytest.param({"spec": {"priorityClassName": 1}}, "spec.priorityClassName needs a string", id="priority"),
     ],
 )
-def test_a_wrong_type_is_named_by_its_place(template: dict[str, JSON], message: str) -> None:
+def test_wrong_type_is_named_by_its_place(template: dict[str, JSON], message: str) -> None:
     with pytest.raises(InterpretationError, match=f"^{message}") as caught:
         pod_requirements(template, Counting.SCHEDULER)
     assert caught.value.code == 422

@@ -60,7 +60,7 @@ _AMBIGUOUS = (
 
 
 @pytest.mark.parametrize("write", [to_yaml, to_authored_yaml, to_ordered_yaml])
-def test_every_text_is_read_as_it_was_written(write: Callable[[JSON], str]) -> None:
+def test_ambiguous_texts_are_read_as_written(write: Callable[[JSON], str]) -> None:
     value = {"texts": [*_AMBIGUOUS], "keys": dict.fromkeys(_AMBIGUOUS, 1), "numbers": [1, 1.5, True, None]}
     (document,) = read_documents(write(value), "written")
     assert document.value == value

@@ -9,7 +9,7 @@ def test_without_a_deadline_there_is_always_as_much() -> None:
     assert remaining(7) == 7
 
 
-def test_a_deadline_can_only_come_closer() -> None:
+def test_deadline_only_comes_closer() -> None:
     with deadline(0.3):
         assert 0 < remaining(1) <= 0.3
         with deadline(10):

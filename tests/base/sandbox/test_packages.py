@@ -56,7 +56,7 @@ def serving() -> Iterator[int]:
 
 
 @pytest.mark.skipif(not PYTHON.exists(), reason="this Python has no other one below it")
-def test_a_server_in_an_image_answers_large_calls() -> None:
+def test_server_in_image_answers_large_calls() -> None:
     obj = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}, "spec": {"replicas": 2}}
     kind = {"group": "apps", "version": "v1", "kind": "Deployment"}
     request = {"uid": "1", "kind": kind, "name": "a", "operation": "InterpretStatus", "object": obj}

@@ -56,13 +56,13 @@ def test_free_slot_is_granted_at_once(size: int, requests: str, granted: str) ->
         pytest.param("a1 b1 c1 a2", "b1 c1", ["a2"], id="one more stays free next to a second one"),
     ],
 )
-def test_what_gets_free_goes_to_the_owner_with_the_fewest(requests: str, leave: str, granted: list[str]) -> None:
+def test_free_place_goes_to_owner_with_fewest(requests: str, leave: str, granted: list[str]) -> None:
     office = Office(3)
     office.ask(*requests.split())
     assert office.leave(*leave.split()) == granted
 
 
-def test_an_innocent_owner_waits_for_no_hostile_one() -> None:
+def test_innocent_owner_does_not_wait_for_hostile_owners() -> None:
     """Two owners that always want more, and a third that comes again and again, gets a place each time it asks."""
     office = Office(3)
     office.ask(*(f"{owner}{number}" for number in range(10) for owner in "ab"))
@@ -74,14 +74,14 @@ def test_an_innocent_owner_waits_for_no_hostile_one() -> None:
     assert [name for name in office.granted if name[0] != "c"] == ["a0", "b0"]
 
 
-def test_a_request_that_is_taken_back_is_granted_to_nobody() -> None:
+def test_withdrawn_request_is_not_granted() -> None:
     office = Office(1)
     office.ask("a1", "b1", "c1")
     assert office.leave("b1") == []
     assert office.leave("a1") == ["c1"]
 
 
-def test_an_owner_that_has_left_leaves_no_trace() -> None:
+def test_owner_that_left_is_forgotten() -> None:
     office = Office(2)
     for _ in range(3):
         office.ask("a1", "b1")

@@ -68,7 +68,7 @@ def real() -> Iterator[Pool]:
     pool.close()
 
 
-def test_a_process_is_used_again(pool: Pool) -> None:
+def test_pool_reuses_process(pool: Pool) -> None:
     with pool.process("a", 1) as (first, left):
         assert 0 < left <= 1
     with pool.process("a", 1) as (second, _):
@@ -103,7 +103,7 @@ def test_owner_whose_request_was_stopped_starts_a_process_and_leaves_the_idle_on
         pytest.param("is_in_step", "before", id="it is out of step"),
     ],
 )
-def test_a_process_that_is_not_fit_is_replaced(pool: Pool, change: str, when: str) -> None:
+def test_pool_replaces_unfit_process(pool: Pool, change: str, when: str) -> None:
     with pool.process("a", 1) as (first, _):
         if when == "before":
             setattr(first, change, False)
@@ -124,7 +124,7 @@ def test_there_are_never_more_than_its_size(pool: Pool) -> None:
         assert len(pool.processes) == 2
 
 
-def test_a_process_is_only_started_when_none_is_idle() -> None:
+def test_pool_starts_process_only_if_none_is_idle() -> None:
     pool = Pool(fake, size=3)
     assert pool.processes == frozenset()
     for owner in ("a", "b", "c", "a"):
@@ -132,7 +132,7 @@ def test_a_process_is_only_started_when_none_is_idle() -> None:
             assert len(pool.processes) == 1
 
 
-def test_a_freed_process_goes_to_the_owner_that_has_none() -> None:
+def test_freed_process_goes_to_owner_without_one() -> None:
     pool, order = Pool(fake, size=1), list[str]()
 
     def work(owner: str) -> None:
@@ -157,7 +157,7 @@ def test_waiting_takes_from_the_seconds(pool: Pool) -> None:
         assert 0 < left <= LONG
 
 
-def test_a_failure_gives_the_place_back_and_stops_the_process(pool: Pool) -> None:
+def test_failure_frees_place_and_stops_process(pool: Pool) -> None:
     for _ in range(3):
         with pytest.raises(ZeroDivisionError), pool.process("a", 1) as (process, _):
             raise ZeroDivisionError
@@ -192,7 +192,7 @@ def test_closing_ends_a_request_at_work(real: Pool) -> None:
     assert not Path(f"/proc/{process.pid}").exists()
 
 
-def test_an_idle_process_ends_after_its_time() -> None:
+def test_idle_process_ends_after_its_time() -> None:
     pool = Pool(echo, size=1, idle_seconds=0.05)
     with pool.process("a", 1) as (process, _):
         pass
@@ -274,14 +274,14 @@ async def until(holds: Callable[[], object]) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_the_event_loop_awaits_exchanges(real: Pool) -> None:
+async def test_async_pool_runs_exchanges(real: Pool) -> None:
     pool = AsyncPool(real)
     words = [str(number).encode() * 100_000 for number in range(20)]
     assert await asyncio.gather(*(say(pool, str(number), word) for number, word in enumerate(words))) == words
     assert len(real.processes) <= 2
 
 
-async def test_the_event_loop_gets_the_error_of_an_exchange_and_its_process_ends(real: Pool) -> None:
+async def test_async_exchange_that_fails_raises_and_ends_its_process(real: Pool) -> None:
     pool, pids = AsyncPool(real), set[int]()
 
     async def fail() -> None:
@@ -296,7 +296,7 @@ async def test_the_event_loop_gets_the_error_of_an_exchange_and_its_process_ends
     assert await say(pool, "a", b"word") == b"word"
 
 
-async def test_an_exchange_that_is_cancelled_ends_its_process_and_nobody_waits(real: Pool) -> None:
+async def test_cancelled_exchange_ends_its_process_and_frees_its_place(real: Pool) -> None:
     pool, begun = AsyncPool(real), list[str]()
     exchanges = [asyncio.create_task(sleep(pool, owner, begun)) for owner in ("a", "b")]
     waiting = asyncio.create_task(say(pool, "c", b"word"))
@@ -310,7 +310,7 @@ async def test_an_exchange_that_is_cancelled_ends_its_process_and_nobody_waits(r
     await until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
 
 
-async def test_an_exchange_that_is_cancelled_before_it_has_a_process_leaves_its_place(real: Pool) -> None:
+async def test_exchange_cancelled_while_waiting_frees_its_place(real: Pool) -> None:
     pool, begun = AsyncPool(real), list[str]()
     exchanges = [asyncio.create_task(sleep(pool, owner, begun)) for owner in ("a", "b")]
     waiting = asyncio.create_task(say(pool, "c", b"never"))
@@ -323,7 +323,7 @@ async def test_an_exchange_that_is_cancelled_before_it_has_a_process_leaves_its_
     assert [type(each) for each in found] == [asyncio.CancelledError] * 3
 
 
-async def test_a_process_that_starts_too_late_is_kept_for_the_next_exchange() -> None:
+async def test_process_that_starts_too_late_serves_next_exchange() -> None:
     may_start, started = threading.Event(), list[Process]()
 
     def late() -> Process:
@@ -359,9 +359,7 @@ async def test_starts_that_are_cancelled_leave_a_thread_to_end_the_process_they_
     await pool.close()
 
 
-async def test_an_exchange_that_fails_where_no_thread_can_be_started_leaves_its_place(
-    real: Pool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_exchange_that_fails_without_threads_frees_its_place(real: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -377,14 +375,14 @@ async def test_an_exchange_that_fails_where_no_thread_can_be_started_leaves_its_
     await pool.close()
 
 
-async def test_an_exchange_for_which_no_process_gets_free(real: Pool) -> None:
+async def test_exchange_without_free_process_is_refused(real: Pool) -> None:
     pool = AsyncPool(real)
     with real.process("a", 1), real.process("b", 1), pytest.raises(SandboxError, match="every process is busy"):
         await say(pool, "c", b"word", 0.05)
     assert await say(pool, "c", b"word") == b"word"
 
 
-async def test_the_next_exchange_waits_for_a_process_that_is_not_ready_yet(real: Pool) -> None:
+async def test_next_exchange_waits_for_process_that_settles(real: Pool) -> None:
     pool = AsyncPool(real)
     for _ in range(20):
         assert await say(pool, "a", b"word") == b"word"

@@ -37,24 +37,24 @@ def test_requests_and_answers(process: Process) -> None:
         assert process.settle()
 
 
-def test_a_program_gets_its_arguments(process: Process) -> None:
+def test_program_gets_its_arguments(process: Process) -> None:
     assert ask(process, b"a") == (b"R", b"a b")
 
 
-def test_a_long_message(process: Process) -> None:
+def test_long_message_is_echoed(process: Process) -> None:
     word = os.urandom(1 << 16) * 50
     assert ask(process, b"?", word) == (b"R", word)
     assert process.settle()
 
 
-def test_a_request_of_several_messages(process: Process) -> None:
+def test_request_may_have_several_messages(process: Process) -> None:
     assert ask(process, b"2", b"first") == (b"1", b"first")
     process.send(b"?", b"second")
     assert process.receive() == (b"2", b"second")
     assert process.settle()
 
 
-def test_a_process_has_no_environment_no_files_and_its_limits() -> None:
+def test_process_has_limits_and_neither_environment_nor_files() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         os.set_inheritable(listener.fileno(), True)
         process = Process(Program(ECHO, MEMORY, niceness=3))
@@ -111,7 +111,7 @@ def test_child_of_child_has_the_memory_of_its_parent_at_most() -> None:
     assert f"Max address space         {MEMORY}" in run.stdout
 
 
-def test_each_request_has_its_own_limit_of_processor_time(process: Process) -> None:
+def test_request_has_its_own_limit_of_processor_time(process: Process) -> None:
     found = []
     for seconds in (5.0, 60.0, 5.0):
         found.append(int(ask(process, b"t", seconds=seconds)[1]))
@@ -135,20 +135,20 @@ def test_no_answer_in_time(process: Process) -> None:
         pytest.param(b"x", StopCause.DEFECT, "its process failed", id="an exception"),
     ],
 )
-def test_the_cause_of_death(process: Process, letter: bytes, cause: StopCause, message: str) -> None:
+def test_error_names_cause_of_death(process: Process, letter: bytes, cause: StopCause, message: str) -> None:
     with pytest.raises(SandboxError) as caught:
         ask(process, letter, b"secret")
     assert (str(caught.value), caught.value.cause) == (message, cause)
     assert not process.is_alive
 
 
-def test_the_text_of_an_exception_is_a_note_for_the_log(process: Process) -> None:
+def test_exception_text_is_a_note_for_the_log(process: Process) -> None:
     with pytest.raises(SandboxError) as caught:
         ask(process, b"x", b"secret")
     assert "RuntimeError: secret" in caught.value.__notes__[0]
 
 
-def test_a_process_that_is_killed_at_work(process: Process) -> None:
+def test_killed_process_is_reported_as_killed(process: Process) -> None:
     process.send(b"s", b"", LONG)
     process.kill()
     with pytest.raises(SandboxError, match="was killed, perhaps for want of memory") as caught:
@@ -156,7 +156,7 @@ def test_a_process_that_is_killed_at_work(process: Process) -> None:
     assert caught.value.cause is StopCause.KILLED
 
 
-def test_a_process_that_uses_too_much_processor_time(process: Process) -> None:
+def test_process_is_stopped_after_too_much_processor_time(process: Process) -> None:
     process.send(b"s", b"", LONG)
     os.kill(process.pid, signal.SIGXCPU)
     with pytest.raises(SandboxError, match="too much processor time"):
@@ -171,13 +171,13 @@ def test_a_process_that_uses_too_much_processor_time(process: Process) -> None:
         pytest.param(b"d", id="a process that ends"),
     ],
 )
-def test_a_process_that_is_out_of_step_is_stopped(process: Process, letter: bytes) -> None:
+def test_process_out_of_step_is_stopped(process: Process, letter: bytes) -> None:
     process.send(letter, b"", LONG)
     assert not process.settle()
     assert not process.is_alive
 
 
-def test_a_request_without_an_answer_is_over(process: Process) -> None:
+def test_request_without_answer_settles(process: Process) -> None:
     process.send(b"n", b"", LONG)
     assert process.settle()
 
@@ -195,7 +195,7 @@ def test_stopping_ends_and_reaps_it(process: Process) -> None:
         pytest.param(Program(ECHO, MEMORY, ("fail",)), id="an exception"),
     ],
 )
-def test_a_program_that_does_not_start(program: Program) -> None:
+def test_program_that_does_not_start_is_error(program: Program) -> None:
     with pytest.raises(SandboxError, match="its process failed"):
         Process(program)
 
@@ -214,7 +214,7 @@ def test_no_process_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("packages", [True, False])
-def test_a_program_finds_the_packages_of_this_process_or_none(packages: bool, tmp_path: Path) -> None:
+def test_program_finds_packages_only_if_asked(packages: bool, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
         "import importlib.util, os\n"
@@ -228,7 +228,7 @@ def test_a_program_finds_the_packages_of_this_process_or_none(packages: bool, tm
     process.stop()
 
 
-def test_a_process_ends_when_its_parent_is_killed() -> None:
+def test_process_ends_when_its_parent_is_killed() -> None:
     program = f"""
 import os, signal
 from karta_interpreter.base.sandbox import Process, Program

@@ -66,6 +66,6 @@ def comparable(outputs: list[JSON] | None) -> list[Any] | None:
     return None if outputs is None else [order_key(output) for output in outputs]
 
 
-def test_each_function_has_a_case() -> None:
+def test_functions_have_cases() -> None:
     called = {key_of(part) for case in CASES for part in parts_of(parse(case.jq)) if isinstance(part, FunctionCall)}
     assert FUNCTIONS.keys() - called == set()

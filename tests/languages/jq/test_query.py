@@ -55,11 +55,11 @@ def test_evaluate(text: str, value: JSON, expected: list[JSON]) -> None:
     assert query.first(value) == expected[0]
 
 
-def test_the_first_of_no_outputs_is_none() -> None:
+def test_first_of_no_outputs_is_none() -> None:
     assert Query.compile("empty").first({}) is None
 
 
-def test_a_query_keeps_its_text_tree_and_verdict() -> None:
+def test_query_keeps_text_tree_and_verdict() -> None:
     query = Query.compile(".a|.b")
     assert (query.text, render(query.node), query.vetting.verdict) == (".a|.b", ".a | .b", Verdict.PLAIN)
     assert query == Query.compile(".a|.b")
@@ -131,7 +131,7 @@ def test_999_results_are_the_most(text: str) -> None:
         query.evaluate({"a": [0] * 1000})
 
 
-def test_an_object_that_is_too_deep_is_a_limit() -> None:
+def test_too_deep_object_is_a_limit() -> None:
     deep: JSON = 1
     for _ in range(5000):
         deep = [deep]
@@ -145,7 +145,7 @@ def test_text_that_is_no_unicode_is_an_error() -> None:
         Query.compile(". as $x | 1").evaluate("\ud800")
 
 
-def test_the_deadline_holds_for_expressions_in_workers() -> None:
+def test_deadline_holds_for_expressions_in_workers() -> None:
     endless = Query.compile("def f: f; f")
     with deadline(0.1), pytest.raises(QueryLimitError, match=r"^def f: f; f: it takes longer than"):
         endless.evaluate(None)
@@ -231,7 +231,7 @@ def test_writing_the_number_that_is_there_changes_nothing() -> None:
         pytest.param(".a[1:][]", {"a": [1, 2]}, "not read from one place", id="a slice"),
     ],
 )
-def test_what_has_no_place(text: str, value: JSON, message: str) -> None:
+def test_paths_of_computed_value_are_refused(text: str, value: JSON, message: str) -> None:
     with pytest.raises(QueryWriteError, match=message):
         Query.compile(text).paths(value)
 
@@ -243,7 +243,7 @@ def test_what_has_no_place(text: str, value: JSON, message: str) -> None:
         pytest.param(".a * .b", {"a": 1, "b": 2}, "a cannot be set to give 7: it is not a multiple of 2", id="odd"),
     ],
 )
-def test_what_cannot_be_written(text: str, value: JSON, message: str) -> None:
+def test_impossible_write_is_refused(text: str, value: JSON, message: str) -> None:
     with pytest.raises(QueryWriteError, match=message):
         written(Query.compile(text), value, 7)
 
@@ -330,7 +330,7 @@ def test_assign_refuses_what_is_no_place() -> None:
 
 
 @given(plain_expressions, objects)
-def test_every_expression_has_an_answer_or_an_error_with_its_text_or_its_own_words(node: Node, value: JSON) -> None:
+def test_expression_answers_or_error_quotes_it(node: Node, value: JSON) -> None:
     query = Query.compile(render(node))
     outcome = _outcome(query, value)
     assert (
@@ -380,12 +380,12 @@ def test_variables_have_the_values_that_they_are_given(text: str, value: JSON, e
         pytest.param({"runtime": Unresolved("it is secret")}, "it is secret", id="not to be known"),
     ],
 )
-def test_a_variable_without_a_value_is_an_error_and_never_null(text: str, values: dict[str, JSON], reason: str) -> None:
+def test_variable_without_value_is_an_error(text: str, values: dict[str, JSON], reason: str) -> None:
     with pytest.raises(QueryReferenceError, match=reason):
         Query.compile(text, _RUNTIME).bound(values).evaluate({})
 
 
-def test_a_variable_that_is_not_read_needs_no_value() -> None:
+def test_variable_that_is_not_read_needs_no_value() -> None:
     assert Query.compile(".n // $runtime.n", _RUNTIME).evaluate({"n": 3}) == [3]
 
 
@@ -410,7 +410,7 @@ def test_no_variable_is_there_that_was_not_declared() -> None:
         Query.compile("$runtme.n", _RUNTIME)
 
 
-def test_an_expression_can_refuse_in_its_own_words() -> None:
+def test_expression_refuses_in_its_own_words() -> None:
     query = Query.compile('if .n > 3 then error("at most three") else .n end')
     assert query.is_plain
     assert query.evaluate({"n": 2}) == [2]

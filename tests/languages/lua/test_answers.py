@@ -120,7 +120,7 @@ def test_unites_the_dependencies_of_all_scripts() -> None:
     ]
 
 
-def test_one_refused_dependency_refuses_all() -> None:
+def test_refused_dependency_refuses_all() -> None:
     scripts = (
         _script("InterpretDependency", 'return {{apiVersion = "v1", kind = "Secret", name = "b"}}'),
         _script("InterpretDependency", 'return {{apiVersion = "v1", name = "b"}}'),
@@ -164,7 +164,7 @@ def test_refused(script: Script, error: type[Exception], message: str, line: int
         assert getattr(refused.value, "line", None) == line
 
 
-def test_a_deep_result_is_refused() -> None:
+def test_deep_result_is_refused() -> None:
     script = _script("InterpretStatus", "local t = {a = 1} for i = 1, 5000 do t = {t = t} end return t")
     with pytest.raises(LuaRunError):
         answer((script,), object=_JOB)
@@ -176,7 +176,7 @@ def test_leaves_the_object_alone() -> None:
     assert repr(_JOB) == before
 
 
-def test_what_a_script_prints_is_heard() -> None:
+def test_printed_text_is_passed_on() -> None:
     heard: list[str] = []
     answer((_script("InterpretHealth", 'print("up", 1) return true'),), object=_JOB, on_print=heard.append)
     assert "".join(heard).split() == ["up", "1"]

@@ -33,7 +33,7 @@ def _shown(finding: Finding) -> tuple[str, str, str]:
     return place, f"{finding.severity} {finding.rule}", format_path(finding.path)
 
 
-def test_a_customization_has_its_name_its_kind_and_its_scripts() -> None:
+def test_customization_is_loaded_with_name_kind_and_scripts() -> None:
     loaded = _load(_HEAD + _HEALTH)
 
     (script,) = loaded.scripts
@@ -43,7 +43,7 @@ def test_a_customization_has_its_name_its_kind_and_its_scripts() -> None:
     assert (script.source, script.line_in_source(2)) == ("mine.yaml", 10)
 
 
-def test_every_operation_of_karmada_has_its_field() -> None:
+def test_operations_of_karmada_have_fields() -> None:
     # pkg/apis/config/v1alpha1/resourceinterpretercustomization_types.go
     fields = {
         "retention": ("Retain", "Retain(a, b)"),
@@ -65,7 +65,7 @@ def test_every_operation_of_karmada_has_its_field() -> None:
     assert [finding.rule for finding in loaded.findings] == ["components-and-revision"]
 
 
-def test_the_lines_of_a_folded_script_are_those_of_the_file() -> None:
+def test_folded_script_has_lines_of_the_file() -> None:
     text = _HEAD + (
         "    retention:\n"
         "      luaScript: >\n"
@@ -159,7 +159,7 @@ def test_customization_findings_about_scripts(text: str, expected: str) -> None:
     assert f"mine.yaml:{expected}" in shown
 
 
-def test_a_finding_about_a_script_shows_the_line() -> None:
+def test_finding_about_script_shows_the_line() -> None:
     (finding,) = _load(_HEAD + _HEALTH.replace("true", "string.rep(obj.kind, 2) == obj.data.x")).findings
 
     assert finding.expression == "return string.rep(obj.kind, 2) == obj.data.x"
@@ -168,7 +168,7 @@ def test_a_finding_about_a_script_shows_the_line() -> None:
     assert (finding.line, finding.column) == (10, 18)
 
 
-def test_a_broken_script_leaves_the_others_alone() -> None:
+def test_broken_script_leaves_others_usable() -> None:
     loaded = _load(_HEAD + _HEALTH + "    retention: {luaScript: 'function Retain('}\n")
 
     assert loaded.scripts.operations == {"InterpretHealth"}
@@ -179,7 +179,7 @@ def test_a_broken_script_leaves_the_others_alone() -> None:
     assert loaded.problem("InterpretHealth") is None
 
 
-def test_a_script_that_karmada_would_run_is_used_in_spite_of_its_errors() -> None:
+def test_script_that_karmada_would_run_is_used_despite_errors() -> None:
     loaded = _load(_HEAD + _HEALTH.replace("return true", "return getmetatable(obj) == nil"))
 
     assert [finding.rule for finding in loaded.findings] == ["forbidden-function"]
@@ -205,7 +205,7 @@ def test_customization_findings_about_other_fields(before: str, after: str, expe
     assert loaded.scripts
 
 
-def test_a_customization_without_a_name_is_called_after_its_file() -> None:
+def test_customization_without_name_is_called_after_its_file() -> None:
     loaded = _load(_HEAD.replace("{name: mine}", "{}") + _HEALTH)
 
     assert (loaded.name, [script.name for script in loaded.scripts]) == ("", ["mine.yaml"])

@@ -74,7 +74,7 @@ def test_mends_what_moved() -> None:
     assert restore_empty_tables(moved, [_NESTED]) == {"status": {"template": {"volumes": [{"name": "a"}]}}}
 
 
-def test_an_unread_part_obeys_the_rules_as_well() -> None:
+def test_unread_part_follows_the_rules() -> None:
     reference = {"l": [{"x": {}}, {"x": []}]}
     assert restore_empty_tables(dict(reference), [reference]) == {"l": [{"x": {}}, {"x": {}}]}
 

@@ -32,7 +32,7 @@ PARAMETERS = ", ".join(f"p{number}" for number in range(1, 200))
         ),
     ],
 )  # fmt: skip
-def test_a_script_does_no_harm(body: str, expected: JSON) -> None:
+def test_hostile_script_does_no_harm(body: str, expected: JSON) -> None:
     if isinstance(expected, str):
         with pytest.raises(LuaRunError, match=expected):
             machine.run(body)
@@ -61,25 +61,25 @@ def read(text: str) -> ScriptReading:
         pytest.param("x = 1 " * 43_000, 2, id="a very long script"),
     ],
 )  # fmt: skip
-def test_a_script_that_is_long_is_read(script: str, findings: int) -> None:
+def test_long_script_is_read(script: str, findings: int) -> None:
     reading = read(script)
     assert len(reading.findings) == findings
 
 
-def test_a_script_that_is_too_long_is_refused() -> None:
+def test_too_long_script_is_refused() -> None:
     reading = read("function InterpretHealth(o) return true end " + " " * 256 * 1024)
     assert [finding.rule for finding in reading.findings] == ["lua-syntax"]
     assert "262188 bytes long; at most 262144 are allowed" in reading.findings[0].message
     assert not reading.scripts
 
 
-def test_what_the_compiler_says_may_name_text_that_is_no_unicode() -> None:
+def test_compiler_message_may_name_text_that_is_not_unicode() -> None:
     reading = read("function InterpretHealth(o) return o '\\255' 'a' + = 1 end \\255")
     (finding,) = reading.findings
     assert finding.rule == "lua-syntax"
 
 
-def test_a_fatal_finding_counts_behind_very_many_others() -> None:
+def test_fatal_finding_counts_behind_many_others() -> None:
     names = "".join(f"q{number}()\n" for number in range(100))
     reading = read(f"{names} local function InterpretHealth(o) return true end")
     assert reading.broken == {"InterpretHealth"}

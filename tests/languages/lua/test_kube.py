@@ -41,7 +41,7 @@ def test_resource_add(quantities: tuple[str | None, ...], total: str) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.sampled_from(["", "m", "k", "Ki", "Mi"])), max_size=5))
-def test_a_sum_does_not_depend_on_the_order(parts: list[tuple[int, str]]) -> None:
+def test_sum_does_not_depend_on_order(parts: list[tuple[int, str]]) -> None:
     texts = [f"{number}{suffix}" for number, suffix in parts]
     there, back = KUBE["resourceAdd"](*texts), KUBE["resourceAdd"](*reversed(texts))
     assert Quantity.parse(there) == Quantity.parse(back)

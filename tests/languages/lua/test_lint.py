@@ -25,12 +25,12 @@ _GOOD = {
 
 
 @pytest.mark.parametrize("operation", list(SLOTS))
-def test_a_script_as_karmada_documents_it_is_good(operation: str) -> None:
+def test_script_as_karmada_documents_it_has_no_findings(operation: str) -> None:
     assert judge(operation, _GOOD[operation]) == []
 
 
 @pytest.mark.parametrize("operation", list(SLOTS))
-def test_the_function_of_another_operation_does_not_answer(operation: str) -> None:
+def test_function_of_another_operation_is_missing_function(operation: str) -> None:
     (other, *_) = (text for name, text in _GOOD.items() if name != operation)
 
     (judgement,) = judge(operation, other)

@@ -47,13 +47,13 @@ def _names(scripts: Scripts) -> Mapping[str, list[str]]:
         pytest.param([_customization("a", "Retain", gvk=None), _customization("b")], {}, id="no kind, and no script"),
     ],
 )
-def test_the_scripts_of_each_kind(
+def test_scripts_are_merged_by_kind(
     customizations: list[LoadedCustomization], expected: Mapping[GVK, Mapping[str, list[str]]]
 ) -> None:
     assert {gvk: _names(scripts) for gvk, scripts in merge(customizations).scripts.items()} == expected
 
 
-def test_a_conflict_names_both() -> None:
+def test_conflict_names_both_customizations() -> None:
     merged = merge(
         [_customization("b", "Retain", "InterpretDependency"), _customization("a", "Retain", "InterpretDependency")]
     )

@@ -34,7 +34,7 @@ def test_findings_without_a_file_name_the_line_of_the_script() -> None:
         ),
     ],
 )
-def test_what_only_the_compiler_refuses_is_found_when_it_is_read(script: str, line: int, message: str) -> None:
+def test_compiler_error_is_found_on_reading(script: str, line: int, message: str) -> None:
     reading = read_scripts({"retention": {"luaScript": script}}, "mine", _PATH)
 
     (finding,) = reading.findings
@@ -43,7 +43,7 @@ def test_what_only_the_compiler_refuses_is_found_when_it_is_read(script: str, li
     assert message in finding.message
 
 
-def test_a_script_that_was_read_is_run_as_it_is() -> None:
+def test_reading_does_not_run_the_script() -> None:
     """Only the compiler sees its text: nothing runs before a call."""
     reading = read_scripts({"retention": {"luaScript": "error('ran')\nfunction Retain(a, b) return a end"}}, "mine")
     assert not reading.findings

@@ -281,12 +281,12 @@ def test_refused(operation: str, returned: tuple[Any, ...], message: str) -> Non
     assert str(refused.value) == message
 
 
-def test_a_kind_hides_behind_a_version_of_three_parts() -> None:
+def test_kind_is_missing_behind_version_of_three_parts() -> None:
     with pytest.raises(LuaRunError, match="Object 'Kind' is missing"):
         read_results("Retain", ({"apiVersion": "a/b/c", "kind": "Job"},))
 
 
-def test_the_object_in_a_message_is_cut_short() -> None:
+def test_object_in_message_is_cut_short() -> None:
     with pytest.raises(LuaRunError) as refused:
         read_results("Retain", ({"data": "x" * 10_000},))
     assert len(str(refused.value)) < 300

@@ -122,7 +122,7 @@ def test_names_the_dependency_that_is_wrong() -> None:
         verify([_SECRET, {**_SECRET, "kind": ""}])
 
 
-def test_an_empty_name_part_breaks_two_rules() -> None:
+def test_empty_name_part_breaks_two_rules() -> None:
     with pytest.raises(LuaRunError, match=r"name part must be non-empty, .*name part must consist of"):
         verify([_expression(key="a/")])
 
@@ -130,7 +130,7 @@ def test_an_empty_name_part_breaks_two_rules() -> None:
 @pytest.mark.parametrize(
     "prefix", [pytest.param("Example.com", id="upper case"), pytest.param("a" * 254, id="longer than a domain name")]
 )
-def test_a_prefix_is_a_domain_name(prefix: str) -> None:
+def test_prefix_must_be_a_domain_name(prefix: str) -> None:
     with pytest.raises(LuaRunError, match="prefix part "):
         verify([_expression(key=f"{prefix}/app")])
 

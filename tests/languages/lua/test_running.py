@@ -110,7 +110,7 @@ def test_errors_know_the_line(text: str, message: str, line: int) -> None:
     assert (str(caught.value), caught.value.line) == (message, line)
 
 
-def test_an_error_says_nothing_about_the_object() -> None:
+def test_error_repeats_nothing_of_the_object() -> None:
     script = Script("InterpretHealth", health("return object.password.x.y"), "demo")
     with pytest.raises(LuaRunError) as caught:
         answer([script], object={"password": "s3cret"})
@@ -166,21 +166,21 @@ def test_limits(body: str, message: str | None, monkeypatch: pytest.MonkeyPatch)
     assert ask(health("return true")) is True
 
 
-def test_a_string_that_is_too_long_for_the_string_library() -> None:
+def test_too_long_string_is_refused_by_string_library() -> None:
     with pytest.raises(
         LuaRunError, match="string length 1048576 exceeds the maximum allowed input string length 1000000"
     ):
         ask(health("local s = 'x' for i = 1, 20 do s = s .. s end return s:upper()"))
 
 
-def test_the_deadline_of_expressions_is_that_of_scripts() -> None:
+def test_deadline_of_expressions_holds_for_scripts() -> None:
     with deadline(0.3), pytest.raises(LuaLimitError, match="longer than 0"):
         ask(health("while true do end"))
     with deadline(0), pytest.raises(LuaLimitError, match="no time left"):
         ask(health("while true do end"))
 
 
-def test_one_script_may_take_its_seconds_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_script_is_stopped_after_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "SECONDS", 1.0)
 
     def stop() -> tuple[JSON, ...]:
@@ -195,7 +195,7 @@ def test_one_script_may_take_its_seconds_and_no_more(monkeypatch: pytest.MonkeyP
     WORKERS.close()
 
 
-def test_what_a_script_prints_is_passed_on() -> None:
+def test_printed_lines_are_passed_on() -> None:
     printed: list[str] = []
     ask(health("print('a', 1, nil) print() print({} == nil) return true"), on_print=printed.append)
     assert printed == ["a\t1\tnil", "", "false"]
@@ -207,7 +207,7 @@ def test_what_a_script_prints_is_passed_on() -> None:
     assert printed[3:] == ["before"]
 
 
-def test_what_a_script_prints_is_passed_on_up_to_a_length() -> None:
+def test_printed_lines_are_passed_on_up_to_a_length() -> None:
     printed: list[str] = []
     ask(
         health("for i = 1, 60 do print('number ' .. i .. (' %9999d'):format(i)) end return true"),
@@ -242,7 +242,7 @@ class TestOwn:
             [{"b": 2, "c": {"e": 2**53 + 1}}, {"e": 2**53 + 1}, None, {}, 1.5, False, "é"]
         ]
 
-    def test_a_table_may_be_in_an_argument_twice_but_not_in_itself(self) -> None:
+    def test_table_may_repeat_in_argument_but_not_contain_itself(self) -> None:
         own: Own = {"take": lambda argument: (argument,)}
         body = "local t = {a = 1} return karta.take({x = t, y = {t, t}, z = object, o = object})"
         assert status(body, own) == {"x": {"a": 1}, "y": [{"a": 1}] * 2, "z": {"n": 3}, "o": {"n": 3}}
@@ -251,7 +251,7 @@ class TestOwn:
         with pytest.raises(LuaRunError, match="recursively nested"):  # a result is read as Karmada reads it
             status("local t = {} karta.take({t, t}) return {a = t, b = t}", own)
 
-    def test_an_error_of_the_karta_can_be_caught_and_has_a_line(self) -> None:
+    def test_error_of_the_karta_can_be_caught_and_has_a_line(self) -> None:
         def bad() -> tuple[JSON, ...]:
             raise InterpretationError("no such path")
 
@@ -292,7 +292,7 @@ def test_many_threads() -> None:
     assert len(WORKERS.processes) <= worker.PROCESSES
 
 
-def test_one_customization_does_not_keep_every_process_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_customization_does_not_occupy_all_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "SECONDS", HANG)
     WORKERS.close()  # so that each process there is works for the scripts that take long
     working, done = threading.Semaphore(0), threading.Event()

@@ -34,7 +34,7 @@ def _lines(text: str) -> Lines:
         pytest.param("x: &x |\n  a()\n  b()\nscript: *x\n", (4, 4, 4), id="an alias is where it is used"),
     ],
 )
-def test_each_line_of_a_script_has_its_line_of_the_text(text: str, expected: tuple[int, ...]) -> None:
+def test_script_lines_have_lines_of_the_text(text: str, expected: tuple[int, ...]) -> None:
     assert _lines(text).of_script == expected
 
 
@@ -53,7 +53,7 @@ def test_each_line_of_a_script_has_its_line_of_the_text(text: str, expected: tup
         pytest.param('{"script": "a()\\nb()"}', 2, "b", (1, 12), id="and every line of a JSON string"),
     ],
 )
-def test_a_word_has_its_place(text: str, number: int, word: str, expected: tuple[int, int]) -> None:
+def test_word_has_its_place(text: str, number: int, word: str, expected: tuple[int, int]) -> None:
     assert _lines(text).place(number, word) == expected
 
 
@@ -79,7 +79,7 @@ _CODE = st.text(st.sampled_from("ab -\"'#:"), max_size=12)
 
 
 @given(st.lists(_CODE, min_size=1, max_size=8).map("\n".join), st.sampled_from("|>'\""))
-def test_every_line_is_found_again_whatever_the_style(script: str, style: str) -> None:
+def test_lines_are_found_in_every_yaml_style(script: str, style: str) -> None:
     # PyYAML's writer is the oracle: it folds lines of more than eight characters, some of them where it must not.
     value = yaml.safe_dump(script, default_style=style, width=8).removesuffix("...\n")
     text = f"before: 1\nscript: {value}"

@@ -178,7 +178,7 @@ def test_banned_functions_are_found_everywhere(place: str) -> None:
         pytest.param("$__loc__", id="the one built-in variable"),
     ],
 )
-def test_what_only_looks_banned_is_not(text: str) -> None:
+def test_text_that_only_looks_banned_is_not_refused(text: str) -> None:
     assert judge(text).refusals == ()
 
 
@@ -308,7 +308,7 @@ def test_given_variables_are_known() -> None:
         pytest.param("if $value then .a else .b end // $value.c", id="once in each branch"),
     ],
 )
-def test_a_given_variable_is_plain_where_it_is_read_once(text: str) -> None:
+def test_variable_that_is_read_once_is_plain(text: str) -> None:
     assert vet(parse(text), variables=frozenset({"value"})).notes == ()
 
 
@@ -321,7 +321,7 @@ def test_a_given_variable_is_plain_where_it_is_read_once(text: str) -> None:
         pytest.param("any(.a[]; . == $value)", id="in a test of each element"),
     ],
 )
-def test_a_given_variable_that_is_read_many_times_is_bounded(text: str) -> None:
+def test_variable_that_is_read_many_times_is_bounded(text: str) -> None:
     (note,) = vet(parse(text), variables=frozenset({"value"})).notes
     assert note.message.startswith("`$value` ")
 
@@ -329,7 +329,7 @@ def test_a_given_variable_that_is_read_many_times_is_bounded(text: str) -> None:
 # The tables
 
 
-def test_every_builtin_exists_in_libjq() -> None:
+def test_builtins_exist_in_libjq() -> None:
     names = {f"{name}/{arity}" for name, arity in BUILTINS}
     assert names <= set(jq.compile("builtins").input_value(None).first())
 
@@ -339,18 +339,18 @@ def test_forbidden_and_missing_functions_are_not_builtins() -> None:
     assert not BUILTINS & ONLY_JQ
 
 
-def test_every_format_exists_in_libjq() -> None:
+def test_formats_exist_in_libjq() -> None:
     for name in FORMATS:
         jq.compile(f"try @{name} catch .").input_value("").first()
         assert "is not a valid format" not in str(jq.compile(f"try @{name} catch .").input_value("").first())
 
 
-def test_every_plain_function_is_a_builtin() -> None:
+def test_plain_functions_are_builtins() -> None:
     assert FUNCTIONS.keys() <= BUILTINS
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=function_id)
-def test_a_variable_that_is_read_once_costs_what_the_input_costs(function: Function) -> None:
+def test_variable_that_is_read_once_costs_as_much_as_the_input(function: Function) -> None:
     def verdict(argument: str) -> Verdict:
         samples: dict[Argument, Node] = {
             Argument.ONCE: parse(argument),
@@ -381,7 +381,7 @@ def test_functions_that_read_a_variable_once_are_plain(text: str) -> None:
 @pytest.mark.parametrize(
     "function", [each for each in FUNCTIONS.values() if Argument.EACH in each.arguments], ids=function_id
 )
-def test_an_argument_that_runs_for_each_element_may_not(function: Function) -> None:
+def test_argument_that_runs_for_each_element_may_not_read_variable(function: Function) -> None:
     arguments = (parse(".[]") if argument is Argument.ONCE else parse("$v.x") for argument in function.arguments)
     assert vet(FunctionCall(function.name, tuple(arguments)), variables=frozenset({"v"})).verdict is Verdict.BOUNDED
 
@@ -399,7 +399,7 @@ def test_an_argument_that_runs_for_each_element_may_not(function: Function) -> N
         pytest.param('reduce .[] as $x (0; test("a*+"))', "bad repetition operator: *+", id="in what is bounded"),
     ],
 )
-def test_a_pattern_that_go_cannot_read_is_refused(text: str, slip: str) -> None:
+def test_pattern_that_go_cannot_read_is_refused(text: str, slip: str) -> None:
     (refusal,) = judge(text).refusals
     assert slip in refusal.message
 
@@ -412,7 +412,7 @@ def test_a_pattern_that_go_cannot_read_is_refused(text: str, slip: str) -> None:
         pytest.param("test(.a; .b)", id="computed flags"),
     ],
 )
-def test_what_may_be_a_pattern_is_not_refused(text: str) -> None:
+def test_possible_pattern_is_not_refused(text: str) -> None:
     assert judge(text).verdict is not Verdict.REFUSED
 
 
@@ -591,6 +591,6 @@ def test_plain_expressions_compile_and_do_not_explode(node: Node, value: JSON) -
     assert sum(map(size, outputs(node, value))) <= SIZE_LIMIT * size(value)
 
 
-def test_the_deepest_trees_can_be_vetted() -> None:
+def test_deepest_trees_can_be_vetted() -> None:
     for text in (".a" * 199, "+".join(["1"] * 199), ",".join(["1"] * 199), "def f: .;" * 199 + "f"):
         judge(text)

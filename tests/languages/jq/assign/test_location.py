@@ -320,7 +320,7 @@ _groups = st.builds(
 
 
 @given(formulas, st.lists(_groups, min_size=1, max_size=3), st.data())
-def test_every_number_in_reach_can_be_written(formula: Formula, groups: list[JSON], data: st.DataObject) -> None:
+def test_numbers_in_reach_can_be_written(formula: Formula, groups: list[JSON], data: st.DataObject) -> None:
     node = parse(f".groups[] | {formula.text}")
     value = {"groups": groups}
     outputs = trace(node, value)
@@ -345,7 +345,7 @@ def _other(outputs: list[JSON] | None, index: int) -> list[JSON]:
 
 
 @given(formulas, st.lists(_groups, min_size=1, max_size=3))
-def test_where_all_is_said_no_place_is_without_a_value(formula: Formula, groups: list[JSON]) -> None:
+def test_complete_formula_has_no_place_without_value(formula: Formula, groups: list[JSON]) -> None:
     query, value = Query.compile(f".groups[] | {formula.text}"), {"groups": groups}
     if query.is_complete(value):
         with suppress(QueryEvaluationError):
@@ -360,11 +360,11 @@ def test_where_all_is_said_no_place_is_without_a_value(formula: Formula, groups:
         pytest.param(Location(("n",), factor=2, floor=3), 4, 2, id="above the floor it is a multiple"),
     ],
 )
-def test_a_bound_can_be_reached_without_being_a_multiple(location: Location, number: int, written: int) -> None:
+def test_bound_is_reached_without_being_a_multiple(location: Location, number: int, written: int) -> None:
     document = location.write({"n": 9 if location.floor else 0}, number)
     assert document == {"n": written}
     assert location.read(document) == number
 
 
-def test_an_absent_value_is_below_every_floor() -> None:
+def test_absent_value_reads_as_floor() -> None:
     assert Location(("n",), factor=3, floor=6).read({}) == 6, "([.n, 2] | max) * 3"

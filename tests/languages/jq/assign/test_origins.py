@@ -43,7 +43,7 @@ def locations(node: Node, value: JSON) -> list[Location | None]:
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_an_origin_is_told_however_deep_it_comes_from(text: str, value: JSON, expected: Location) -> None:
+def test_origin_is_found_at_any_depth(text: str, value: JSON, expected: Location) -> None:
     assert locations(parse(text), value) == [expected]
 
 
@@ -78,11 +78,11 @@ def test_origins_are_written_only_where_asked(text: str, places: int) -> None:
     assert source(parse(text), ()).count("Location") == places
 
 
-def test_the_origin_of_an_input_is_written_once() -> None:
+def test_origin_of_input_is_written_once() -> None:
     assert source(parse("(.a // .b) | .c, .d, .e"), ()).count("instead(") == 1
 
 
-def test_a_long_name_is_not_repeated() -> None:
+def test_long_name_is_not_repeated() -> None:
     several = ", ".join([".a // .b"] * 50)
     long, short = (len(source(parse(f'.["{"x" * length}"] | {several}'), ())) for length in (5000, 1))
     assert long - short < 4 * 5000

@@ -59,7 +59,7 @@ def test_variables_are_not_asked() -> None:
 @given(plain_expressions, objects)
 @example(parse("[(.a // 1), (.b // 2)] | max"), {"a": 1})
 @example(parse(".a | [.b, .c] | min"), {"a": {"b": 1}})
-def test_where_everything_is_said_no_place_is_without_a_value(node: Node, value: JSON) -> None:
+def test_complete_query_has_no_place_without_value(node: Node, value: JSON) -> None:
     query = Query.compile(render(node))
     if query.is_complete(value):
         with suppress(QueryError):  # which those who read the counts are told

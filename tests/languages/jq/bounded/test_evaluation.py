@@ -78,7 +78,7 @@ def test_runaway_expressions_are_stopped(
     assert len(pool.processes) == 1
 
 
-def test_an_error_of_the_expression_leaves_the_process_alone(pool: Pool) -> None:
+def test_expression_error_leaves_process_running(pool: Pool) -> None:
     evaluate("1", "null", HANG, pool=pool)
     before = pool.processes
     with pytest.raises(QueryEvaluationError, match=r"^object and number cannot be added$"):
@@ -87,7 +87,7 @@ def test_an_error_of_the_expression_leaves_the_process_alone(pool: Pool) -> None
     assert pool.processes == before
 
 
-def test_a_stopped_process_is_gone_and_reaped(pool: Pool) -> None:
+def test_stopped_process_is_reaped(pool: Pool) -> None:
     evaluate("1", "null", HANG, pool=pool)
     (before,) = pool.processes
     with pytest.raises(QueryLimitError):
@@ -95,7 +95,7 @@ def test_a_stopped_process_is_gone_and_reaped(pool: Pool) -> None:
     assert not exists(before)
 
 
-def test_a_process_that_died_while_idle_is_replaced(pool: Pool) -> None:
+def test_process_that_died_while_idle_is_replaced(pool: Pool) -> None:
     evaluate("1", "null", HANG, pool=pool)
     (before,) = pool.processes
     os.kill(before, signal.SIGKILL)
@@ -104,7 +104,7 @@ def test_a_process_that_died_while_idle_is_replaced(pool: Pool) -> None:
     assert not exists(before)
 
 
-def test_a_process_that_is_killed_at_work_is_a_limit(pool: Pool) -> None:
+def test_process_killed_at_work_is_a_limit(pool: Pool) -> None:
     with pool.process("a", HANG) as (process, _):
         pass
     threading.Timer(0.1, os.kill, (process.pid, signal.SIGKILL)).start()
@@ -167,7 +167,7 @@ print(*POOL.processes)
     assert done.stderr == ""
 
 
-def test_a_process_has_little_memory_and_no_packages() -> None:
+def test_process_has_little_memory_and_no_packages() -> None:
     process = start()
     limits = Path(f"/proc/{process.pid}/limits").read_text()
     maps = Path(f"/proc/{process.pid}/maps").read_text()
@@ -176,7 +176,7 @@ def test_a_process_has_little_memory_and_no_packages() -> None:
     assert "orjson" not in maps
 
 
-def test_a_broken_program_is_an_error_not_a_death(pool: Pool) -> None:
+def test_broken_program_is_an_evaluation_error(pool: Pool) -> None:
     with pytest.raises(QueryEvaluationError, match="ended in an error"):
         evaluate("(", "null", HANG, pool=pool)
 
@@ -200,7 +200,7 @@ def test_messages_keep_types_and_lose_values(message: str, expected: str) -> Non
     assert redacted(message) == expected
 
 
-def test_a_deadline_is_shared_and_can_only_come_closer() -> None:
+def test_deadline_is_shared_and_only_comes_closer() -> None:
     assert seconds_left() == EXPRESSION_SECONDS
     with deadline(0.3):
         assert 0 < seconds_left() <= 0.3
@@ -216,7 +216,7 @@ def test_no_time_left() -> None:
         seconds_left()
 
 
-def test_an_interrupted_request_leaves_no_answer_for_the_next_one(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_request_leaves_no_answer_for_next_request(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 

@@ -29,12 +29,12 @@ def comparable(outputs: list[JSON] | None) -> list[JSON] | None:
 
 
 @given(plain_expressions, objects)
-def test_every_plain_expression_gives_what_libjq_gives(node: Node, value: JSON) -> None:
+def test_plain_expressions_agree_with_libjq(node: Node, value: JSON) -> None:
     assert comparable(run(node, value)) == comparable(libjq(node, value))
 
 
 @given(plain_expressions, objects)
-def test_a_list_and_the_only_output_are_what_the_generator_gives(node: Node, value: JSON) -> None:
+def test_list_and_single_forms_agree_with_generator(node: Node, value: JSON) -> None:
     expected, only = run(node, value), compile_one(node)
     assert comparable(attempted(compile_list(node), value)) == comparable(expected)
     if only:
@@ -57,7 +57,7 @@ def attempted(outputs: Outputs, value: JSON) -> list[JSON] | None:
         pytest.param(".[] | .a", [{}] * 1000 + [1], id="before anything fails"),
     ],
 )
-def test_a_list_has_at_most_999_outputs(text: str, value: list[JSON]) -> None:
+def test_list_has_at_most_999_outputs(text: str, value: list[JSON]) -> None:
     outputs = compile_list(parse(text))
     assert len(outputs(value[:400])) >= 400
     with pytest.raises(QueryLimitError, match="it gives more than 999 results"):
@@ -87,7 +87,7 @@ def test_repeated_piece_of_text_is_short(text: str, repeated: JSON, expected: li
 
 
 @pytest.mark.parametrize("text", [".[] | .a", ".[].a", ".[] | [.a, 1] | .[0]", ".[] | .a // .b", ".[] | .a?, .a"])
-def test_an_error_before_there_are_too_many_outputs_is_that_error(text: str) -> None:
+def test_error_before_limit_of_outputs_is_raised(text: str) -> None:
     with pytest.raises(QueryEvaluationError, match="a number has no field 'a'"):
         compile_list(parse(text))([{"a": 0}] * 400 + [1] + [{"a": 0}] * 2000)
 
@@ -99,7 +99,7 @@ def test_outputs_are_computed_when_they_are_asked_for() -> None:
         next(outputs)
 
 
-def test_a_limit_cannot_be_caught() -> None:
+def test_limit_cannot_be_caught() -> None:
     with pytest.raises(QueryLimitError, match="more than 10000 elements"):
         list(compile_many(parse("[.[]?]"))([0] * 10_001))
 

@@ -51,7 +51,7 @@ def _constant(value: Any) -> Any:
         *HOSTILE,
     ],
 )
-def test_a_constant_is_what_it_was(value: JSON) -> None:
+def test_constant_keeps_value_and_type(value: JSON) -> None:
     result = _constant(value)
     assert (result, type(result)) == (value, type(value))
 
@@ -91,14 +91,14 @@ def test_functions_see_nothing_but_what_they_name() -> None:
     assert not {"eval", "exec", "open", "__import__", "getattr", "globals", "vars"} & RUNTIME.keys()
 
 
-def test_one_function_may_call_another_that_is_written_later() -> None:
+def test_function_calls_function_of_same_module() -> None:
     module = Module()
     inner = module.function(lambda name: [f"def {name}(v):", "    return v"])
     outer = module.function(lambda name: [f"def {name}(v):", f"    return [{inner}(v)]"])
     assert module.functions(RUNTIME)[outer](1) == [1]
 
 
-def test_an_expression_that_is_not_plain_is_refused_wherever_it_hides() -> None:
+def test_nested_expression_that_is_not_plain_is_refused() -> None:
     deep = parse("[" * 30 + "first(.a[]?, range(3))" + "]" * 30)
     with pytest.raises(ValueError, match="range/1 is not plain"):
         compile_list(deep)

@@ -70,12 +70,12 @@ def test_depth_and_length_are_no_problem(text: str, value: JSON, expected: list[
         pytest.param(" | ".join(["select(.a?, .b?)"] * 40), id="conditions with loops"),
     ],
 )
-def test_what_comes_behind_is_written_once(text: str) -> None:
+def test_code_behind_a_pipe_is_written_once(text: str) -> None:
     half = text[: text.index(" | ", len(text) // 2)]
     assert len(source(parse(text))) < 3 * len(source(parse(half)))
 
 
-def test_an_expression_may_be_as_long_as_plain_ones_get() -> None:
+def test_longest_plain_expression_compiles() -> None:
     node = parse("[" + ", ".join(f'.a{i}.b == "{"x" * 300}"' for i in range(150)) + "] | any")
     assert vet(node).verdict is Verdict.PLAIN
     assert compile_list(node)({"a149": {"b": "x" * 300}}) == [True]

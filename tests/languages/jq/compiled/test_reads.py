@@ -49,7 +49,7 @@ def test_unread_fields_may_be_missing(node: Node, value: JSON) -> None:
     assert outcome(node, cut(value, projection_of(node))) == outcome(node, value)
 
 
-def test_of_a_path_only_the_path_is_looked_at() -> None:
+def test_projection_of_path_keeps_only_the_path() -> None:
     value = {"spec": {"groups": [{"name": "a", "template": {}}, {"template": {}}], "paused": True}, "status": {}}
     left = cut(value, projection_of(parse('.spec.groups[] | .name // "none"')))
     assert left == {"spec": {"groups": [{"name": "a"}, {}]}}

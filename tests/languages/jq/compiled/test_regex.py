@@ -62,12 +62,12 @@ def test_failures(call: str, value: JSON, error: type[Exception], message: str) 
         Query.compile(call).evaluate(value)
 
 
-def test_a_long_text_with_few_matches_is_searched_to_its_end() -> None:
+def test_long_text_with_few_matches_is_searched_to_its_end() -> None:
     assert Query.compile('[scan("y")]').evaluate(LONG + "y") == [["y"]]
     assert len(LONG) ** 2 > MOST_STEPS
 
 
-def test_a_refusal_names_the_call_and_its_place() -> None:
+def test_refusal_of_pattern_names_call_and_place() -> None:
     with pytest.raises(QueryRefusedError, match=r"the pattern of `sub` is not a regular expression: missing \): \(b"):
         Query.compile('.a | sub("(b"; "c")')
 
@@ -80,7 +80,7 @@ _patterns = st.lists(_sequences, min_size=1, max_size=2).map("|".join)
 
 
 @given(_patterns, st.text("abAB1-. ", max_size=8))
-def test_the_first_match_is_that_of_python(pattern: str, subject: str) -> None:
+def test_first_match_is_that_of_python(pattern: str, subject: str) -> None:
     expected = re.compile(pattern.replace(r"\z", r"\Z"), re.ASCII).search(subject)
     found: list[Any] = Query.compile(f"match({json.dumps(pattern)})").evaluate(subject)
     assert [(each["offset"], each["string"]) for each in found] == (

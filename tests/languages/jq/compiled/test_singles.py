@@ -42,12 +42,12 @@ from tests.languages.jq.expressions import objects, plain_expressions
         pytest.param("range(3)", False, id="what is not plain"),
     ],
 )
-def test_one_output(text: str, is_single: bool) -> None:
+def test_single_output_is_recognised(text: str, is_single: bool) -> None:
     assert (parse(text) in Singles()) is is_single
 
 
 @given(plain_expressions, objects)
-def test_what_has_one_output_has_one_for_every_input(node: Node, value: JSON) -> None:
+def test_single_expression_has_one_output_for_every_input(node: Node, value: JSON) -> None:
     assume(node in Singles())
     with suppress(QueryEvaluationError):
         assert len(compile_list(node)(value)) == 1

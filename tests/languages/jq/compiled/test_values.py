@@ -43,7 +43,7 @@ IN_ORDER: list[JSON] = [
 ]
 
 
-def test_the_order_of_values_is_that_of_the_manual() -> None:
+def test_values_are_ordered_as_in_the_manual() -> None:
     for (i, left), (j, right) in itertools.product(enumerate(IN_ORDER), repeat=2):
         assert values.less(left, right) is (i < j), (left, right)
         assert values.equal(left, right) is (i == j), (left, right)
@@ -146,5 +146,5 @@ def test_to_json(value: JSON, expected: str) -> None:
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_the_text_of_a_number_is_that_number(number: float) -> None:
+def test_number_text_is_read_back_as_that_number(number: float) -> None:
     assert float(values.number_text(number)) == number

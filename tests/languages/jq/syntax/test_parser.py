@@ -79,7 +79,7 @@ def _until_failure(results: Iterator[Any]) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("text", ACCEPTED)
-def test_what_libjq_accepts_means_the_same(text: str) -> None:
+def test_accepted_text_means_the_same_to_libjq(text: str) -> None:
     assert outputs(explicit(parse(text)), *INPUTS) == outputs(text, *INPUTS)
 
 
@@ -90,7 +90,7 @@ def test_optional_steps_with_computed_keys_differ_only_in_more_errors(text: str)
 
 
 @pytest.mark.parametrize("text", REJECTED)
-def test_what_libjq_rejects(text: str) -> None:
+def test_rejected_text_is_rejected_by_libjq(text: str) -> None:
     with pytest.raises(QuerySyntaxError) as caught:
         parse(text)
     assert caught.value.message

@@ -118,7 +118,7 @@ def outputs(text: str, value: Any) -> list[Any]:
     return found
 
 
-def test_the_deepest_tree_can_be_written() -> None:
+def test_deepest_tree_can_be_written() -> None:
     text = ".a" * 199
     assert render(parse(text)) == text
     with pytest.raises(QuerySyntaxError):

@@ -38,13 +38,13 @@ def test_nodes_are_equal_when_their_parts_are(left: Node, right: object, equal: 
     assert len({left, right}) == (1 if equal else 2)
 
 
-def test_a_node_shows_its_parts() -> None:
+def test_node_repr_shows_its_parts() -> None:
     node = Index(Identity(span=HERE), Literal("a", span=THERE), span=HERE)
     assert repr(node) == "Index(target=Identity(), key=Literal(value='a'))"
     assert repr(Entry(Literal("a"), node.target)) == "Entry(key=Literal(value='a'), value=Identity())"
 
 
 @pytest.mark.parametrize("name", ["target", "span"])
-def test_a_node_is_frozen(name: str) -> None:
+def test_node_is_frozen(name: str) -> None:
     with pytest.raises(AttributeError, match="immutable"):
         setattr(Index(Identity(), Literal("a")), name, Identity())

@@ -134,7 +134,7 @@ def test_writes_no_list_as_null() -> None:
     assert encode("NodeSelector", {}) == {"nodeSelectorTerms": None}
 
 
-def test_every_type_is_declared() -> None:
+def test_used_types_are_declared() -> None:
     used = {field.type for fields in declarations().values() for field in fields}
     plain = {name.removeprefix("*").removeprefix("[]").removeprefix("map[string]") for name in used}
     assert plain <= declarations().keys() | SCALARS.keys()
@@ -154,5 +154,5 @@ def test_reading_leaves_its_input_alone() -> None:
         pytest.param("[]Toleration", [{"key": "a", "tolerationSeconds": 0}], id="a list"),
     ],
 )
-def test_what_needs_no_change_is_shared(go_type: str, value: Any) -> None:
+def test_unchanged_value_is_shared(go_type: str, value: Any) -> None:
     assert decode(go_type, value) is value

@@ -120,7 +120,7 @@ def test_complaints_about_arguments(call: str, message: str) -> None:
     assert inside(f"return pcall(function() {call} end)") == {"results": [False, f"<string>:1: {message}"]}
 
 
-def test_a_function_that_pcall_calls_has_no_name() -> None:
+def test_function_called_by_pcall_has_no_name() -> None:
     message = "<string>:1: bad argument #1 to (anonymous) (table expected, got nil)"
     assert inside("local ok, problem = pcall(ipairs) return ok, problem") == {"results": [False, message]}
 
@@ -165,7 +165,7 @@ def test_results_that_are_easily_missed(expression: str, result: JSON) -> None:
         pytest.param("local function g() x = f(false) and 'new' end g()", False, id="a local of the function around"),
     ],
 )
-def test_a_local_keeps_its_value_where_karmadas_compiler_forgets_it(assignment: str, value: JSON) -> None:
+def test_local_keeps_value_that_gopher_lua_keeps(assignment: str, value: JSON) -> None:
     """As gopher-lua v1.1.1 answers in Karmada v1.18.2."""
     script = f"local function f(v) return v end local x, y = 'old', false {assignment} return x"
     assert run(script, {"kind": "X", "spec": {"paused": False}}) == [value]
@@ -182,6 +182,6 @@ def test_a_local_keeps_its_value_where_karmadas_compiler_forgets_it(assignment: 
         pytest.param("local x = 1 local x = x and x + 1 return x", 2, id="a value that is not a function"),
     ],
 )
-def test_a_function_knows_the_local_that_it_is_the_value_of(script: str, value: JSON) -> None:
+def test_function_knows_the_local_that_holds_it(script: str, value: JSON) -> None:
     """As gopher-lua v1.1.1 answers in Karmada v1.18.2; in Lua the local is not there yet."""
     assert run(script) == [value]

@@ -83,7 +83,7 @@ def without_nulls(value: JSON) -> JSON:
 
 
 @given(st.lists(values, max_size=3))
-def test_whatever_a_script_copies_went_through_the_conversion(arguments: list[JSON]) -> None:
+def test_copied_values_are_converted(arguments: list[JSON]) -> None:
     assert run(COPY, *arguments) == [converted(value) for value in arguments]
 
 
@@ -93,7 +93,7 @@ def test_reading_everything_is_as_copying_it(value: JSON) -> None:
 
 
 @given(objects)
-def test_what_nobody_touched_comes_back_as_it_was_without_nulls(value: dict[str, JSON]) -> None:
+def test_untouched_value_comes_back_without_nulls(value: dict[str, JSON]) -> None:
     assert run(SAME, value) == [without_nulls(value) or []]
 
 
@@ -103,7 +103,7 @@ def test_touching_an_object_changes_nothing_below_it(value: dict[str, JSON]) -> 
     assert (converted(result) or []) == converted(value)
 
 
-def test_an_unread_part_keeps_the_digits_of_integers_that_lua_has_not() -> None:
+def test_unread_part_keeps_digits_of_large_integers() -> None:
     spec = {"template": {"count": 2**53 + 1, "empty": {}}}
     assert run("function F(object) return object.spec end", {"spec": spec}) == [spec]
 
@@ -160,7 +160,7 @@ def test_large_values_go_in_and_come_back(count: int, make: Any) -> None:
     assert run(script, value) == [value["a"]]
 
 
-def test_a_function_of_the_host_gets_an_unread_object_and_a_read_one_alike() -> None:
+def test_host_function_gets_unread_and_read_objects_alike() -> None:
     value = {"t": {"a": {"é": [1, "ü"]}, "b": "grün", "n": 1.5}}
     seen: list[JSON] = []
 
@@ -176,7 +176,7 @@ def test_a_function_of_the_host_gets_an_unread_object_and_a_read_one_alike() -> 
     assert seen == [value["t"], value["t"], value["t"], value]
 
 
-def test_an_index_in_an_object_is_named_by_all_of_its_keys() -> None:
+def test_index_in_object_is_an_error_of_mixed_keys() -> None:
     with pytest.raises(LuaRunError, match="mixed or invalid key types"):
         machine.run("o[0] = 1 return o", {"a": 1})
 
@@ -192,11 +192,11 @@ def test_an_index_in_an_object_is_named_by_all_of_its_keys() -> None:
         pytest.param("o.a.m.x = nil return o", {"a": {"n": 1, "m": []}, "b": 3}, id="the last field of a part"),
     ],
 )
-def test_what_a_script_changed_is_changed_and_the_rest_is_there(script: str, expected: JSON) -> None:
+def test_changed_fields_change_and_others_stay(script: str, expected: JSON) -> None:
     assert machine.run(script, {"a": {"n": 1, "m": {"x": 1}}, "b": 3}) == [expected]
 
 
-def test_every_machine_goes_through_the_keys_of_an_object_in_alphabetical_order() -> None:
+def test_pairs_goes_through_keys_in_alphabetical_order() -> None:
     """Two replicas give the same bytes: the order depends on no address and on no hash."""
     script = """
         local keys = {}

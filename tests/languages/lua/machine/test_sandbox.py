@@ -71,11 +71,11 @@ def test_ways_out_that_are_closed(script: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_a_script_itself_has_no_arguments() -> None:
+def test_script_has_no_arguments() -> None:
     assert run_call(call("local a = select('#', ...) function F() return a end")) == [0]
 
 
-def test_a_module_that_is_being_loaded_is_nothing_special() -> None:
+def test_module_that_is_being_loaded_is_a_plain_value() -> None:
     script = "package.preload.x = function() local x = package.loaded.x x.y = 1 error(x) end require('x')"
     with pytest.raises(LuaRunError, match="error object is a table"):
         run(script)
@@ -96,7 +96,7 @@ def test_no_userdata_can_be_reached() -> None:
         ),
     ],
 )
-def test_an_error_of_python_is_never_seen_by_a_script(script: str) -> None:
+def test_python_error_is_not_seen_by_script(script: str) -> None:
     def bad() -> tuple[JSON, ...]:
         raise ValueError("with __traceback__")
 
@@ -195,7 +195,7 @@ def test_random_numbers_of_one_script_say_nothing_about_those_of_another() -> No
         pytest.param("o[nil] = 1", id="an index that is nil"),
     ],
 )
-def test_a_script_that_breaks_breaks_nothing_else(script: str) -> None:
+def test_broken_script_does_not_break_the_next(script: str) -> None:
     with pytest.raises(LuaRunError):
         run(script, {"a": 1})
     assert run("return o.a", {"a": 1}) == [1]

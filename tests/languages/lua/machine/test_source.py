@@ -53,7 +53,7 @@ def test_rewrites(text: str, rewritten: str) -> None:
 
 
 @given(st.text(alphabet="ab.{}[]='\"-\n\\ 1,;", max_size=40))
-def test_every_line_keeps_its_number(text: str) -> None:
+def test_rewriting_keeps_line_numbers(text: str) -> None:
     assert rewrite(text).count("\n") == text.count("\n") + 1
 
 
@@ -73,5 +73,5 @@ def test_every_line_keeps_its_number(text: str) -> None:
         pytest.param("for i = 1, 3 do if i == 2 then goto on end o.n = i ::on:: end return o.n", 3, id="goto"),
     ],
 )  # fmt: skip
-def test_a_rewritten_script_computes_what_gopher_lua_computes(script: str, expected: JSON) -> None:
+def test_rewritten_script_agrees_with_gopher_lua(script: str, expected: JSON) -> None:
     assert run(script, {"c": 1, "b": {"x": 1}, "a": [1]}) == [expected]

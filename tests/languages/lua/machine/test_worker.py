@@ -30,14 +30,14 @@ def job(script: str, argument: JSON = None) -> Job:
     return Job(["answer", text, "InterpretStatus", [argument], [], False], "mine")
 
 
-def test_a_process_has_little_memory() -> None:
+def test_process_has_little_memory() -> None:
     process = start()
     limits = Path(f"/proc/{process.pid}/limits").read_text()
     process.stop()
     assert f"Max address space         {384 * 2**20}" in limits
 
 
-def test_a_process_imports_little() -> None:
+def test_process_imports_little() -> None:
     """Each import is time that the first calls of a script wait."""
     program = "import sys, karta_interpreter.languages.lua.machine.service; print(*sys.modules, sep='\\n')"
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
@@ -45,13 +45,13 @@ def test_a_process_imports_little() -> None:
     assert unneeded.isdisjoint(done.stdout.split())
 
 
-def test_a_script_that_needs_too_much_memory_is_a_limit(pool: Pool) -> None:
+def test_script_with_too_much_memory_is_a_limit(pool: Pool) -> None:
     with pytest.raises(LuaLimitError, match="more than 256 MiB of memory"):
         run_in(pool, job("local s = 'x' while true do s = s .. s end"), HANG)
     assert not pool.processes
 
 
-def test_a_process_that_does_not_even_stop_is_killed(pool: Pool) -> None:
+def test_process_that_does_not_stop_is_killed(pool: Pool) -> None:
     run_in(pool, job("return {}"), HANG)
     (pid,) = pool.processes
     os.kill(pid, signal.SIGSTOP)
@@ -60,12 +60,12 @@ def test_a_process_that_does_not_even_stop_is_killed(pool: Pool) -> None:
     assert not pool.processes
 
 
-def test_an_error_names_the_time_that_was_given_and_not_what_was_left_of_it() -> None:
+def test_error_names_the_whole_time_that_was_given() -> None:
     with pytest.raises(LuaLimitError, match=r"longer than 0.5 s"), script_limits(0.5):
         raise SandboxError("it takes longer than 0.48 s", StopCause.TIME)
 
 
-def test_a_process_that_is_killed_at_work_is_a_limit(pool: Pool) -> None:
+def test_process_killed_at_work_is_a_limit(pool: Pool) -> None:
     run_in(pool, job("return {}"), HANG)
     (pid,) = pool.processes
     threading.Timer(0.1, os.kill, (pid, signal.SIGKILL)).start()
@@ -74,7 +74,7 @@ def test_a_process_that_is_killed_at_work_is_a_limit(pool: Pool) -> None:
     assert not pool.processes
 
 
-def test_an_answer_of_the_karta_that_is_not_json_is_an_error_of_the_script(pool: Pool) -> None:
+def test_own_answer_that_is_not_json_is_an_error_of_the_script(pool: Pool) -> None:
     text = "function ReflectStatus(o) return require('karta').bad() end"
     asking = Job(["answer", text, "InterpretStatus", [{}], ["bad"], False], "mine", own={"bad": lambda: (object(),)})
     with pytest.raises(LuaRunError, match="is not JSON"):
@@ -92,13 +92,13 @@ def test_an_answer_of_the_karta_that_is_not_json_is_an_error_of_the_script(pool:
         pytest.param({"a": object()}, id="an object of Python"),
     ],
 )
-def test_what_no_go_program_would_read_is_not_sent(pool: Pool, value: JSON) -> None:
+def test_value_that_go_cannot_read_is_not_sent(pool: Pool, value: JSON) -> None:
     with pytest.raises(LuaRunError, match="is not JSON"):
         run_in(pool, job("return o", value), HANG)
     assert run_in(pool, job("return o.a", {"a": {"b": 1}}), HANG) == {"status": {"b": 1}}
 
 
 @pytest.mark.parametrize("number", [2.0**53, 2.0**63, -(2.0**63), 2.0**64, 1e20, -1e20, 1e21, 5e-324])
-def test_a_number_that_is_no_integer_of_64_bits_is_a_result(pool: Pool, number: float) -> None:
+def test_number_beyond_64_bits_is_a_result(pool: Pool, number: float) -> None:
     (result,) = run_in(pool, job("return {o.a}", {"a": number}), HANG)["status"]
     assert float(result) == number
