@@ -86,20 +86,20 @@ def first_fit(value: Any, schemas: list[Mapping[str, Any]]) -> list[str]:
     raise AssertionError(f"{value} fits none of {schemas}")
 
 
-def test_a_record_has_no_defaults() -> None:
+def test_record_has_no_defaults() -> None:
     """Else the type checker accepts a new annotation without its schema, description or example."""
     assert [
         field.name for field in fields(Annotation) if (field.default, field.default_factory) != (MISSING,) * 2
     ] == []
 
 
-def test_every_field_has_one_record() -> None:
+def test_fields_have_one_record() -> None:
     assert sorted(record.field for record in ANNOTATIONS) == sorted(field.name for field in fields(Annotations))
     assert len(set(NAMES)) == len(ANNOTATIONS)
 
 
 @EVERY
-def test_an_example_has_no_findings_and_sets_its_field_alone(record: Annotation, findings_of: FindingsOf) -> None:
+def test_example_has_no_findings_and_sets_only_its_field(record: Annotation, findings_of: FindingsOf) -> None:
     raw = workload_with(record)
     found = load_definition(raw).annotations
     assert findings_of(raw) == []
@@ -108,7 +108,7 @@ def test_an_example_has_no_findings_and_sets_its_field_alone(record: Annotation,
 
 
 @EVERY
-def test_the_schema_knows_the_expressions_that_the_parser_compiles(record: Annotation) -> None:
+def test_schema_marks_expressions_that_the_parser_compiles(record: Annotation) -> None:
     annotations = load_definition(workload_with(record)).annotations
     compiled = list(annotations.queries())
     left_out = [each.place.text for each in annotations.dependencies if isinstance(each, LeftOut)]
@@ -131,13 +131,13 @@ def test_the_schema_knows_the_expressions_that_the_parser_compiles(record: Annot
         pytest.param("retain", [{"by": ".name"}], id="a rule without a place"),
     ],
 )
-def test_a_schema_rejects_what_the_parser_rejects(name: str, value: Any) -> None:
+def test_schema_rejects_values_that_the_parser_rejects(name: str, value: Any) -> None:
     with pytest.raises(AssertionError):
         list(expressions(value, next(record.schema for record in ANNOTATIONS if record.name == name)))
 
 
 @EVERY
-def test_a_list_may_have_blanks_and_empty_items_as_the_parser_has_it(record: Annotation) -> None:
+def test_pattern_of_list_allows_blanks_and_empty_items(record: Annotation) -> None:
     pattern = record.schema.get("pattern", "")
     assert re.search(pattern, f" ,{record.example} , {record.example},,")
 
@@ -155,7 +155,7 @@ def test_schemas_and_documentation_have_every_annotation(record: Annotation) -> 
     assert f"| `{record.name}` | {record.form} | {record.description} |" in AUTHORING.read_text(encoding="utf-8")
 
 
-def test_a_new_record_makes_the_documentation_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_record_makes_documentation_stale(monkeypatch: pytest.MonkeyPatch) -> None:
     new = replace(ANNOTATIONS[0], name="colour")
     assert authoring() == {AUTHORING: AUTHORING.read_text(encoding="utf-8")}, "stale, run make generate"
     monkeypatch.setattr("docs.tools.generate.ANNOTATIONS", (*annotation_records.ANNOTATIONS, new))

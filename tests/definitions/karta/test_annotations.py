@@ -47,7 +47,7 @@ def test_annotations_of_others_are_theirs(orchestra: Raw, findings_of: FindingsO
 @pytest.mark.parametrize(
     "prefix", ["karta-interpreter/", "karta_interpreter.io/", "Karta-Interpreter.io/", "karta-interpreter.com/"]
 )
-def test_a_prefix_that_is_nearly_ours(orchestra: Raw, findings_of: FindingsOf, prefix: str) -> None:
+def test_prefix_with_a_mistake_is_unknown_annotation(orchestra: Raw, findings_of: FindingsOf, prefix: str) -> None:
     key = f"{prefix}elastic"
     (finding,) = findings_of(edit.set_value(orchestra, ("metadata", "annotations"), {key: "section"}))
     assert (finding.severity, finding.rule) == (Severity.ERROR, "unknown-annotation")
@@ -66,7 +66,7 @@ def test_instances_may_be_elastic(orchestra: Raw) -> None:
     assert not found.is_elastic("section", "flutes")
 
 
-def test_a_workload_may_have_no_elastic_component(orchestra: Raw) -> None:
+def test_elastic_none_is_indivisible(orchestra: Raw) -> None:
     found = read(orchestra, elastic=" none ")
     assert found.is_indivisible
     assert not found.is_elastic("section")
@@ -74,7 +74,7 @@ def test_a_workload_may_have_no_elastic_component(orchestra: Raw) -> None:
     assert not read(orchestra).is_indivisible
 
 
-def test_a_component_may_have_the_name_none(orchestra: Raw) -> None:
+def test_component_named_none_can_be_elastic(orchestra: Raw) -> None:
     named = edit.set_value(orchestra, ("spec", "structureDefinition", "childComponents", 1, "name"), "none")
     assert read(named, elastic="none").elastic == ("none",)
 
@@ -268,7 +268,7 @@ def test_aggregate_keeps_its_order(orchestra: Raw) -> None:
 
 
 @pytest.mark.parametrize("rule", list(AggregateRule))
-def test_every_rule(orchestra: Raw, rule: str) -> None:
+def test_aggregate_rule_is_read(orchestra: Raw, rule: str) -> None:
     assert read(orchestra, aggregate=f".status.x: {rule}").aggregate == {("status", "x"): rule}
 
 
@@ -693,7 +693,7 @@ def test_written_from(orchestra: Raw, text: str) -> None:
     assert read(orchestra, **{"written-from": text}).written_from == text.strip()
 
 
-def test_a_name_like_none_there_is(orchestra: Raw, findings_of: FindingsOf) -> None:
+def test_unknown_name_is_a_warning_without_hint(orchestra: Raw, findings_of: FindingsOf) -> None:
     (finding,) = findings_of(annotated(orchestra, colour="x"))
     assert (finding.severity, finding.rule) == (Severity.WARNING, "unknown-annotation")
     assert finding.message == "there is no annotation colour"
@@ -751,7 +751,7 @@ def test_lua_for_an_operation_that_is_not_answered_is_not_run(orchestra: Raw, fi
     assert load_definition(raw).scripts.operations == {"InterpretHealth"}
 
 
-def test_every_fault_of_a_dependency(orchestra: Raw, findings_of: FindingsOf) -> None:
+def test_faults_of_a_dependency_are_all_reported(orchestra: Raw, findings_of: FindingsOf) -> None:
     findings = findings_of(annotated(orchestra, dependencies="- {kind: 1}\n- {apiVersion: v1, kind: A, name: '..'}"))
     assert [finding.message for finding in findings][:3] == [
         "entry 0: kind must be a string, not a number",

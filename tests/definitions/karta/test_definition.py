@@ -112,7 +112,7 @@ def scripts(name: str, *operations: str) -> Scripts:
     return Scripts(Script(operation, "", name, f"{name}.yaml") for operation in operations)
 
 
-def test_a_kind_can_do_without_a_karta() -> None:
+def test_definition_of_scripts_needs_no_karta() -> None:
     definition = Definition.of_scripts(BREW, scripts("mine", "InterpretHealth", "Retain"))
     assert (definition.name, definition.gvk, definition.source) == ("mine", BREW, "mine.yaml")
     assert (definition.has_karta, definition.root.gvk) == (False, BREW)

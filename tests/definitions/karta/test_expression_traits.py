@@ -62,12 +62,12 @@ def test_selections(text: str, found: list[str]) -> None:
         pytest.param("(.a[] | .b) // 1", ".a[] | .b // 1", id="behind a pipe"),
     ],
 )
-def test_a_shared_default(text: str, better: str) -> None:
+def test_shared_default_has_a_better_form(text: str, better: str) -> None:
     found = shared_default(parse(text))
     assert found is not None
     assert found[1] == better
 
 
 @pytest.mark.parametrize("text", [".a // 1", ".a[] | .b // 1", "(.a // [])[] | .b", "first(.a[]) // 1"])
-def test_a_default_of_its_own(text: str) -> None:
+def test_own_default_is_not_shared(text: str) -> None:
     assert shared_default(parse(text)) is None

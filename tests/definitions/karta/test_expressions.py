@@ -67,7 +67,7 @@ def test_refused(text: str, construct: str) -> None:
         pytest.param("{.status.phase, .status.reason}", "a key is a name", id="an object whose keys are wrong"),
     ],
 )
-def test_a_path_of_kubectl(text: str, hint: str) -> None:
+def test_path_of_kubectl_has_a_hint(text: str, hint: str) -> None:
     assert hint in only(text).hint
 
 
@@ -96,7 +96,7 @@ def test_plain(text: str) -> None:
     assert (parsed.path, parsed.text) == (AT, text)
 
 
-def test_what_runs_elsewhere_is_said() -> None:
+def test_bounded_expression_is_a_warning() -> None:
     finding = only("reduce .x[] as $x (0; . + $x)")
     assert (finding.severity, finding.rule) == (Severity.WARNING, "bounded-expression")
     assert "`reduce`" in finding.message
@@ -131,7 +131,7 @@ GROUPS = ("spec", "optimizationInstructions", "gangScheduling", "podGroups")
     ],
     ids=format_path,
 )
-def test_every_field_is_judged(orchestra: Raw, findings_of: FindingsOf, path: Path) -> None:
+def test_refused_expression_is_found_in_each_field(orchestra: Raw, findings_of: FindingsOf, path: Path) -> None:
     findings = findings_of(edit.set_value(orchestra, path, "del(.a)"))
     assert [finding.path for finding in findings if finding.rule == "expression-refused"] == [path]
 
@@ -143,7 +143,7 @@ def test_every_field_is_judged(orchestra: Raw, findings_of: FindingsOf, path: Pa
         *("nodeAffinity", "containers", "container", "priorityClassName", "image"),
     ],
 )
-def test_every_fragment_is_judged(harbor: Raw, findings_of: FindingsOf, field: str) -> None:
+def test_refused_expression_is_found_in_each_fragment(harbor: Raw, findings_of: FindingsOf, field: str) -> None:
     at = ("spec", "structureDefinition", "childComponents", 0, "specDefinition", "fragmentedPodSpecDefinition")
     path = (*at, f"{field}Path")
     assert [finding.path for finding in findings_of(edit.set_value(harbor, path, "del(.a)"))] == [path]

@@ -61,7 +61,7 @@ _SCRIPTS = ("metadata", "annotations", "karta-interpreter.io/lua")
         ),
     ],
 )
-def test_a_count_that_is_elastic_by_default_can_be_written(
+def test_count_that_is_elastic_by_default_must_be_writable(
     brew: Raw, findings_of: FindingsOf, changes: list[tuple[Path, JSON]], *, is_found: bool
 ) -> None:
     found = [finding for finding in findings_of(changed(brew, *changes)) if finding.rule == "replicas-not-writable"]
@@ -255,7 +255,7 @@ def test_a_count_that_is_elastic_by_default_can_be_written(
         ),
     ],
 )  # fmt: skip
-def test_a_rule(
+def test_rule_finds_its_fault(
     orchestra: Raw,
     findings_of: FindingsOf,
     changes: list[tuple[Path, JSON]],
@@ -273,7 +273,7 @@ def test_a_rule(
     assert finding.hint
 
 
-def test_a_kind_that_is_not_counted_needs_no_pods(orchestra: Raw, findings_of: FindingsOf) -> None:
+def test_kind_that_is_not_counted_needs_no_pods(orchestra: Raw, findings_of: FindingsOf) -> None:
     without = [((*part, "specDefinition"), REMOVED) for part in (CONDUCTOR, SECTION)]
     found = {rule: findings_of(changed(orchestra, *without, (_OPERATIONS, rule))) for rule in _NOT_COUNTED}
     assert {rule: [each.rule for each in found[rule]].count("no-pods") for rule in found} == _NOT_COUNTED
@@ -291,7 +291,7 @@ def test_a_kind_that_is_not_counted_needs_no_pods(orchestra: Raw, findings_of: F
         pytest.param([("failed", "Cold"), ("completed", "Done")], [], id="a phase for each"),
     ],
 )
-def test_a_phase_in_two_statuses(
+def test_phase_in_two_statuses_is_found(
     brew: Raw, findings_of: FindingsOf, changes: list[tuple[str, str]], severities: list[str]
 ) -> None:
     mapped = [((*STATUS, "statusMappings", status), [{"byPhase": phase}]) for status, phase in changes]
@@ -299,7 +299,7 @@ def test_a_phase_in_two_statuses(
     assert sorted(each.severity for each in found) == severities
 
 
-def test_a_phase_with_a_condition_has_another_meaning(brew: Raw, findings_of: FindingsOf) -> None:
+def test_phase_with_condition_has_another_meaning(brew: Raw, findings_of: FindingsOf) -> None:
     matcher = {"byPhase": "Boiling", "byConditions": [{"type": "Dry", "status": "True"}]}
     assert findings_of(changed(brew, ((*STATUS, "statusMappings", "failed"), [matcher]))) == []
 
@@ -318,7 +318,7 @@ def test_defaults_that_give_a_count(brew: Raw, findings_of: FindingsOf, path: st
     assert [each for each in found if each.rule == "useless-default"] == []
 
 
-def test_a_null_for_the_absence_of_a_whole_list(brew: Raw, findings_of: FindingsOf) -> None:
+def test_null_default_of_whole_list_is_not_useless(brew: Raw, findings_of: FindingsOf) -> None:
     found = findings_of(changed(brew, ((*STATUS, "phaseDefinition", "path"), "(.status.states[].name) // null")))
     assert "useless-default" not in {each.rule for each in found}
 
@@ -339,7 +339,7 @@ def test_equal_selections_agree(orchestra: Raw, findings_of: FindingsOf) -> None
     assert findings_of(raw) == []
 
 
-def test_the_hint_writes_the_better_default(orchestra: Raw, findings_of: FindingsOf) -> None:
+def test_hint_writes_the_better_default(orchestra: Raw, findings_of: FindingsOf) -> None:
     raw = changed(orchestra, ((*SCALE, "replicasPath"), ".spec.sections[].players // 1"))
     (finding,) = findings_of(raw)
     assert finding.hint == "write `.spec.sections[] | .players // 1`"
@@ -354,5 +354,5 @@ def test_numbers_that_can_be_written(brew: Raw, findings_of: FindingsOf, path: s
     assert findings_of(raw) == []
 
 
-def test_a_fixed_number_is_no_finding(brew: Raw, findings_of: FindingsOf) -> None:
+def test_fixed_number_is_not_a_finding(brew: Raw, findings_of: FindingsOf) -> None:
     assert findings_of(changed(brew, ((*ROOT, "scaleDefinition", "replicasPath"), "1"))) == []

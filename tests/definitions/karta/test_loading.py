@@ -28,12 +28,12 @@ def test_lists(toys: dict[str, Raw], kind: str) -> None:
     assert [one.name for one in load_documents(text, "-")] == list(toys)
 
 
-def test_an_empty_list_has_no_definitions() -> None:
+def test_empty_list_has_no_definitions() -> None:
     assert load_documents("{apiVersion: v1, kind: List, items: []}", "-") == []
     assert load_documents("# nothing\n---\n", "-") == []
 
 
-def test_one_bad_definition_leaves_the_others(toys: dict[str, Raw]) -> None:
+def test_bad_definition_leaves_others_usable(toys: dict[str, Raw]) -> None:
     broken = edit.remove(toys["brew"], (*ROOT, "statusDefinition"))
     text = yaml.safe_dump({"kind": "List", "items": [broken, {"kind": "Pod"}, toys["harbor"]]})
     bad, stranger, good = load_documents(text, "-")
@@ -42,7 +42,7 @@ def test_one_bad_definition_leaves_the_others(toys: dict[str, Raw]) -> None:
     assert good.definition is not None
 
 
-def test_a_customization_belongs_elsewhere() -> None:
+def test_customization_is_refused_with_a_hint() -> None:
     text = "{apiVersion: config.karmada.io/v1alpha1, kind: ResourceInterpreterCustomization, metadata: {name: mine}}"
     (loaded,) = load_documents(text, "mine.yaml")
     (finding,) = loaded.findings
@@ -127,7 +127,7 @@ def test_yaml_in_an_annotation_has_a_place_of_its_own(
     assert finding.hint == hint
 
 
-def test_a_flow_error_of_the_karta_itself_has_the_same_hint() -> None:
+def test_flow_error_of_karta_has_hint_about_quotes() -> None:
     (loaded,) = load_documents("spec: {path: .spec.jobs[].name}\n", "it.yaml")
     assert [finding.hint for finding in loaded.findings] == ["a jq path with [ ] needs quotes"]
 
@@ -142,12 +142,12 @@ def test_warnings_stay_with_the_definition(texts: dict[str, str]) -> None:
     assert loaded.definition.source == "brew.yaml"
 
 
-def test_a_definition_of_an_object(brew: Raw) -> None:
+def test_load_definition_reads_an_object(brew: Raw) -> None:
     definition = load_definition(brew, "here")
     assert (definition.name, definition.gvk, definition.source) == ("brew", BREW, "here")
 
 
-def test_an_object_that_is_no_definition(brew: Raw) -> None:
+def test_load_definition_raises_all_findings(brew: Raw) -> None:
     raw = edit.set_value(brew, (*ROOT, "specDefinition", "podTemplateSpecPath"), ".spec | del(.a)")
     raw = edit.set_value(raw, (*ROOT, "ownerRef"), "me")
     with pytest.raises(DefinitionError) as caught:

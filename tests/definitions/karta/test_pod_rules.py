@@ -16,7 +16,7 @@ GANG = ("spec", "optimizationInstructions", "gangScheduling")
 RACK = {"topologyName": "hall", "preferredTopologyLevel": "row", "requiredTopologyLevel": "floor"}
 
 
-def test_what_the_pods_of_each_component_tell(compiled: dict[str, Definition]) -> None:
+def test_pod_selectors_are_compiled_by_component(compiled: dict[str, Definition]) -> None:
     orchestra, conductor, section = (component.selector for component in compiled["orchestra"].components)
     assert orchestra == PodSelector()
     assert conductor.component_type is not None
@@ -28,7 +28,7 @@ def test_what_the_pods_of_each_component_tell(compiled: dict[str, Definition]) -
     assert (section.instance_id, section.replica_key) == (PodQuery(".metadata.labels.section"), None)
 
 
-def test_where_replicas_are_made(orchestra: Raw) -> None:
+def test_replica_selector_is_compiled(orchestra: Raw) -> None:
     raw = edit.set_value(orchestra, (*SECTION, "podSelector", "replicaSelector"), {"keyPath": ".metadata.labels.desk"})
     assert load_definition(raw).components[2].selector.replica_key == PodQuery(".metadata.labels.desk")
 
@@ -51,7 +51,7 @@ def test_groups_by_key(orchestra: Raw) -> None:
     assert (whole.group_by, whole.filters, gang.pod_group) == ((), (), None)
 
 
-def test_one_group_with_subgroups(orchestra: Raw) -> None:
+def test_pod_group_with_subgroups_is_compiled(orchestra: Raw) -> None:
     parts = [{"componentName": "section", "topology": RACK}, {"componentName": "conductor"}]
     raw = edit.set_value(orchestra, GANG, {"podGroup": {"name": "all", "subGroups": parts, "topology": RACK}})
     gang = load_definition(raw).gang

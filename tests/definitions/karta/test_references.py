@@ -99,7 +99,7 @@ def test_unsound_references(
                      id="pods are read elsewhere"),
     ],
 )  # fmt: skip
-def test_where_references_may_be_read(
+def test_reference_is_refused_in_some_fields(
     orchestra: Raw, findings_of: FindingsOf, path: tuple[str | int, ...], refused: bool
 ) -> None:
     raw = edit.set_value(referring(orchestra, HALL), path, "$hall.spec.sections[].players")
@@ -148,7 +148,7 @@ def players(definition: Definition, reader: ReferenceReader | None, obj: Object 
         pytest.param([hall("great", 9)], 9, id="in no namespace"),
     ],
 )
-def test_one_object_is_looked_up(orchestra: Raw, objects: list[Object], found: int) -> None:
+def test_lookup_finds_one_object(orchestra: Raw, objects: list[Object], found: int) -> None:
     definition = load_definition(referring(orchestra, HALL, replicas="$hall.spec.sections[].players"))
     assert players(definition, Known.of(objects)) == found
 
@@ -162,7 +162,7 @@ def test_one_object_is_looked_up(orchestra: Raw, objects: list[Object], found: i
         pytest.param(Known.of([]), 7, r"\$hall has no value: `.spec.hall` gives a number", id="a name that is none"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_looked_up_is_an_error_that_names_it(
+def test_failed_lookup_is_an_error_that_names_it(
     orchestra: Raw, reader: ReferenceReader | None, hall_name: JSON, message: str
 ) -> None:
     definition = load_definition(referring(orchestra, HALL, replicas="$hall.spec.sections[].players"))
@@ -180,7 +180,7 @@ def test_what_cannot_be_looked_up_is_an_error_that_names_it(
         pytest.param([], 0, id="no names"),
     ],
 )
-def test_an_array_of_names_is_looked_up_as_a_list(orchestra: Raw, names: list[JSON], found: int) -> None:
+def test_lookup_of_array_of_names_gives_a_list(orchestra: Raw, names: list[JSON], found: int) -> None:
     halls = {**HALL, "lookup": {"nameExpression": "[.spec.halls[].name]"}}
     raw = referring(orchestra, halls, replicas="[$hall[].spec.sections[].players] | add // 0")
     reader = Known.of([hall("small", 1), hall("great", 9)], [GVK("toys.example.com", "v1", "Hall")])
@@ -188,7 +188,7 @@ def test_an_array_of_names_is_looked_up_as_a_list(orchestra: Raw, names: list[JS
     assert players(load_definition(raw), reader, obj) == found
 
 
-def test_a_list_of_objects_is_in_the_order_of_their_names(orchestra: Raw) -> None:
+def test_lookup_of_array_keeps_order_of_names(orchestra: Raw) -> None:
     halls = {**HALL, "lookup": {"nameExpression": "[.spec.halls[].name]"}}
     definition = load_definition(referring(orchestra, halls, replicas="$hall[1].spec.sections[].players"))
     reader = Known.of([hall("small", 1), hall("great", 9)])
@@ -239,7 +239,7 @@ def test_several_results_are_an_error_and_never_the_first_one(orchestra: Raw, re
         pytest.param(".spec | select(.hall) | .hall", "", id="one or none"),
     ],
 )
-def test_a_name_that_may_be_several_is_warned_about(
+def test_name_with_several_outputs_is_a_warning(
     orchestra: Raw, findings_of: FindingsOf, expression: str, hint: str
 ) -> None:
     found = findings_of(referring(orchestra, with_(HALL, expression, "lookup", "nameExpression")))
@@ -279,7 +279,7 @@ def test_objects_are_listed_by_their_labels(orchestra: Raw, listed: Object, take
 
 
 @pytest.mark.parametrize(("operator", "taken"), [("NotIn", "b"), ("Exists", "a")])
-def test_the_other_operators(orchestra: Raw, operator: str, taken: str) -> None:
+def test_label_operator_selects_objects(orchestra: Raw, operator: str, taken: str) -> None:
     rule = {"key": "row", "operator": operator, "values": [{"value": "a"}] if operator == "NotIn" else []}
     listing = {"matchExpressions": [rule]}
     definition = load_definition(referring(orchestra, with_(SEATS, listing, "list"), replicas="$seats[].metadata.n"))
@@ -295,7 +295,7 @@ def test_values_can_be_given_by_name(orchestra: Raw) -> None:
     assert pods.replicas == 4
 
 
-def test_what_reads_no_reference_stays_the_same(orchestra: Raw) -> None:
+def test_bound_shares_parts_that_read_no_reference(orchestra: Raw) -> None:
     definition = load_definition(referring(orchestra, HALL, replicas="$hall.players"))
 
     made = [definition.bound({"hall": {"players": players}}) for players in (4, 5)]
@@ -307,12 +307,12 @@ def test_what_reads_no_reference_stays_the_same(orchestra: Raw) -> None:
     assert not any(each.references for each in made)
 
 
-def test_a_definition_without_references_stays_the_same(orchestra: Raw) -> None:
+def test_definition_without_references_is_returned_unchanged(orchestra: Raw) -> None:
     definition = load_definition(orchestra)
     assert resolved(definition, OBJECT, None) is definition
 
 
-def test_what_a_reader_knows_can_be_handed_on(orchestra: Raw) -> None:
+def test_known_objects_can_be_handed_on(orchestra: Raw) -> None:
     definition = load_definition(referring(orchestra, HALL, SEATS))
     everything = Known.of([hall("great", 9), seat("s"), {"apiVersion": "v1", "kind": "Pod"}])
     known = known_to(everything, definition.references)
@@ -333,7 +333,7 @@ class _Secretive:
         raise QueryReferenceError(f"{gvk} in {namespace} is secret")
 
 
-def test_what_a_reader_cannot_tell_of_stays_unknown(orchestra: Raw) -> None:
+def test_object_that_reader_withholds_stays_unknown(orchestra: Raw) -> None:
     definition = load_definition(referring(orchestra, HALL, replicas="$hall.players"))
     with pytest.raises(InterpretationError, match="Hall great in town is secret"):
         players(definition, _Secretive())
@@ -341,7 +341,7 @@ def test_what_a_reader_cannot_tell_of_stays_unknown(orchestra: Raw) -> None:
 
 @pytest.mark.parametrize("replicas", ["$hall.players", "$seats | length"], ids=["one object", "a list"])
 @pytest.mark.parametrize("reader", [None, _Secretive()], ids=["no reader", "a reader that may not read"])
-def test_a_kind_that_cannot_be_looked_up_is_no_empty_list_to_who_gets_the_objects(
+def test_unreadable_kind_stays_an_error_when_handed_on(
     orchestra: Raw, reader: ReferenceReader | None, replicas: str
 ) -> None:
     definition = load_definition(referring(orchestra, HALL, SEATS, replicas=replicas))

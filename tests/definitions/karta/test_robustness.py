@@ -82,7 +82,7 @@ def check(text: str) -> None:
         assert all(finding.message and finding.line > 0 for finding in loaded.findings)
 
 
-def test_the_toy_is_sound() -> None:
+def test_toy_has_no_findings() -> None:
     assert [loaded.findings for loaded in load_documents(json.dumps(TOY), "toy")] == [()]
 
 

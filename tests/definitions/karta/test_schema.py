@@ -18,7 +18,7 @@ STATUS = (*ROOT, "statusDefinition")
 CHILD = (*STRUCTURE, "childComponents", 1)
 
 
-def test_the_toys_are_without_findings(toys: dict[str, Raw], findings_of: FindingsOf) -> None:
+def test_toys_have_no_findings(toys: dict[str, Raw], findings_of: FindingsOf) -> None:
     assert {name: findings_of(raw) for name, raw in toys.items()} == {"brew": [], "orchestra": [], "harbor": []}
 
 
@@ -72,7 +72,7 @@ def test_names(metadata: Any, root: Raw, name: str) -> None:
         pytest.param("a" * 254, "a" * 253 + "…", id="too long"),
     ],
 )
-def test_a_name_is_one_that_kubernetes_accepts(brew: Raw, findings_of: FindingsOf, name: str, message: str) -> None:
+def test_name_must_be_accepted_by_kubernetes(brew: Raw, findings_of: FindingsOf, name: str, message: str) -> None:
     findings = findings_of(edit.set_value(brew, ("metadata", "name"), name))
     assert [(each.severity, each.rule, each.path, each.message) for each in findings] == (
         [
@@ -89,7 +89,7 @@ def test_a_name_is_one_that_kubernetes_accepts(brew: Raw, findings_of: FindingsO
     assert all("lower-case letters, digits, - and ." in each.hint for each in findings)
 
 
-def test_a_name_is_a_string(brew: Raw, findings_of: FindingsOf) -> None:
+def test_name_must_be_a_string(brew: Raw, findings_of: FindingsOf) -> None:
     (finding,) = findings_of(edit.set_value(brew, ("metadata", "name"), 3))
     assert (finding.message, finding.hint) == ("must be a string, not a number", "write it in quotes")
 
@@ -105,7 +105,7 @@ def test_defaults_of_the_schema_are_applied(orchestra: Raw) -> None:
     assert names == ("type", "status", "message", "reason")
 
 
-def test_an_explicit_null_is_an_absent_field(brew: Raw, findings_of: FindingsOf) -> None:
+def test_explicit_null_is_an_absent_field(brew: Raw, findings_of: FindingsOf) -> None:
     raw = edit.set_value(brew, (*STATUS, "conditionsDefinition", "typeFieldName"), None)
     raw = edit.set_value(raw, (*STRUCTURE, "childComponents"), None)
     raw = edit.set_value(raw, ("spec", "optimizationInstructions"), None)
@@ -113,7 +113,7 @@ def test_an_explicit_null_is_an_absent_field(brew: Raw, findings_of: FindingsOf)
 
 
 @pytest.mark.parametrize("value", ["true", True, None, 0, {"a": 1}, '"Suspended"'])
-def test_a_suspend_value_is_json_or_text_that_holds_it(brew: Raw, findings_of: FindingsOf, value: JSON) -> None:
+def test_suspend_value_is_json_or_text_with_json(brew: Raw, findings_of: FindingsOf, value: JSON) -> None:
     at = (*ROOT, "suspendDefinition", "suspendActions", 0, "value")
     assert findings_of(edit.set_value(brew, at, value)) == []
 
@@ -127,7 +127,7 @@ def test_a_suspend_value_is_json_or_text_that_holds_it(brew: Raw, findings_of: F
         pytest.param({"name": "", "generateName": "brew-"}, [], id="the API server makes one of generateName"),
     ],
 )
-def test_a_karta_has_a_name(brew: Raw, findings_of: FindingsOf, metadata: JSON, rules: list[str]) -> None:
+def test_karta_without_name_is_a_warning(brew: Raw, findings_of: FindingsOf, metadata: JSON, rules: list[str]) -> None:
     findings = findings_of({**brew, "metadata": metadata})
     assert [each.rule for each in findings] == rules
     assert all((each.severity, each.path) == (Severity.WARNING, ("metadata", "name")) for each in findings)
@@ -288,7 +288,7 @@ def test_fields_that_lost_their_indentation(
 
 
 @pytest.mark.parametrize("label", ["team", "value"], ids=["any label", "a label with the name of a field"])
-def test_an_unknown_field_of_a_label_that_a_reference_matches(brew: Raw, findings_of: FindingsOf, label: str) -> None:
+def test_unknown_field_of_matched_label_is_found(brew: Raw, findings_of: FindingsOf, label: str) -> None:
     sizes = {
         "name": "sizes",
         "gvk": {"group": "", "version": "v1", "kind": "ConfigMap"},

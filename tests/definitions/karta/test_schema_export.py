@@ -63,7 +63,7 @@ def nodes(schema: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("file", [pytest.param(file, id=str(file.relative_to(ROOT))) for file in GOOD])
-def test_an_editor_has_nothing_to_say_about_good_definitions(file: Path) -> None:
+def test_schema_accepts_good_definitions(file: Path) -> None:
     assert list(complaints(yaml.safe_load(file.read_text()), SCHEMA)) == []
 
 
@@ -80,7 +80,7 @@ def test_an_editor_has_nothing_to_say_about_good_definitions(file: Path) -> None
         ),
     ],
 )
-def test_an_editor_underlines_what_would_be_found(path: Place, value: Any, complaint: str) -> None:
+def test_schema_rejects_faults_that_validation_finds(path: Place, value: Any, complaint: str) -> None:
     good = yaml.safe_load(GOOD[-1].read_text())
 
     found = list(complaints(edit.set_value(good, path, value), SCHEMA))
@@ -95,11 +95,11 @@ def test_annotations_of_others_have_any_name() -> None:
     assert list(complaints(good, SCHEMA)) == []
 
 
-def test_the_schema_has_a_version() -> None:
+def test_schema_id_ends_with_version() -> None:
     assert SCHEMA["$id"].endswith(f":{__version__}")
 
 
-def test_every_field_says_what_it_is() -> None:
+def test_schema_fields_have_descriptions() -> None:
     silent = [at for at, node in nodes(CRD["properties"]["spec"], "spec") if "[]" not in at[-2:] and not said(node)]
     assert silent == []
 
@@ -108,7 +108,7 @@ def said(node: dict[str, Any]) -> bool:
     return str(node.get("description", "")).endswith((".", "!"))
 
 
-def test_a_part_of_the_model_is_described_by_the_field_that_has_it() -> None:
+def test_model_part_is_described_by_its_field() -> None:
     root = edit.get(CRD, (*SPEC, "rootComponent"))
     child = edit.get(CRD, (*SPEC, "childComponents", "items"))
     assert root["description"] == "The workload itself."
@@ -159,9 +159,9 @@ def test_a_part_of_the_model_is_described_by_the_field_that_has_it() -> None:
         ),
     ],
 )
-def test_the_crd_says_what_karta_s_own_says(path: Place, expected: Any) -> None:
+def test_crd_agrees_with_crd_of_karta(path: Place, expected: Any) -> None:
     assert edit.get(CRD, path) == expected
 
 
-def test_the_schema_for_editors_is_the_one_in_the_documentation() -> None:
+def test_schema_in_documentation_is_current() -> None:
     assert json.loads((ROOT / "docs" / "karta.schema.json").read_text()) == SCHEMA, "stale, run make generate"

@@ -24,7 +24,7 @@ def _moved(definition: Definition) -> Definition:
 
 @pytest.mark.parametrize("name", ["brew", "orchestra", "harbor"])
 @pytest.mark.parametrize("scripts", [Scripts(), SCRIPTS], ids=["without scripts", "with scripts over it"])
-def test_a_karta_arrives_as_it_was(compiled: dict[str, Definition], name: str, scripts: Scripts) -> None:
+def test_karta_survives_serialization(compiled: dict[str, Definition], name: str, scripts: Scripts) -> None:
     definition = compiled[name].overridden(scripts)
     assert replace(_moved(definition), findings=definition.findings) == definition
 
@@ -51,6 +51,6 @@ def test_known_objects_arrive_as_they_were() -> None:
     assert unpack_known(json.loads(json.dumps(pack_known(known)))) == known
 
 
-def test_a_kind_that_only_has_scripts_arrives_as_it_was() -> None:
+def test_definition_of_scripts_survives_serialization() -> None:
     definition = Definition.of_scripts(GVK("", "v1", "Pod"), SCRIPTS)
     assert _moved(definition) == definition

@@ -141,7 +141,7 @@ def changed(raw: Raw, *changes: tuple[Path, JSON]) -> Raw:
         ),
     ],
 )  # fmt: skip
-def test_a_rule(
+def test_rule_finds_its_fault(
     orchestra: Raw,
     findings_of: FindingsOf,
     changes: list[tuple[Path, JSON]],
@@ -157,29 +157,29 @@ def test_a_rule(
     assert found[rule].hint
 
 
-def test_a_hint_names_what_was_probably_meant(orchestra: Raw, findings_of: FindingsOf) -> None:
+def test_hint_names_probable_component(orchestra: Raw, findings_of: FindingsOf) -> None:
     (finding,) = findings_of(changed(orchestra, ((*SECTION, "ownerRef"), "orchester")))
     assert finding.hint == "did you mean orchestra?"
 
 
-def test_the_pod_is_the_one_core_kind(brew: Raw, findings_of: FindingsOf) -> None:
+def test_pod_is_accepted_as_core_kind(brew: Raw, findings_of: FindingsOf) -> None:
     assert findings_of(changed(brew, ((*ROOT, "kind"), {"group": "", "version": "v1", "kind": "Pod"}))) == []
 
 
 @pytest.mark.parametrize("name", ["section", "orchestra"], ids=["of another child", "of the root"])
-def test_a_name_that_is_there_twice_is_one_error(orchestra: Raw, findings_of: FindingsOf, name: str) -> None:
+def test_repeated_name_is_one_error(orchestra: Raw, findings_of: FindingsOf, name: str) -> None:
     raw = changed(orchestra, ((*CONDUCTOR, "name"), name))
     errors = [finding.rule for finding in findings_of(raw) if finding.severity == "error"]
     assert errors == ["component-name-not-unique"]
 
 
-def test_a_cycle_names_everyone_in_it(orchestra: Raw, findings_of: FindingsOf) -> None:
+def test_cycle_is_reported_for_each_of_its_components(orchestra: Raw, findings_of: FindingsOf) -> None:
     raw = changed(orchestra, ((*CONDUCTOR, "ownerRef"), "section"), ((*SECTION, "ownerRef"), "conductor"))
     found = [finding for finding in findings_of(raw) if finding.rule == "ownership-cycle"]
     assert [finding.path for finding in found] == [(*CONDUCTOR, "ownerRef"), (*SECTION, "ownerRef")]
 
 
-def test_a_component_owned_by_a_cycle_is_not_in_it(orchestra: Raw, findings_of: FindingsOf) -> None:
+def test_component_owned_by_a_cycle_is_not_in_it(orchestra: Raw, findings_of: FindingsOf) -> None:
     raw = changed(orchestra, ((*CONDUCTOR, "ownerRef"), "section"), ((*SECTION, "ownerRef"), "section"))
     found = [finding for finding in findings_of(raw) if finding.rule == "ownership-cycle"]
     assert [finding.path for finding in found] == [(*SECTION, "ownerRef")]

@@ -73,7 +73,7 @@ def _caused_by(cause: OSError) -> OSError:
         pytest.param("/version", ("get",), 'get on nonResourceURLs ["/version"]', id="no resource"),
     ],
 )
-def test_a_forbidden_request_names_the_rule_that_is_missing(path: str, verbs: tuple[str, ...], rule: str) -> None:
+def test_forbidden_request_names_missing_rule(path: str, verbs: tuple[str, ...], rule: str) -> None:
     error = rejected(_request(path, *verbs), 403, _status(message="no", reason="Forbidden"))
 
     assert rule in str(error)
@@ -90,7 +90,7 @@ def test_a_forbidden_request_names_the_rule_that_is_missing(path: str, verbs: tu
         pytest.param(409, _status(message="busy", reason="Conflict"), "Conflict", "another writer", id="a conflict"),
     ],
 )
-def test_a_rejection_is_reported_with_any_content(status: int, content: bytes, reason: str, text: str) -> None:
+def test_rejection_is_reported_with_any_content(status: int, content: bytes, reason: str, text: str) -> None:
     error = rejected(_request(), status, content)
 
     assert (error.status, error.reason) == (status, reason)
@@ -98,14 +98,14 @@ def test_a_rejection_is_reported_with_any_content(status: int, content: bytes, r
     assert text in str(error)
 
 
-def test_a_missing_object_does_not_ask_for_a_crd() -> None:
+def test_missing_object_has_no_hint_about_crd() -> None:
     assert "CRD" not in str(rejected(_request("/apis/run.ai/v1alpha1/kartas/a"), 404, _status(message="not found")))
 
 
 @pytest.mark.parametrize(
     ("event", "status"), [({"code": 410, "reason": "Expired"}, 410), ({}, 500), ({"code": "x"}, 500)]
 )
-def test_an_error_event_has_the_code_of_its_status(event: Any, status: int) -> None:
+def test_error_event_has_code_of_its_status(event: Any, status: int) -> None:
     with pytest.raises(ClusterError) as caught:
         read_event(_request(), json.dumps({"type": "ERROR", "object": event}).encode())
     assert caught.value.status == status
@@ -128,7 +128,7 @@ def test_an_error_event_has_the_code_of_its_status(event: Any, status: int) -> N
         pytest.param(OSError(), "ConnectionLost", "OSError", id="an error without a message"),
     ],
 )
-def test_an_unreachable_server_is_reported_with_what_to_do(error: Exception, reason: str, hint: str) -> None:
+def test_unreachable_server_is_reported_with_hint(error: Exception, reason: str, hint: str) -> None:
     reported = unreachable(_request(), error)
 
     assert (reported.status, reported.reason) == (0, reason)
@@ -152,5 +152,5 @@ def test_other_failures_name_what_to_check() -> None:
         pytest.param(ValueError("Expected object with name b in x/contexts list"), "NoContext", id="no such context"),
     ],
 )
-def test_a_configuration_that_cannot_be_used_has_a_reason(error: Exception, reason: str) -> None:
+def test_unusable_configuration_has_a_reason(error: Exception, reason: str) -> None:
     assert unusable("the kubeconfig x", error).reason == reason

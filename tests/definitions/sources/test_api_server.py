@@ -100,7 +100,7 @@ async def _failure(work: Awaitable[Any]) -> ClusterError:
         ),
     ],
 )
-async def test_a_request_is_what_the_kubernetes_api_wants(
+async def test_request_has_form_of_kubernetes_api(
     scripted: ScriptedApi, api: ApiServer, ask: Ask, verb: str, path: str, sent: Any
 ) -> None:
     scripted.on(verb, path, stream(_ADDED))
@@ -124,7 +124,7 @@ async def test_rejected_credentials_do_not_disturb_other_requests(scripted: Scri
     assert {(error.status, error.reason) for error in errors} == {(401, "Unauthorized")}
 
 
-async def test_a_large_list_is_read_in_parts(scripted: ScriptedApi, api: ApiServer) -> None:
+async def test_large_list_is_read_in_parts(scripted: ScriptedApi, api: ApiServer) -> None:
     scripted.on(
         "get",
         "/a",
@@ -194,7 +194,7 @@ async def test_answer_without_end_is_an_error(
     ] * 2
 
 
-async def test_the_url_is_known_once_it_is_needed(scripted: ScriptedApi, api: ApiServer, tmp_path: Path) -> None:
+async def test_url_is_read_on_first_request(scripted: ScriptedApi, api: ApiServer, tmp_path: Path) -> None:
     scripted.on("get", "/version", stream(b'{"gitVersion": "v1.36.2"}'))
     before = api.url
 
@@ -213,7 +213,7 @@ async def test_the_url_is_known_once_it_is_needed(scripted: ScriptedApi, api: Ap
         pytest.param(_watch, 410, "list again", id="a watch from too long ago"),
     ],
 )
-async def test_a_refusal_says_what_was_asked_and_what_to_do(
+async def test_refusal_names_request_and_hint(
     scripted: ScriptedApi, api: ApiServer, ask: Ask, code: int, hint: str
 ) -> None:
     for verb, path in (("get", "/a"), ("get", KARTAS), ("watch", KARTAS)):
@@ -263,7 +263,7 @@ async def test_absent_api_server_is_named(tmp_path: Path) -> None:
     assert "nothing listens there" in str(error)
 
 
-async def test_a_host_that_is_no_name_cannot_be_resolved(tmp_path: Path) -> None:
+async def test_invalid_host_is_unknown_host(tmp_path: Path) -> None:
     async with ApiServer.of(write_kubeconfig(tmp_path / "config", "https://a..b")) as api:
         error = await _failure(api.get("/a"))
 
@@ -281,7 +281,7 @@ async def test_a_host_that_is_no_name_cannot_be_resolved(tmp_path: Path) -> None
         pytest.param("https://user:secret@127.0.0.1", id="a user, beside the token"),
     ],
 )
-async def test_a_server_that_is_no_url_is_named_by_its_kubeconfig(tmp_path: Path, server: str) -> None:
+async def test_invalid_url_is_reported_by_its_kubeconfig(tmp_path: Path, server: str) -> None:
     async with ApiServer.of(write_kubeconfig(tmp_path / "config", server)) as api:
         error = await _failure(api.get("/a"))
 
@@ -289,7 +289,7 @@ async def test_a_server_that_is_no_url_is_named_by_its_kubeconfig(tmp_path: Path
     assert "secret" not in str(error)
 
 
-async def test_a_server_that_does_not_answer_is_given_up(
+async def test_silent_server_is_a_timeout(
     scripted: ScriptedApi, api: ApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(api_server, "_SECONDS", 0.05)
@@ -316,7 +316,7 @@ async def test_events_arrive_in_whatever_pieces(scripted: ScriptedApi, api: ApiS
         pytest.param(stream(_ADDED, b"{}\n"), "Unreadable", id="a line that is not an event"),
     ],
 )
-async def test_a_watch_that_goes_wrong_is_an_error_after_what_it_told(
+async def test_broken_watch_is_an_error_after_its_events(
     scripted: ScriptedApi, api: ApiServer, handler: Any, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(api_server, "_SILENCE_SECONDS", -6.9)
@@ -343,7 +343,7 @@ async def test_a_watch_that_goes_wrong_is_an_error_after_what_it_told(
         pytest.param("[1]", "Configuration", id="a list"),
     ],
 )
-async def test_a_kubeconfig_that_cannot_be_used_is_named(tmp_path: Path, text: str, reason: str) -> None:
+async def test_unusable_kubeconfig_is_named(tmp_path: Path, text: str, reason: str) -> None:
     file = tmp_path / "config"
     file.write_text(text)
     async with ApiServer.of(file) as api:
@@ -353,7 +353,7 @@ async def test_a_kubeconfig_that_cannot_be_used_is_named(tmp_path: Path, text: s
     assert str(error).startswith(f"the kubeconfig {file} cannot be used: ")
 
 
-async def test_a_kubeconfig_that_comes_later_is_found(scripted: ScriptedApi, tmp_path: Path) -> None:
+async def test_kubeconfig_that_appears_later_is_read(scripted: ScriptedApi, tmp_path: Path) -> None:
     async with ApiServer.of(tmp_path / "config") as api:
         error = await _failure(api.get(KARTAS))
         write_kubeconfig(tmp_path / "config", scripted.url)
@@ -363,7 +363,7 @@ async def test_a_kubeconfig_that_comes_later_is_found(scripted: ScriptedApi, tmp
 
 
 @pytest.mark.parametrize(("of_context", "namespace"), [("ml", "ml"), (None, "default")])
-async def test_the_namespace_is_that_of_the_context(
+async def test_namespace_is_that_of_the_context(
     scripted: ScriptedApi, tmp_path: Path, of_context: str | None, namespace: str
 ) -> None:
     file = write_kubeconfig(tmp_path / "config", scripted.url)
@@ -390,9 +390,7 @@ async def _over_tls(pair: Pair) -> AsyncIterator[ScriptedApi]:
         yield api
 
 
-async def test_the_ca_of_the_kubeconfig_is_the_one_that_counts(
-    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_ca_of_kubeconfig_prevails(pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = Pair.new(tmp_path, "localhost")
     for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
         monkeypatch.setenv(name, str(other.certificate))
@@ -410,7 +408,7 @@ async def test_the_ca_of_the_kubeconfig_is_the_one_that_counts(
     assert "certificate-authority-data" in str(error)
 
 
-async def test_a_server_may_be_dialled_by_another_name_than_it_has(pair: Pair, tmp_path: Path) -> None:
+async def test_tls_server_name_is_verified(pair: Pair, tmp_path: Path) -> None:
     authority = {"certificate-authority": str(pair.certificate)}
     async with _over_tls(pair) as scripted:
         url = scripted.url.replace("localhost", "127.0.0.1")
@@ -466,7 +464,7 @@ def test_without_a_kubeconfig_the_usual_places_are_taken(tmp_path: Path, monkeyp
     assert ApiServer.of(context="other").url == "the kubeconfig /one:/two"
 
 
-def test_the_client_library_is_loaded_only_when_it_is_used() -> None:
+def test_client_library_is_imported_on_use() -> None:
     loaded = "{'kubernetes_asyncio', 'aiohttp'} & {*sys.modules}"
     code = f"import sys, karta_interpreter.definitions.sources.store; print({loaded})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

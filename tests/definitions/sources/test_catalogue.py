@@ -7,7 +7,7 @@ from karta_interpreter.languages.lua import reading
 from karta_interpreter.languages.lua.machine.worker import Job
 
 
-def test_every_definition_stands_in_the_folder_of_its_kind() -> None:
+def test_definitions_are_in_folder_of_their_kind() -> None:
     layer = load_catalogue()
     places = [tuple(path.parts[-4:-1]) for path in catalogue_files()]
 
@@ -20,14 +20,14 @@ def test_catalogue_has_no_quarantined_definition() -> None:
     assert [str(finding) for each in load_catalogue().quarantined for finding in each.findings] == []
 
 
-def test_one_definition_is_found_without_the_others() -> None:
+def test_find_in_catalogue_reads_one_definition() -> None:
     for entry in load_catalogue().entries:
         found = find_in_catalogue(entry.definition.gvk)
         assert found is not None
         assert (found.definition.name, found.origin) == (entry.definition.name, "catalogue")
 
 
-def test_a_kind_without_a_definition_is_not_found() -> None:
+def test_kind_without_definition_is_not_found() -> None:
     assert find_in_catalogue(GVK("..", "..", "..")) is None
     assert find_in_catalogue(GVK("*", "*", "*")) is None
 

@@ -50,7 +50,7 @@ async def test_kartas_of_another_api_group_are_served_in_place_of_run_ai(tmp_pat
     assert not api.requests("get", KARTAS)
 
 
-async def test_the_older_kind_is_read_where_its_crd_exists(tmp_path: Path, spec: Spec) -> None:
+async def test_older_kind_is_read_if_its_crd_exists(tmp_path: Path, spec: Spec) -> None:
     api = ScriptedApi()
     async with running_cluster(tmp_path, api) as running:
         await api.was_asked("get", RESOURCE_INTERFACES)
@@ -64,7 +64,7 @@ async def test_the_older_kind_is_read_where_its_crd_exists(tmp_path: Path, spec:
     )
 
 
-async def test_a_cluster_is_stronger_than_a_folder(tmp_path: Path, folder: Path, karta: Karta, spec: Spec) -> None:
+async def test_cluster_prevails_over_folder(tmp_path: Path, folder: Path, karta: Karta, spec: Spec) -> None:
     (folder / "a.yaml").write_text(karta("A", replicas=".folder"))
     api = ScriptedApi()
     async with running_cluster(tmp_path, api, folders=(folder,)) as running:
@@ -79,7 +79,7 @@ async def test_a_cluster_is_stronger_than_a_folder(tmp_path: Path, folder: Path,
     assert [finding.rule for finding in snapshot.findings] == ["shadowed-kind"]
 
 
-async def test_the_oldest_of_two_for_one_kind_is_served(tmp_path: Path, spec: Spec) -> None:
+async def test_oldest_karta_of_kind_is_served(tmp_path: Path, spec: Spec) -> None:
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A", replicas=".young"), creationTimestamp="2026-02-02T00:00:00Z")
     api.put(KARTAS, "b", spec("A", replicas=".old"), creationTimestamp="2026-02-01T00:00:00Z")
@@ -95,7 +95,7 @@ async def test_the_oldest_of_two_for_one_kind_is_served(tmp_path: Path, spec: Sp
     ]
 
 
-async def test_a_broken_karta_keeps_its_last_good_version_and_the_others(tmp_path: Path, spec: Spec) -> None:
+async def test_broken_karta_keeps_last_good_version_and_others(tmp_path: Path, spec: Spec) -> None:
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A", replicas=".a"))
     api.put(KARTAS, "b", spec("B", replicas=_BROKEN))
@@ -116,7 +116,7 @@ async def test_a_broken_karta_keeps_its_last_good_version_and_the_others(tmp_pat
     assert quarantined(healed) == {"kartas.run.ai/b": False}
 
 
-async def test_a_karta_that_was_deleted_and_comes_back_broken_is_not_served(tmp_path: Path, spec: Spec) -> None:
+async def test_deleted_karta_that_comes_back_broken_is_not_served(tmp_path: Path, spec: Spec) -> None:
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A", replicas=".a"))
     async with running_cluster(tmp_path, api) as running:
@@ -128,7 +128,7 @@ async def test_a_karta_that_was_deleted_and_comes_back_broken_is_not_served(tmp_
     assert expressions(snapshot) == {}
 
 
-async def test_what_makes_the_loader_fail_harms_one_karta_only(
+async def test_failure_of_loader_harms_only_its_karta(
     tmp_path: Path, spec: Spec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = loading.load_object
@@ -187,7 +187,7 @@ def test_another_value_of_a_suspend_action_is_a_change(spec: Spec) -> None:
     assert served.definition.suspend[0].value is True
 
 
-async def test_a_cluster_is_synced_when_its_kartas_are_published(tmp_path: Path, spec: Spec) -> None:
+async def test_cluster_is_synced_after_publication(tmp_path: Path, spec: Spec) -> None:
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A", replicas=".a"))
     async with running_cluster(tmp_path, api) as running:
@@ -196,7 +196,7 @@ async def test_a_cluster_is_synced_when_its_kartas_are_published(tmp_path: Path,
         assert expressions(running.store.snapshot) == {"A": ".a"}
 
 
-async def test_a_mistake_in_this_program_is_logged_and_outlived(
+async def test_failing_subscriber_is_logged_and_survived(
     tmp_path: Path, spec: Spec, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(_: Snapshot) -> None:

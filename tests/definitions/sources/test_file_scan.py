@@ -45,7 +45,7 @@ def test_which_files_are_listed(tmp_path: Path, name: str, listed: bool) -> None
     assert _names(tmp_path) == ([name] if listed else [])
 
 
-def test_a_named_file_is_listed_whatever_it_is_called(tmp_path: Path) -> None:
+def test_named_file_is_listed_with_any_name(tmp_path: Path) -> None:
     file = tmp_path / ".hidden.txt"
     _touch(file)
 
@@ -59,7 +59,7 @@ def test_files_come_sorted_by_path_and_folders_are_named(tmp_path: Path) -> None
     assert list_files(tmp_path).folders == (tmp_path, tmp_path / "a")
 
 
-def test_a_mounted_config_map_is_read_once(tmp_path: Path) -> None:
+def test_mounted_config_map_is_listed_once(tmp_path: Path) -> None:
     _touch(tmp_path / "..v1" / "a.yaml", tmp_path / "..v1" / "sub" / "b.yaml")
     (tmp_path / "..data").symlink_to("..v1")
     (tmp_path / "a.yaml").symlink_to("..data/a.yaml")
@@ -69,7 +69,7 @@ def test_a_mounted_config_map_is_read_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ["1.karta", "0/x.txt"])
-def test_a_link_to_a_file_that_is_left_out_itself_is_read(tmp_path: Path, end: str) -> None:
+def test_link_to_ignored_file_is_listed(tmp_path: Path, end: str) -> None:
     _touch(tmp_path / end)
     (tmp_path / "job.yaml").symlink_to(end)
     assert _names(tmp_path) == ["job.yaml"]
@@ -84,7 +84,7 @@ def test_links_in_circles_and_twice_to_the_same_end_once(tmp_path: Path) -> None
     assert _names(tmp_path) == ["a/x.yaml"]
 
 
-def test_what_cannot_be_read_as_a_file_is_left_out(tmp_path: Path) -> None:
+def test_dangling_link_and_pipe_are_ignored(tmp_path: Path) -> None:
     (tmp_path / "dangling.txt").symlink_to("nowhere")
     os.mkfifo(tmp_path / "pipe.yaml")
 
@@ -92,7 +92,7 @@ def test_what_cannot_be_read_as_a_file_is_left_out(tmp_path: Path) -> None:
     assert (listing.files, listing.unreadable) == ((), ())
 
 
-def test_a_tree_may_be_deeper_than_python_can_recurse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deep_tree_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for _ in range(1200):
         os.mkdir("d")  # noqa: PTH102 - a path of that length would be too long for pathlib
@@ -106,17 +106,17 @@ def test_a_tree_may_be_deeper_than_python_can_recurse(tmp_path: Path, monkeypatc
         Path("d").rmdir()
 
 
-def test_a_root_that_is_missing_is_reported(tmp_path: Path) -> None:
+def test_missing_root_is_reported(tmp_path: Path) -> None:
     assert list_files(tmp_path / "no").unreadable == ((tmp_path / "no", "No such file or directory"),)
 
 
 @pytest.mark.parametrize("name", [pytest.param("a.yaml", id="a file"), pytest.param("team", id="a folder")])
-def test_a_link_that_leads_nowhere_is_reported(tmp_path: Path, name: str) -> None:
+def test_dangling_link_of_definition_is_reported(tmp_path: Path, name: str) -> None:
     (tmp_path / name).symlink_to("nowhere")
     assert list_files(tmp_path).unreadable == ((tmp_path / name, "the link leads to nowhere, which does not exist"),)
 
 
-def test_a_link_that_is_deleted_while_it_is_looked_at_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_link_deleted_while_listing_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As kubelet deletes the links of keys that are no longer in a ConfigMap."""
     link = tmp_path / "a.yaml"
     link.symlink_to("nowhere")
@@ -130,9 +130,7 @@ def test_a_link_that_is_deleted_while_it_is_looked_at_is_gone(tmp_path: Path, mo
     assert list_files(tmp_path).unreadable == ()
 
 
-async def test_a_place_that_may_not_be_searched_does_not_end_the_watch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_forbidden_folder_does_not_end_the_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     closed, stat = tmp_path / "closed", os.stat
     (closed / "kartas").mkdir(parents=True)
 
@@ -147,7 +145,7 @@ async def test_a_place_that_may_not_be_searched_does_not_end_the_watch(
             await anext(turns)
 
 
-async def test_a_root_below_a_folder_that_may_not_be_listed_is_watched(tmp_path: Path) -> None:
+async def test_root_below_unlistable_folder_is_watched(tmp_path: Path) -> None:
     above = tmp_path / "above"
     root = above / "kartas"
     root.mkdir(parents=True)
@@ -171,7 +169,7 @@ async def _waits_after_the_first_turn(root: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
-async def test_a_folder_with_a_name_that_is_not_text_has_turns_at_rescans_alone(tmp_path: Path) -> None:
+async def test_folder_with_undecodable_name_is_read_at_rescans(tmp_path: Path) -> None:
     os.mkdir(os.fsencode(tmp_path) + b"/caf\xe9")  # noqa: PTH102 - its name is bytes
     await _waits_after_the_first_turn(tmp_path)
 
@@ -186,7 +184,7 @@ async def test_without_a_thread_for_the_watch_there_are_turns_at_rescans_alone(
     await _waits_after_the_first_turn(tmp_path)
 
 
-def test_a_link_to_itself_is_reported(tmp_path: Path) -> None:
+def test_link_to_itself_is_reported(tmp_path: Path) -> None:
     loop = tmp_path / "loop.yaml"
     loop.symlink_to("loop.yaml")
 

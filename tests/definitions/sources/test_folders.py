@@ -43,7 +43,7 @@ def test_definitions_come_from_every_document_of_every_file(folder: Path, karta:
     ]
 
 
-def test_a_single_file_is_a_folder_of_one(folder: Path, karta: Karta) -> None:
+def test_single_file_is_read_as_folder(folder: Path, karta: Karta) -> None:
     file = folder / "karta.txt"
     file.write_text(karta("A"))
 
@@ -52,7 +52,7 @@ def test_a_single_file_is_a_folder_of_one(folder: Path, karta: Karta) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere file names are text")
 @pytest.mark.parametrize("text", [pytest.param(None, id="good"), pytest.param("kind: [", id="broken")])
-def test_a_file_name_may_be_no_text(folder: Path, karta: Karta, text: str | None) -> None:
+def test_undecodable_file_name_is_replaced(folder: Path, karta: Karta, text: str | None) -> None:
     """Logs, metrics and the API server take text only."""
     Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.yaml")).write_text(text or karta("A"))
 
@@ -64,7 +64,7 @@ def test_a_file_name_may_be_no_text(folder: Path, karta: Karta, text: str | None
     assert {finding.source for broken in layer.quarantined for finding in broken.findings} <= {named}
 
 
-def test_a_folder_that_did_not_change_reads_as_equal(folder: Path, karta: Karta) -> None:
+def test_unchanged_folder_reads_as_equal(folder: Path, karta: Karta) -> None:
     (folder / "a.yaml").write_text(karta("A"))
     first = Folder(folder, DefinitionFile).read()
     (folder / "a.yaml").touch()
@@ -75,7 +75,7 @@ def test_a_folder_that_did_not_change_reads_as_equal(folder: Path, karta: Karta)
     assert layer_of(second).entries[0].definition is layer_of(first).entries[0].definition
 
 
-def test_a_broken_file_keeps_its_last_good_version(folder: Path, karta: Karta, gvk: Kind) -> None:
+def test_broken_file_keeps_last_good_version(folder: Path, karta: Karta, gvk: Kind) -> None:
     file = folder / "a.yaml"
     file.write_text(karta("A", replicas=".spec.good"))
     good = Folder(folder, DefinitionFile).read()
@@ -90,7 +90,7 @@ def test_a_broken_file_keeps_its_last_good_version(folder: Path, karta: Karta, g
     assert quarantined.findings
 
 
-def test_the_last_good_version_outlives_several_broken_ones(folder: Path, karta: Karta, gvk: Kind) -> None:
+def test_last_good_version_outlives_several_broken_ones(folder: Path, karta: Karta, gvk: Kind) -> None:
     file = folder / "a.yaml"
     state = Folder(folder, DefinitionFile)
     for text in (karta("A", replicas=".spec.good"), "{", karta("A", replicas=_BROKEN), "\x00"):
@@ -100,7 +100,7 @@ def test_the_last_good_version_outlives_several_broken_ones(folder: Path, karta:
     assert _replicas(state, gvk("A")) == ".spec.good"
 
 
-def test_a_repaired_file_leaves_quarantine(folder: Path, karta: Karta, gvk: Kind) -> None:
+def test_repaired_file_leaves_quarantine(folder: Path, karta: Karta, gvk: Kind) -> None:
     file = folder / "a.yaml"
     state = Folder(folder, DefinitionFile)
     for replicas in (".spec.good", _BROKEN, ".spec.better"):
@@ -111,7 +111,7 @@ def test_a_repaired_file_leaves_quarantine(folder: Path, karta: Karta, gvk: Kind
     assert layer_of(state).quarantined == ()
 
 
-def test_a_file_that_was_never_good_serves_nothing(folder: Path, karta: Karta) -> None:
+def test_never_good_file_serves_nothing(folder: Path, karta: Karta) -> None:
     (folder / "a.yaml").write_text(karta("A", replicas=_BROKEN))
 
     layer = layer_of(Folder(folder, DefinitionFile).read())
@@ -120,7 +120,7 @@ def test_a_file_that_was_never_good_serves_nothing(folder: Path, karta: Karta) -
     assert [quarantined.serving_last_good for quarantined in layer.quarantined] == [False]
 
 
-def test_one_broken_document_does_not_hold_up_its_neighbours(folder: Path, karta: Karta, gvk: Kind) -> None:
+def test_broken_document_does_not_hold_up_neighbours(folder: Path, karta: Karta, gvk: Kind) -> None:
     file = folder / "all.yaml"
     file.write_text(f"{karta('A', replicas='.a1')}---\n{karta('B', replicas='.b1')}---\n{karta('C')}")
     state = Folder(folder, DefinitionFile).read()
@@ -142,7 +142,7 @@ def test_one_broken_document_does_not_hold_up_its_neighbours(folder: Path, karta
         pytest.param("apiVersion: run.ai/v1alpha1\nkind: Karta\nmetadata:\n  name: a\n", id="cut off before its spec"),
     ],
 )
-def test_a_truncated_file_keeps_its_last_good_version(folder: Path, karta: Karta, gvk: Kind, text: str) -> None:
+def test_truncated_file_keeps_last_good_version(folder: Path, karta: Karta, gvk: Kind, text: str) -> None:
     file = folder / "a.yaml"
     file.write_text(karta("A", replicas=".spec.good"))
     state = Folder(folder, DefinitionFile).read()
@@ -169,13 +169,13 @@ def test_no_prefix_of_a_file_takes_the_definition_away(folder: Path, karta: Kart
     assert _kinds(state.read()) == ["A"]
 
 
-def test_an_empty_file_that_held_nothing_is_no_finding(folder: Path) -> None:
+def test_empty_file_that_held_nothing_is_not_a_finding(folder: Path) -> None:
     (folder / "a.yaml").write_text("")
 
     assert layer_of(Folder(folder, DefinitionFile).read()).quarantined == ()
 
 
-def test_a_deleted_file_takes_its_definitions_with_it(folder: Path, karta: Karta) -> None:
+def test_deleted_file_removes_its_definitions(folder: Path, karta: Karta) -> None:
     (folder / "a.yaml").write_text(karta("A"))
     (folder / "b.yaml").write_text(karta("B"))
     state = Folder(folder, DefinitionFile).read()
@@ -184,7 +184,7 @@ def test_a_deleted_file_takes_its_definitions_with_it(folder: Path, karta: Karta
     assert _kinds(state.read()) == ["B"]
 
 
-def test_a_deleted_file_that_was_broken_leaves_nothing_behind(folder: Path, karta: Karta) -> None:
+def test_deleted_broken_file_leaves_nothing_behind(folder: Path, karta: Karta) -> None:
     file = folder / "a.yaml"
     file.write_text(karta("A"))
     state = Folder(folder, DefinitionFile).read()
@@ -196,7 +196,7 @@ def test_a_deleted_file_that_was_broken_leaves_nothing_behind(folder: Path, kart
     assert (layer.entries, layer.quarantined) == ((), ())
 
 
-def test_a_folder_that_is_gone_keeps_serving_and_says_so(folder: Path, karta: Karta) -> None:
+def test_missing_folder_keeps_serving_and_is_reported(folder: Path, karta: Karta) -> None:
     (folder / "a.yaml").write_text(karta("A"))
     state = Folder(folder, DefinitionFile).read()
     folder.rename(folder.with_name("elsewhere"))
@@ -212,7 +212,7 @@ def test_a_folder_that_is_gone_keeps_serving_and_says_so(folder: Path, karta: Ka
     assert _kinds(gone.read()) == ["B"]
 
 
-def test_a_mounted_config_map_is_swapped_as_a_whole(folder: Path, karta: Karta) -> None:
+def test_mounted_config_map_is_swapped_as_a_whole(folder: Path, karta: Karta) -> None:
     for version, kind in (("..v1", "A"), ("..v2", "B")):
         (folder / version).mkdir()
         (folder / version / "karta.yaml").write_text(karta(kind))
@@ -237,7 +237,7 @@ def test_a_mounted_config_map_is_swapped_as_a_whole(folder: Path, karta: Karta) 
         pytest.param(b"a: [", "", id="not YAML"),
     ],
 )
-def test_what_cannot_be_read_is_quarantined(folder: Path, karta: Karta, content: bytes, says: str) -> None:
+def test_unreadable_file_is_quarantined(folder: Path, karta: Karta, content: bytes, says: str) -> None:
     (folder / "a.yaml").write_text(karta("A"))
     (folder / "b.yaml").write_bytes(content)
 
@@ -249,7 +249,7 @@ def test_what_cannot_be_read_is_quarantined(folder: Path, karta: Karta, content:
     assert _kinds(state) == ["A"]
 
 
-def test_of_two_files_for_one_kind_the_first_by_path_wins(folder: Path, karta: Karta, gvk: Kind) -> None:
+def test_first_file_by_path_wins_for_a_kind(folder: Path, karta: Karta, gvk: Kind) -> None:
     (folder / "b.yaml").write_text(karta("A", name="second"))
     (folder / "a.yaml").write_text(karta("A", name="first"))
 
@@ -290,7 +290,7 @@ def test_only_changed_files_are_opened_again(folder: Path, karta: Karta, opened:
 
 
 @pytest.mark.parametrize("way", ["in place", "by a rename", "by a link"])
-def test_a_change_that_keeps_size_and_time_is_noticed(folder: Path, karta: Karta, opened: list[str], way: str) -> None:
+def test_change_that_keeps_size_and_time_is_noticed(folder: Path, karta: Karta, opened: list[str], way: str) -> None:
     """As `cp --preserve` writes, where all files of an archive have one time."""
     file, other = folder / "a.yaml", folder.parent / "b.yaml"
     file.write_text(karta("A"))
@@ -310,7 +310,7 @@ def test_a_change_that_keeps_size_and_time_is_noticed(folder: Path, karta: Karta
     assert (_kinds(state.read()), len(opened)) == (["B"], 2)
 
 
-def test_a_file_that_has_just_changed_is_opened_again(
+def test_recently_changed_file_is_read_again(
     folder: Path, karta: Karta, opened: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another change in the same step of the clock would leave no trace."""
@@ -321,9 +321,7 @@ def test_a_file_that_has_just_changed_is_opened_again(
 
 
 @pytest.mark.usefixtures("opened")
-def test_a_file_that_could_not_be_read_is_opened_again(
-    folder: Path, karta: Karta, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_file_is_read_again(folder: Path, karta: Karta, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "a.yaml").write_text(karta("A"))
     good = Folder(folder, DefinitionFile).read()
     (folder / "a.yaml").write_text(karta("B"))

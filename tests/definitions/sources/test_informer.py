@@ -25,7 +25,7 @@ Karta = Callable[..., str]
 Spec = Callable[..., Any]
 
 
-async def test_a_watch_goes_on_from_the_last_version_when_it_ends_in_time(tmp_path: Path, spec: Spec) -> None:
+async def test_watch_resumes_from_last_version(tmp_path: Path, spec: Spec) -> None:
     api = ScriptedApi()
     async with running_cluster(tmp_path, api) as running:
         await api.was_asked("watch", KARTAS)
@@ -81,7 +81,7 @@ async def test_trouble_is_outlasted_and_takes_nothing_away(
     assert all("A" in expressions for expressions in seen)
 
 
-async def test_a_server_that_is_away_and_comes_back(tmp_path: Path, spec: Spec) -> None:
+async def test_informer_recovers_from_lost_server(tmp_path: Path, spec: Spec) -> None:
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A", replicas=".a"))
     async with serving(api):
@@ -107,7 +107,7 @@ async def test_a_server_that_is_away_and_comes_back(tmp_path: Path, spec: Spec) 
     assert expressions(gone) == expressions(back) == {"A": ".a"}
 
 
-async def test_a_list_whose_parts_expire_is_begun_anew(tmp_path: Path, spec: Spec) -> None:
+async def test_list_with_expired_part_is_begun_anew(tmp_path: Path, spec: Spec) -> None:
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A", replicas=".a"))
     api.on("get", KARTAS, stream(b'{"metadata": {"resourceVersion": "7", "continue": "rest"}, "items": []}'))
@@ -118,7 +118,7 @@ async def test_a_list_whose_parts_expire_is_begun_anew(tmp_path: Path, spec: Spe
     assert [asked.query.get("continue") for asked in api.requests("get", KARTAS)] == [None, "rest", None]
 
 
-async def test_what_does_not_exist_is_not_stale(tmp_path: Path, spec: Spec) -> None:
+async def test_missing_kind_is_not_stale(tmp_path: Path, spec: Spec) -> None:
     api = ScriptedApi()
     async with running_cluster(tmp_path, api, pace=replace(FAST, first=5.0, longest=5.0)) as running:
         await api.was_asked("get", RESOURCE_INTERFACES)
@@ -129,7 +129,7 @@ async def test_what_does_not_exist_is_not_stale(tmp_path: Path, spec: Spec) -> N
         assert running.cluster.stale_for <= time.monotonic() - seen
 
 
-async def test_a_missing_crd_is_said_once_and_looked_for_again(tmp_path: Path, spec: Spec) -> None:
+async def test_missing_crd_is_reported_once_and_looked_for_again(tmp_path: Path, spec: Spec) -> None:
     api = ScriptedApi({})
     async with running_cluster(tmp_path, api) as running:
         missing = await running.until(lambda snapshot: bool(snapshot.quarantined))
@@ -145,7 +145,7 @@ async def test_a_missing_crd_is_said_once_and_looked_for_again(tmp_path: Path, s
     assert found.quarantined == ()
 
 
-async def test_a_crd_that_stays_away_takes_its_kartas_with_it(tmp_path: Path, spec: Spec) -> None:
+async def test_crd_that_stays_away_removes_its_kartas(tmp_path: Path, spec: Spec) -> None:
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A", replicas=".a"))
     async with running_cluster(tmp_path, api) as running:
@@ -215,7 +215,7 @@ def _object(version: str) -> Object:
     return {"metadata": {"name": "a", "resourceVersion": version}}
 
 
-async def test_a_late_answer_brings_no_deleted_object_back_and_versions_end_with_the_watch() -> None:
+async def test_late_answer_does_not_restore_deleted_object() -> None:
     api: Any = _DeletingApi()
     informer = Informer(api, KARTAS, dict, replace(FAST, first=0.0))
     following = asyncio.create_task(informer.follow(lambda: None))
@@ -308,7 +308,7 @@ class _RefusingApi:
         yield "BOOKMARK", {}
 
 
-async def test_the_time_in_which_objects_were_forbidden_does_not_count_as_missing() -> None:
+async def test_forbidden_time_does_not_count_as_missing() -> None:
     api: Any = _RefusingApi()
     informer = Informer(api, KARTAS, dict, FAST)
     following = asyncio.create_task(informer.follow(lambda: None))

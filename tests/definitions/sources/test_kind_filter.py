@@ -56,7 +56,7 @@ def test_selection_takes_kind_that_could_not_be_read(selection: Selection) -> No
         pytest.param(Selection(("app/v1/*",)), "--kinds app/v1/*", "did you mean apps/v1/*?", id="a group"),
     ],
 )
-def test_a_name_that_fits_nothing_is_a_warning(selection: Selection, message: str, hint: str) -> None:
+def test_name_without_match_is_a_warning(selection: Selection, message: str, hint: str) -> None:
     (finding,) = selection.findings(ALL)
     assert finding.message == f"{message}: there is no definition for it"
     assert hint in finding.hint

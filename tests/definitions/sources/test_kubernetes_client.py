@@ -94,11 +94,11 @@ SAME = (
 
 
 @pytest.mark.parametrize("theirs", THEIRS)
-def test_a_program_may_use_the_library_itself(run: Run, theirs: str) -> None:
+def test_library_works_when_imported_after_ours(run: Run, theirs: str) -> None:
     run(OURS, theirs, *SAME)
 
 
-def test_a_program_may_have_used_the_library_before(run: Run) -> None:
+def test_library_works_when_imported_before_ours(run: Run) -> None:
     """Whichever import is the first one, the library executes all of its packages."""
     run(*(str(theirs.values[0]) for theirs in THEIRS), OURS, *SAME)
 
@@ -115,7 +115,7 @@ def without_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_generated_code_may_be_missing(run: Run, without_models: Path) -> None:
+def test_library_works_without_generated_code(run: Run, without_models: Path) -> None:
     show = "import kubernetes_asyncio; print(kubernetes_asyncio.__file__, ApiClient.__module__)"
     assert run(OURS, show, path=without_models) == [
         str(without_models / "kubernetes_asyncio" / "__init__.py"),
@@ -141,7 +141,7 @@ def test_tools_that_look_at_every_module_execute_none(run: Run) -> None:
     assert not [name for name in run(OURS, look, SHOW) if is_generated(name)]
 
 
-def test_the_private_names_that_are_used() -> None:
+def test_used_private_names_of_library_exist() -> None:
     tree = ast.parse(inspect.getsource(api_server))
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
     assert {node.attr for node in nodes if node.value.id == "kube_config"} == {  # type: ignore[attr-defined] # a Name

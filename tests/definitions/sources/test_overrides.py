@@ -105,7 +105,9 @@ def test_customizations_come_from_every_folder_and_are_merged_by_name_as_in_karm
         pytest.param([{_HEALTH: _BROKEN, _RETAIN: "new"}], {_RETAIN: "new"}, id="it was never good"),
     ],
 )
-def test_an_edit(folder: Path, gvk: Kind, texts: list[Mapping[str, str]], expected: Mapping[str, str]) -> None:
+def test_edit_of_override_changes_scripts(
+    folder: Path, gvk: Kind, texts: list[Mapping[str, str]], expected: Mapping[str, str]
+) -> None:
     state = follow(folder, *(customization("Job", "mine", **scripts) for scripts in texts))
 
     assert words(state, gvk("Job")) == expected
@@ -122,7 +124,7 @@ def test_an_edit(folder: Path, gvk: Kind, texts: list[Mapping[str, str]], expect
         pytest.param(customization(InterpretHealth="new").replace("luaScript", "script"), id="another field misspelt"),
     ],
 )
-def test_what_an_edit_may_have_meant_is_served_on(folder: Path, gvk: Kind, broken: str) -> None:
+def test_broken_edit_serves_last_good_scripts(folder: Path, gvk: Kind, broken: str) -> None:
     state = follow(folder, customization(InterpretHealth="old"), broken)
 
     (quarantined,) = state.quarantined()
@@ -130,7 +132,7 @@ def test_what_an_edit_may_have_meant_is_served_on(folder: Path, gvk: Kind, broke
     assert (quarantined.source, quarantined.serving_last_good) == (str(folder / "a.yaml"), True)
 
 
-def test_of_two_customizations_one_is_broken(folder: Path, gvk: Kind) -> None:
+def test_broken_customization_leaves_the_other_renewed(folder: Path, gvk: Kind) -> None:
     first = f"{customization('A', 'a', InterpretHealth='a1')}---\n{customization('B', 'b', InterpretHealth='b1')}"
     second = f"{customization('A', 'a', InterpretHealth='a2')}---\n{customization('B', 'b', InterpretHealth=_BROKEN)}"
 
@@ -140,7 +142,7 @@ def test_of_two_customizations_one_is_broken(folder: Path, gvk: Kind) -> None:
     assert words(state, gvk("B")) == {_HEALTH: "b1"}
 
 
-def test_of_two_scripts_that_both_run_one_is_broken(folder: Path, gvk: Kind) -> None:
+def test_broken_dependency_script_leaves_the_other(folder: Path, gvk: Kind) -> None:
     def both(second: str) -> str:
         return "---\n".join(
             customization("Job", name, InterpretDependency=script) for name, script in (("a", "a1"), ("b", second))
@@ -181,7 +183,7 @@ def test_document_that_is_not_a_customization_is_quarantined(folder: Path, karta
         pytest.param(b" " * (MAX_BYTES + 1), "larger than 4 MiB", id="too large"),
     ],
 )
-def test_a_file_that_cannot_be_read(folder: Path, content: bytes, says: str) -> None:
+def test_unreadable_override_is_quarantined(folder: Path, content: bytes, says: str) -> None:
     (folder / "a.yaml").write_bytes(content)
 
     (quarantined,) = Folder(folder, OverrideFile).read().quarantined()
@@ -189,7 +191,7 @@ def test_a_file_that_cannot_be_read(folder: Path, content: bytes, says: str) -> 
     assert says in quarantined.findings[0].message
 
 
-def test_a_deleted_file_takes_its_scripts_with_it_and_a_lost_folder_does_not(folder: Path, gvk: Kind) -> None:
+def test_deleted_file_removes_scripts_and_lost_folder_keeps_them(folder: Path, gvk: Kind) -> None:
     state = follow(folder, customization(InterpretHealth="old"))
     folder.rename(folder.with_name("elsewhere"))
     lost = state.read()
@@ -202,7 +204,7 @@ def test_a_deleted_file_takes_its_scripts_with_it_and_a_lost_folder_does_not(fol
     assert list(deleted.quarantined()) == []
 
 
-def test_a_folder_that_did_not_change_reads_as_equal(folder: Path) -> None:
+def test_unchanged_folder_reads_as_equal(folder: Path) -> None:
     first = follow(folder, customization(InterpretHealth="old"))
     (folder / "a.yaml").touch()
 

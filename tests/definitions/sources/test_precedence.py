@@ -22,7 +22,7 @@ def _entry(kind: str, origin: str) -> ServedDefinition:
     )
 
 
-def test_the_stronger_layer_wins_and_says_so(gvk: Callable[[str], GVK]) -> None:
+def test_stronger_layer_wins_with_a_finding(gvk: Callable[[str], GVK]) -> None:
     mine, shipped, other = _entry("Job", "mine"), _entry("Job", "catalogue"), _entry("Set", "catalogue")
 
     snapshot = combine([SourceDefinitions((mine,)), SourceDefinitions((shipped, other))])
@@ -44,7 +44,7 @@ def test_inside_a_layer_the_first_wins_and_the_second_is_an_error(gvk: Callable[
     assert (finding.severity, finding.rule, finding.source) == ("error", "duplicate-kind", "b.yaml")
 
 
-def test_each_hidden_definition_is_reported_against_the_winner() -> None:
+def test_hidden_definitions_are_reported_against_the_winner() -> None:
     snapshot = combine([SourceDefinitions((_entry("Job", origin),)) for origin in ("a", "b", "c")])
 
     assert [finding.message.split(": ")[1] for finding in snapshot.findings] == [
@@ -95,7 +95,7 @@ def test_overrides_are_stronger_than_every_layer(
     assert (entry.definition.name, entry.origin) == ("Job-mine", "mine")
 
 
-def test_a_script_that_is_hidden_is_told_of(gvk: Callable[[str], GVK]) -> None:
+def test_hidden_script_is_reported(gvk: Callable[[str], GVK]) -> None:
     layer = SourceDefinitions((_annotated(_entry("Job", "mine"), "Retain", "InterpretHealth"),))
 
     (finding,) = combine([layer], Overrides({gvk("Job"): _scripts("override", "Retain", "InterpretStatus")})).findings
@@ -106,7 +106,7 @@ def test_a_script_that_is_hidden_is_told_of(gvk: Callable[[str], GVK]) -> None:
     )
 
 
-def test_a_kind_with_scripts_needs_no_definition(gvk: Callable[[str], GVK]) -> None:
+def test_kind_with_scripts_needs_no_definition(gvk: Callable[[str], GVK]) -> None:
     snapshot = combine([], Overrides({gvk("Job"): _scripts("override", "Retain")}))
 
     entry = snapshot.entries[gvk("Job")]

@@ -108,7 +108,7 @@ async def test_objects_are_told_apart_by_their_namespaces(tmp_path: Path, folder
         assert (len(reader.list(HALL, "town")), len(reader.list(HALL, "village"))) == (1, 0)
 
 
-async def test_a_kind_that_comes_later_is_found(tmp_path: Path, folder: Path) -> None:
+async def test_kind_that_appears_later_is_found(tmp_path: Path, folder: Path) -> None:
     api = ScriptedApi()
     async with running_cluster(tmp_path, api, folders=(folder,)) as running:
         reader = running.cluster.referenced
@@ -122,7 +122,7 @@ async def test_a_kind_that_comes_later_is_found(tmp_path: Path, folder: Path) ->
         await _until(running, lambda: reader.list(HALL, None) == [])
 
 
-async def test_what_no_workload_of_the_server_refers_to_is_not_read(tmp_path: Path, folder: Path) -> None:
+async def test_kind_that_no_workload_refers_to_is_not_read(tmp_path: Path, folder: Path) -> None:
     api = _api("great")
     api.kinds["toys.example.com/v1"] = ["Hall"]
     async with running_cluster(tmp_path, api, folders=(folder,)) as running:
@@ -133,7 +133,7 @@ async def test_what_no_workload_of_the_server_refers_to_is_not_read(tmp_path: Pa
         await _until(running, lambda: len(running.cluster.referenced.list(HALL, None)) == 1)
 
 
-async def test_what_may_not_be_read_is_said(tmp_path: Path, folder: Path) -> None:
+async def test_forbidden_kind_is_an_error_with_reason(tmp_path: Path, folder: Path) -> None:
     api = _api("great")
     api.on("get", HALLS, status(403, "Forbidden", "no halls for you"), times=1000)
     async with running_cluster(tmp_path, api, folders=(folder,)) as running:
@@ -142,7 +142,7 @@ async def test_what_may_not_be_read_is_said(tmp_path: Path, folder: Path) -> Non
             running.cluster.referenced.get(HALL, "town", "great")
 
 
-async def test_what_nobody_refers_to_any_more_is_forgotten(tmp_path: Path, folder: Path) -> None:
+async def test_unwanted_kind_is_forgotten(tmp_path: Path, folder: Path) -> None:
     async with running_cluster(tmp_path, _api("great"), folders=(folder,)) as running:
         reader = running.cluster.referenced
         await _until(running, lambda: len(reader.list(HALL, None)) == 1)

@@ -56,7 +56,7 @@ def _conditions(loaded: Loaded, crd_served: bool = True, previous: Any = None, *
         ),
     ],
 )
-def test_each_condition_has_the_reason_of_kartas_own_controller(
+def test_conditions_have_reasons_of_karta_controller(
     good: Loaded, valid: bool, crd_served: bool, hidden_by: str, expected: tuple[str, ...]
 ) -> None:
     found = _conditions(good if valid else _broken("wrong"), crd_served, hidden_by=hidden_by)
@@ -68,19 +68,19 @@ def test_each_condition_has_the_reason_of_kartas_own_controller(
     assert {condition["observedGeneration"] for condition in found.values()} == {3}
 
 
-def test_an_invalid_definition_says_everything_that_is_wrong_errors_first() -> None:
+def test_message_of_invalid_definition_lists_errors_first() -> None:
     assert _conditions(_broken("one", "two"))["Validated"]["message"] == (
         "error: spec: one [e]; error: spec: two [e]; warning: careful [w]"
     )
 
 
-def test_a_definition_without_a_kind_has_no_crd() -> None:
+def test_definition_without_kind_has_no_crd() -> None:
     found = _conditions(Loaded(None, (error("e", (), "wrong"),), "job", None, ""), crd_served=False)
 
     assert found["CRDExists"]["message"] == "the definition does not name a kind"
 
 
-def test_the_name_of_a_karta_is_validated(karta: Callable[..., str]) -> None:
+def test_name_of_karta_is_validated(karta: Callable[..., str]) -> None:
     obj = yaml.safe_load(karta("Job"))
     obj["metadata"]["name"] = "a\nforged"
     loaded = load_object(obj, "kartas.run.ai/a\nforged")
@@ -88,7 +88,7 @@ def test_the_name_of_a_karta_is_validated(karta: Callable[..., str]) -> None:
     assert r'"a\nforged" is not a name' in _conditions(loaded)["Validated"]["message"]
 
 
-def test_a_message_is_one_line() -> None:
+def test_message_is_one_line() -> None:
     message = _conditions(_broken("a\nforged: True\x1b[2J"))["Validated"]["message"]
     assert r"a\nforged: True\x1b[2J" in message
 
@@ -100,7 +100,7 @@ def test_messages_fit_into_a_condition_and_an_event() -> None:
     assert len(events_of(_OBJECT, None, after, _NOW)[0]["message"]) == 1_024
 
 
-def test_a_transition_is_a_change_of_status(good: Loaded) -> None:
+def test_transition_time_follows_change_of_status(good: Loaded) -> None:
     previous = [
         {"type": "Validated", "status": "True", "reason": "Other", "lastTransitionTime": _THEN},
         {"type": "CRDExists", "status": "False", "lastTransitionTime": _THEN},
@@ -118,11 +118,11 @@ def test_conditions_of_others_stay_as_they_are(good: Loaded) -> None:
 
 
 @pytest.mark.parametrize("previous", [None, {}, "x", [1, {"status": "True"}]])
-def test_a_status_of_any_shape_is_read(good: Loaded, previous: Any) -> None:
+def test_status_of_any_shape_is_read(good: Loaded, previous: Any) -> None:
     assert len(conditions_of(good, True, 1, _NOW, previous)) == 3
 
 
-def test_an_object_without_a_generation_has_none_observed(good: Loaded) -> None:
+def test_object_without_generation_has_none_observed(good: Loaded) -> None:
     assert all("observedGeneration" not in condition for condition in conditions_of(good, True, None, _NOW, None))
 
 
@@ -155,7 +155,7 @@ def test_events_tell_what_has_newly_failed(good: Loaded) -> None:
     assert events_of(_OBJECT, broken, broken, _NOW) == events_of(_OBJECT, None, fine, _NOW) == []
 
 
-def test_every_replica_gives_an_event_the_same_name() -> None:
+def test_replicas_give_an_event_the_same_name() -> None:
     later = datetime(2027, 1, 1, tzinfo=UTC)
 
     def names(generation: int, moment: datetime) -> list[str]:

@@ -69,7 +69,7 @@ async def world(tmp_path: Path, karta: Karta) -> AsyncIterator[_World]:
         yield _World(api, server, karta)
 
 
-async def test_each_karta_is_told_what_became_of_it(world: _World) -> None:
+async def test_report_writes_conditions_and_events(world: _World) -> None:
     world.put("good")
     world.put("broken", replicas=".a |")
     world.put("early", kind="B")
@@ -96,7 +96,7 @@ async def test_status_writer_writes_nothing_twice(world: _World) -> None:
     assert world.writes() == written
 
 
-async def test_a_new_crd_and_a_new_generation_are_told(world: _World) -> None:
+async def test_new_crd_and_new_generation_are_reported(world: _World) -> None:
     world.put("early", kind="B")
     await world.report()
     world.api.kinds["example.io/v1"].append("B")
@@ -109,7 +109,7 @@ async def test_a_new_crd_and_a_new_generation_are_told(world: _World) -> None:
     assert world.reasons("early") == ["ValidationFailed", "CRDFound", "NotReady"]
 
 
-async def test_who_writes_something_else_over_a_report_is_left_alone(world: _World) -> None:
+async def test_report_overwritten_by_others_is_left_alone(world: _World) -> None:
     world.put("good")
     await world.report()
     obj = world.api.collections[KARTAS]["good"]
@@ -122,7 +122,7 @@ async def test_who_writes_something_else_over_a_report_is_left_alone(world: _Wor
     assert world.writes() == written
 
 
-async def test_a_karta_that_is_created_anew_is_told_anew(world: _World) -> None:
+async def test_recreated_karta_is_reported_again(world: _World) -> None:
     world.put("good")
     await world.report()
     world.api.delete(KARTAS, "good")
@@ -174,7 +174,7 @@ async def test_forbidden_status_of_the_older_kind_keeps_no_karta_waiting(world: 
 @pytest.mark.parametrize(
     "answer", [pytest.param(status(503), id="overloaded"), pytest.param(stream(b"{", abort=True), id="no whole answer")]
 )
-async def test_a_kind_of_which_nothing_can_be_told_now_waits_alone(world: _World, answer: Handler) -> None:
+async def test_kind_of_unreadable_group_waits_alone(world: _World, answer: Handler) -> None:
     world.put("good")
     world.put("other", group="other.io")
     world.api.kinds["other.io/v1"] = ["A"]
@@ -198,7 +198,7 @@ async def test_a_kind_of_which_nothing_can_be_told_now_waits_alone(world: _World
         pytest.param(422, False, False, id="conditions that the CRD does not allow"),
     ],
 )
-async def test_a_report_is_tried_again_when_that_may_help(world: _World, code: int, again: bool, raised: bool) -> None:
+async def test_report_is_retried_if_that_may_help(world: _World, code: int, again: bool, raised: bool) -> None:
     world.put("good")
     world.api.on("patch", f"{KARTAS}/good/status", status(code))
     with pytest.raises(ClusterError) if raised else nullcontext():
@@ -209,7 +209,7 @@ async def test_a_report_is_tried_again_when_that_may_help(world: _World, code: i
 
 
 @pytest.mark.parametrize("code", [pytest.param(500, id="of the object"), pytest.param(429, id="of the server")])
-async def test_a_karta_whose_report_fails_does_not_keep_others_waiting(world: _World, code: int) -> None:
+async def test_failed_report_does_not_delay_others(world: _World, code: int) -> None:
     writer = StatusWriter(world.server, Pace(first=3600, longest=3600))
     world.put("first")
     world.put("second", kind="B")
@@ -235,7 +235,7 @@ async def test_reports_go_on_when_the_server_was_away(world: _World) -> None:
     assert world.reasons("good")[-1] == "Ready"
 
 
-async def test_a_change_is_reported_at_once(world: _World) -> None:
+async def test_change_is_reported_at_once(world: _World) -> None:
     slow = StatusWriter(world.server, Pace(report=3600))
     changed = asyncio.Event()
     task = asyncio.create_task(slow.run(world.kartas, changed))

@@ -78,11 +78,11 @@ def test_folders_are_stronger_than_each_other_in_order_and_than_the_catalogue(
     assert [finding.rule for finding in snapshot.findings] == ["shadowed-kind"]
 
 
-def test_the_first_load_is_generation_one_even_of_nothing() -> None:
+def test_first_load_is_generation_one() -> None:
     assert Store(catalogue=False).load().generation == 1
 
 
-def test_a_generation_is_a_change_of_content(folder: Path, karta: Karta) -> None:
+def test_generation_counts_changes_of_content(folder: Path, karta: Karta) -> None:
     store = Store([folder], catalogue=False)
     seen: list[int] = []
     store.subscribe(lambda snapshot: seen.append(snapshot.generation))
@@ -125,7 +125,7 @@ def test_another_default_of_a_retained_field_is_a_change(folder: Path, karta: Ka
     assert "absent=False," in written[1]
 
 
-def test_what_no_answer_depends_on_is_a_change_too(folder: Path, karta: Karta) -> None:
+def test_change_without_effect_on_answers_is_published(folder: Path, karta: Karta) -> None:
     """The console shows it, and exports and the workload types API have it."""
     store = Store([folder], catalogue=False)
     for team in ("a", "b"):
@@ -134,7 +134,7 @@ def test_what_no_answer_depends_on_is_a_change_too(folder: Path, karta: Karta) -
         assert entry.definition.manifest["metadata"]["labels"] == {"team": team}
 
 
-def test_a_subscription_ends(folder: Path, karta: Karta) -> None:
+def test_subscription_ends(folder: Path, karta: Karta) -> None:
     store = Store([folder], catalogue=False)
     seen: list[Snapshot] = []
     unsubscribe = store.subscribe(seen.append)
@@ -146,7 +146,7 @@ def test_a_subscription_ends(folder: Path, karta: Karta) -> None:
     assert seen == []
 
 
-async def test_a_new_file_a_changed_one_and_a_deleted_one_are_noticed(folder: Path, karta: Karta) -> None:
+async def test_watch_notices_new_changed_and_deleted_file(folder: Path, karta: Karta) -> None:
     async with _watching(folder) as watched:
         (folder / "a.yaml").write_text(karta("A"))
         await watched.until("A")
@@ -156,7 +156,7 @@ async def test_a_new_file_a_changed_one_and_a_deleted_one_are_noticed(folder: Pa
         await watched.until("")
 
 
-async def test_the_rename_of_an_editor_is_noticed(folder: Path, karta: Karta) -> None:
+async def test_watch_notices_rename_of_an_editor(folder: Path, karta: Karta) -> None:
     (folder / "a.yaml").write_text(karta("A"))
     async with _watching(folder) as watched:
         (folder / ".a.yaml.tmp").write_text(karta("B"))
@@ -174,7 +174,7 @@ async def test_folders_that_appear_later_are_watched_too(folder: Path, karta: Ka
         await watched.until("AB")
 
 
-async def test_a_swap_of_a_mounted_config_map_is_noticed(folder: Path, karta: Karta) -> None:
+async def test_watch_notices_swap_of_mounted_config_map(folder: Path, karta: Karta) -> None:
     (folder / "..v1").mkdir()
     (folder / "..v1" / "karta.yaml").write_text(karta("A"))
     (folder / "..data").symlink_to("..v1")
@@ -190,7 +190,7 @@ async def test_a_swap_of_a_mounted_config_map_is_noticed(folder: Path, karta: Ka
             assert snapshot.quarantined == ()
 
 
-async def test_a_root_that_is_a_link_may_be_turned(tmp_path: Path, karta: Karta) -> None:
+async def test_watch_follows_root_that_is_a_link(tmp_path: Path, karta: Karta) -> None:
     for name, kind in (("v1", "A"), ("v2", "B")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "karta.yaml").write_text(karta(kind))
@@ -205,7 +205,7 @@ async def test_a_root_that_is_a_link_may_be_turned(tmp_path: Path, karta: Karta)
         await watched.until("C")
 
 
-async def test_a_folder_may_be_deleted_and_made_again(folder: Path, karta: Karta) -> None:
+async def test_watch_survives_deleted_folder(folder: Path, karta: Karta) -> None:
     (folder / "a.yaml").write_text(karta("A"))
     async with _watching(folder) as watched:
         _delete(folder)
@@ -218,7 +218,7 @@ async def test_a_folder_may_be_deleted_and_made_again(folder: Path, karta: Karta
         await watched.until("C")
 
 
-async def test_a_single_file_is_watched(folder: Path, karta: Karta) -> None:
+async def test_watch_follows_single_file(folder: Path, karta: Karta) -> None:
     file = folder / "a.yaml"
     file.write_text(karta("A"))
     async with _watching(file) as watched:
@@ -227,7 +227,7 @@ async def test_a_single_file_is_watched(folder: Path, karta: Karta) -> None:
         await watched.until("B")
 
 
-async def test_a_rescan_finds_what_no_notification_told(tmp_path: Path, folder: Path, karta: Karta) -> None:
+async def test_rescan_finds_changes_without_notification(tmp_path: Path, folder: Path, karta: Karta) -> None:
     elsewhere = tmp_path / "elsewhere.yaml"
     elsewhere.write_text(karta("A"))
     (folder / "link.yaml").symlink_to(elsewhere)
@@ -237,7 +237,7 @@ async def test_a_rescan_finds_what_no_notification_told(tmp_path: Path, folder: 
         await watched.until("B")
 
 
-async def test_where_notifications_cannot_be_had_the_rescan_does(
+async def test_rescan_replaces_missing_notifications(
     folder: Path, karta: Karta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -250,7 +250,7 @@ async def test_where_notifications_cannot_be_had_the_rescan_does(
         await watched.until("A")
 
 
-async def test_a_reload_that_fails_keeps_the_snapshot_and_is_logged(
+async def test_failed_reload_keeps_snapshot_and_is_logged(
     folder: Path, karta: Karta, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (folder / "a.yaml").write_text(karta("A"))
@@ -274,7 +274,7 @@ async def test_a_reload_that_fails_keeps_the_snapshot_and_is_logged(
     assert "could not be read again" in caplog.text
 
 
-async def test_an_error_of_the_watch_is_logged_and_outlived(
+async def test_watch_error_is_logged_and_survived(
     folder: Path, karta: Karta, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     errors = iter((ZeroDivisionError,))

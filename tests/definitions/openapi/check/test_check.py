@@ -143,7 +143,7 @@ def _changed(path: str, value: object) -> dict[str, Any]:
     return karta
 
 
-def test_a_definition_that_fits_the_schema_has_no_finding() -> None:
+def test_definition_that_fits_schema_has_no_finding() -> None:
     assert _findings(_karta()) == []
 
 
@@ -155,7 +155,7 @@ def test_a_definition_that_fits_the_schema_has_no_finding() -> None:
         pytest.param(".spec.oven.count", 1, id="a number"),
     ],
 )
-def test_the_name_of_a_reference_is_a_string_or_a_list(expression: str, found: int) -> None:
+def test_name_of_reference_must_be_string_or_list(expression: str, found: int) -> None:
     gvk = {"group": "example.io", "version": "v1", "kind": "Flour"}
     references = [{"name": "flour", "gvk": gvk, "lookup": {"nameExpression": expression}}]
     findings = _findings(_changed(f"{_AT}.references", references))
@@ -356,7 +356,7 @@ def test_the_name_of_a_reference_is_a_string_or_a_list(expression: str, found: i
         ),
     ],
 )
-def test_a_contradiction_is_named_with_its_place(path: str, value: object, finding: str) -> None:
+def test_contradiction_is_named_with_its_place(path: str, value: object, finding: str) -> None:
     assert _findings(_changed(path, value)) == [finding.format(path=path)]
 
 
@@ -387,7 +387,7 @@ def test_a_contradiction_is_named_with_its_place(path: str, value: object, findi
         pytest.param(".spec.size | {Ki: 1024, Mi: 2048}[.[-2:]]", id="a key that is cut out of a number or a text"),
     ],
 )
-def test_an_expression_that_the_schema_allows_has_no_finding(expression: str) -> None:
+def test_expression_that_schema_allows_has_no_finding(expression: str) -> None:
     assert _findings(_changed(f"{_OVEN}.scaleDefinition.replicasPath", expression)) == []
 
 
@@ -445,7 +445,7 @@ def test_phases_of_a_combined_schema(phase: dict[str, Any], rules: list[str]) ->
         pytest.param(f"{_ROOT}.statusDefinition.conditionsDefinition.path", id="conditions"),
     ],
 )
-def test_an_expression_that_is_no_jq_has_its_finding_elsewhere(path: str) -> None:
+def test_check_ignores_invalid_jq(path: str) -> None:
     assert _findings(_changed(path, ".spec |")) == []
 
 
@@ -456,7 +456,7 @@ def test_an_expression_that_is_no_jq_has_its_finding_elsewhere(path: str) -> Non
         pytest.param([], ["crd-optional-template"], id="optional"),
     ],
 )
-def test_a_field_with_a_hyphen_may_be_required(required: list[str], rules: list[str]) -> None:
+def test_field_with_hyphen_may_be_required(required: list[str], rules: list[str]) -> None:
     schema = deepcopy(SCHEMA)
     oven = schema["properties"]["spec"]["properties"]["oven"]
     oven |= {"required": required, "properties": {**oven["properties"], "pod-template": _TEMPLATE}}
@@ -465,13 +465,13 @@ def test_a_field_with_a_hyphen_may_be_required(required: list[str], rules: list[
     assert [finding.rule for finding in check(karta, schema)] == rules
 
 
-def test_a_field_with_a_hyphen_is_no_subtraction() -> None:
+def test_field_with_hyphen_is_not_a_subtraction() -> None:
     rule = {"karta-interpreter.io/aggregate": '.status["used-up"]: sum\n'}
     [finding] = _findings(_changed("metadata.annotations", rule))
     assert finding.endswith("the CRD has no field .status.used-up (there are: phase, conditions) [crd-unknown-field]")
 
 
-def test_a_type_of_conditions_is_no_field_of_the_list() -> None:
+def test_condition_type_is_not_a_field_of_the_list() -> None:
     rules = {"karta-interpreter.io/aggregate": '.status.conditions["Baking"]: any\n'}
     assert _findings(_changed("metadata.annotations", rules)) == []
 
@@ -517,7 +517,7 @@ def test_conditions_without_a_status(name: str | None, findings: list[str]) -> N
         pytest.param({"desiredGeneration": {"type": "integer"}}, {}, [], id="a generation is not added up"),
     ],
 )  # fmt: skip
-def test_the_aggregation_of_a_status_is_compared(
+def test_aggregate_annotation_is_compared_with_schema(
     status: dict[str, Any], annotations: dict[str, str], rules: list[str]
 ) -> None:
     schema = deepcopy(SCHEMA)

@@ -21,13 +21,13 @@ def _read(karta: Object) -> Karta:
 
 
 @given(SCHEMAS, SCHEMAS)
-def test_a_draft_reads_what_its_schema_has(spec: Any, status: Any) -> None:
+def test_draft_passes_the_check_of_its_schema(spec: Any, status: Any) -> None:
     schema = fields(spec=spec, status=status)
     found = check(_read(draft(kind(schema)).karta), schema)
     assert [str(finding) for finding in found if finding.severity is Severity.ERROR] == []
 
 
 @given(SCHEMAS, JUNK)
-def test_a_schema_of_junk_is_followed_as_far_as_it_goes(spec: Any, junk: Any) -> None:
+def test_check_survives_schema_of_junk(spec: Any, junk: Any) -> None:
     karta = _read(draft(kind(fields(spec=spec))).karta)
     check(karta, junk if isinstance(junk, dict) else {"properties": {"spec": junk}})

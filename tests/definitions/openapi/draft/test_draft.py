@@ -114,7 +114,7 @@ def notes(crd: dict[str, Any]) -> str:
         ),
     ],
 )
-def test_one_set_of_pods_is_the_root_s(spec: Any, expected: dict[str, Any]) -> None:
+def test_single_pod_set_belongs_to_root(spec: Any, expected: dict[str, Any]) -> None:
     structure = drafted(crd(spec))
 
     root = structure["rootComponent"]
@@ -253,7 +253,7 @@ def test_pieces_do_not_count_beside_whole_pods() -> None:
     assert "specDefinition" in drafted(crd(fields(autoscaler=autoscaler, template=TEMPLATE)))["rootComponent"]
 
 
-def test_the_scale_subresource_counts_where_nothing_else_does() -> None:
+def test_scale_subresource_counts_if_nothing_else_does() -> None:
     scale = drafted(crd(fields(size=INTEGER, template=TEMPLATE), scale=".spec.size"))["rootComponent"]
     assert scale["scaleDefinition"] == {"replicasPath": ".spec.size // 1"}
 
@@ -334,7 +334,7 @@ def test_status(kind: str, spec: Any, status: Any, expected: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     ("kind", "completes"), [("JobSet", True), ("PyTorchJob", True), ("TaskRun", True), ("Runner", False)]
 )
-def test_what_ends_by_itself_is_told_by_its_kind(kind: str, completes: bool) -> None:
+def test_draft_maps_completed_by_kind(kind: str, completes: bool) -> None:
     mappings = drafted(crd(None, fields(conditions=CONDITIONS), kind=kind))["rootComponent"]["statusDefinition"]
     assert ("completed" in mappings["statusMappings"]) is completes
 
@@ -359,7 +359,7 @@ def test_ready_replicas_tell_the_status_of_what_can_be_scaled() -> None:
         pytest.param(fields(retryCount=INTEGER, maxNodes=INTEGER, template=TEMPLATE), None, id="counts of others"),
     ],
 )  # fmt: skip
-def test_a_count_is_offered_by_the_form_of_its_name(spec: Any, expected: str | None) -> None:
+def test_count_is_drafted_by_its_name(spec: Any, expected: str | None) -> None:
     structure = drafted(crd(spec))
     part = structure.get("childComponents", [structure["rootComponent"]])[0]
     assert part.get("scaleDefinition") == (expected and {"replicasPath": expected})
@@ -476,7 +476,7 @@ def test_notes_are_about_places_that_are_there() -> None:
     assert made.checks == len(made.notes) > 3
 
 
-def test_a_draft_asks_for_what_it_leaves_out() -> None:
+def test_draft_warns_about_omitted_parts() -> None:
     definition = load_definition(draft(CustomKind.of(crd(fields(a=TEMPLATE, b=TEMPLATE)))).karta)
     assert {(finding.severity, finding.rule) for finding in definition.findings} == {
         (Severity.WARNING, "type-selector-missing"),
@@ -507,7 +507,7 @@ def test_crds_that_nothing_can_be_drafted_from(crd: dict[str, Any], version: str
     assert message in str(raised.value)
 
 
-def test_the_version_that_is_asked_for() -> None:
+def test_draft_uses_the_requested_version() -> None:
     both = crd()
     both["spec"]["versions"].append({**both["spec"]["versions"][0], "name": "v2", "storage": False})
     assert [CustomKind.of(both, version).gvk.version for version in (None, "v2")] == ["v1", "v2"]

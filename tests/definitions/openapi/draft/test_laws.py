@@ -52,7 +52,7 @@ def kind(schema: Any) -> CustomKind:
 
 
 @given(SCHEMAS, SCHEMAS)
-def test_a_draft_can_be_loaded(spec: Any, status: Any) -> None:
+def test_draft_can_be_loaded(spec: Any, status: Any) -> None:
     load_definition(draft(kind(fields(spec=spec, status=status))).karta)
 
 
@@ -100,7 +100,7 @@ def contents(draw: st.DrawFn, levels: list[str]) -> tuple[Any, int]:
 
 
 @given(workloads())
-def test_a_draft_counts_the_pods_of_the_whole_workload(workload: tuple[Any, Any, int]) -> None:
+def test_draft_counts_pods_of_whole_workload(workload: tuple[Any, Any, int]) -> None:
     schema, obj, pods = workload
     definition = load_definition(draft(kind(schema)).karta)
 
