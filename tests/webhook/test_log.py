@@ -53,7 +53,7 @@ def logged(program: str, level: str = "") -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stderr.splitlines()]
 
 
-def test_every_line_is_one_json_object_with_level_and_time() -> None:
+def test_log_line_is_one_json_object() -> None:
     lines = logged(PROGRAM, "debug")
     assert [line["message"] for line in lines] == ["went wrong", "went wrong", "details", "call failed"]
     assert lines[-1] | {"time": ""} == {
@@ -66,19 +66,19 @@ def test_every_line_is_one_json_object_with_level_and_time() -> None:
     assert all(line["time"].endswith("Z") for line in lines)
 
 
-def test_an_error_has_its_traceback_but_no_values() -> None:
+def test_error_has_traceback_without_values() -> None:
     for line in logged(PROGRAM, "info")[:2]:
         assert "in fail" in line["exception"]
         assert "ValueError: no luck" in line["exception"]
         assert "password" not in line["exception"].replace('fail("password")', "")
 
 
-def test_the_level_is_the_least_that_is_logged() -> None:
+def test_level_is_the_least_that_is_logged() -> None:
     assert [line["level"] for line in logged(PROGRAM, "error")] == ["error", "error"]
     assert [line["message"] for line in logged(PROGRAM, "info")] == ["went wrong", "went wrong", "call failed"]
 
 
-def test_whatever_is_logged_there_is_a_line() -> None:
+def test_unusual_values_are_logged() -> None:
     lines = logged(HOSTILE)
     assert [line["message"] for line in lines] == [*"abcdefg", "half ?"]
     assert [line.get("value") for line in lines[:5]] == ["half ?", r"['half \ud800']", str(2**70), "{1: 2}", "<Broken>"]

@@ -68,7 +68,7 @@ def read_in_time(stream: IO[bytes], give_up: Callable[[], None]) -> bytes:
         timer.cancel()
 
 
-def test_a_pipe_that_somebody_made_impatient_loses_nothing() -> None:
+def test_nonblocking_pipe_loses_nothing() -> None:
     program = f"""{LOGGING}
 import os
 os.set_blocking(2, False)
@@ -109,7 +109,7 @@ log.info("last")
     assert (first["message"], second["lost"]) == ("last", 3)
 
 
-def test_a_log_that_nobody_reads_does_not_keep_a_process_from_ending() -> None:
+def test_unread_log_does_not_prevent_the_end() -> None:
     program = f'{LOGGING}\nfor _ in range({MANY}): log.info("line", text="x" * 100)'
     with popen(program, stderr=subprocess.PIPE) as child:
         try:
@@ -118,7 +118,7 @@ def test_a_log_that_nobody_reads_does_not_keep_a_process_from_ending() -> None:
             child.kill()
 
 
-def test_what_python_says_is_one_line_each() -> None:
+def test_messages_of_python_are_one_line_each() -> None:
     program = f"""{LOGGING}
 warnings.warn("old", stacklevel=1)
 logging.getLogger("a.library").error("%d of them", "some")
@@ -156,7 +156,7 @@ async def port_in(file: Path) -> int:
     return port
 
 
-async def test_a_server_without_standard_files_answers_and_ends_in_order(tmp_path: Path) -> None:
+async def test_server_without_standard_files_answers_and_ends(tmp_path: Path) -> None:
     options = {"folder": str(KARTAS), "port": 0, "grace_period": 0.0, "plain_http": True}
     # It would say on stdout where it listens.
     told, program = tmp_path / "port", PROGRAM.replace("print(json.dumps(", "Path(sys.argv[2]).write_text(json.dumps(")

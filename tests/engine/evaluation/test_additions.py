@@ -208,7 +208,7 @@ def test_added_value_that_is_not_a_container_is_an_error(orchestra: Raw, text: s
         pod_sets(definition, playing(extra=PROXY))
 
 
-def test_a_list_of_the_template_that_is_none_is_left_to_who_reads_it(orchestra: Raw) -> None:
+def test_containers_of_wrong_type_stay_for_the_reader(orchestra: Raw) -> None:
     definition = adding(orchestra, "conductor: '{containers: [{}]}'")
     (conductor,) = pod_sets(definition, {"spec": {"conductor": {"pod": {"containers": 5}}}})
     assert conductor.template["spec"] == {"containers": 5}

@@ -10,11 +10,11 @@ PART = Component("toy", "part")
 PARTS = Component("toy", "part", instance_ids=Query.compile(".ids[]"))
 
 
-def test_what_an_expression_yields() -> None:
+def test_evaluate_returns_outputs() -> None:
     assert evaluate(PART, "somePath", Query.compile(".x[]"), {"x": [1, 2]}) == [1, 2]
 
 
-def test_a_failure_says_what_and_where_once() -> None:
+def test_failure_names_expression_and_place_once() -> None:
     with pytest.raises(InterpretationError) as caught:
         evaluate(PART, "somePath", Query.compile(".x.y"), {"x": 1})
     message = str(caught.value)
@@ -23,14 +23,14 @@ def test_a_failure_says_what_and_where_once() -> None:
     assert caught.value.code == 422
 
 
-def test_the_words_of_the_author_stand_alone() -> None:
+def test_error_of_the_author_stands_without_expression() -> None:
     query = Query.compile('if .x > 1 then error("one is enough") else .x end')
     with pytest.raises(InterpretationError, match=r"^definition toy, component part, somePath: one is enough$"):
         evaluate(PART, "somePath", query, {"x": 2})
     assert evaluate(PART, "somePath", query, {"x": 1}) == [1]
 
 
-def test_a_long_expression_is_cut_in_messages() -> None:
+def test_long_expression_is_cut_in_messages() -> None:
     text = f'.x.y + "{"a" * 500}"'
     with pytest.raises(InterpretationError) as caught:
         evaluate(PART, "somePath", Query.compile(text), {"x": 1})
@@ -45,7 +45,7 @@ def test_999_results_are_the_most() -> None:
         evaluate(PART, "somePath", query, {"x": [0] * 1000})
 
 
-def test_an_expression_without_end_is_stopped() -> None:
+def test_endless_expression_is_stopped() -> None:
     with deadline(0.2), pytest.raises(InterpretationError, match="component part, somePath `def f: f; f`: "):
         evaluate(PART, "somePath", Query.compile("def f: f; f"), {})
 

@@ -117,13 +117,13 @@ def single(harbor: Raw, *, root: bool) -> Definition:
     return load_definition(harbor)
 
 
-def test_a_child_without_a_piece_does_not_exist(harbor: Raw) -> None:
+def test_child_without_fragments_does_not_exist(harbor: Raw) -> None:
     definition = single(harbor, root=False)
     assert pod_sets(definition, {"spec": {"labels": None}}) == ()
     assert [s.name for s in pod_sets(definition, {"spec": {"labels": {}}})] == ["dock"]
 
 
-def test_the_root_exists_as_its_object_does(harbor: Raw) -> None:
+def test_root_without_fragments_exists(harbor: Raw) -> None:
     (only,) = pod_sets(single(harbor, root=True), {"spec": {}})
     assert (only.name, only.replicas, only.template) == ("harbor", 1, {"spec": {}})
 

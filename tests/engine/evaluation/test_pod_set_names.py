@@ -21,7 +21,7 @@ def test_names(parts: list[tuple[str, str]], names: list[str]) -> None:
     assert unique_names(parts) == names
 
 
-def test_a_name_that_is_too_long_keeps_its_beginning() -> None:
+def test_too_long_name_keeps_its_beginning() -> None:
     (name,) = unique_names([("worker", "a" * 33)])
     assert name.startswith("a" * 23 + "-")
     assert len(name) == 32
@@ -37,7 +37,7 @@ def test_long_names_that_differ_in_four_characters_stay_apart() -> None:
     assert len(set(unique_names(numbered))) == len(numbered)
 
 
-def test_a_name_that_looks_like_a_qualified_one() -> None:
+def test_name_that_looks_qualified_stays_unique() -> None:
     names = unique_names([("a", "x"), ("b", "x"), ("c", "a-x")])
     assert len(set(names)) == 3
 

@@ -193,7 +193,7 @@ def test_several_pod_sets_need_ids(brew: Raw) -> None:
         pod_sets(several, {"spec": {"templates": [TEMPLATE, TEMPLATE]}})
 
 
-def test_the_object_is_not_changed(compiled: dict[str, Definition]) -> None:
+def test_pod_sets_does_not_change_the_object(compiled: dict[str, Definition]) -> None:
     obj = {"spec": {"template": TEMPLATE}}
     before = repr(obj)
     (only,) = pod_sets(compiled["brew"], obj)
@@ -217,7 +217,7 @@ def test_locations_belong_to_their_pod_sets(compiled: dict[str, Definition]) -> 
 
 
 @pytest.mark.parametrize("expression", ["1", "3 + 4", "if .spec.paused then 0 else 1 end"])
-def test_a_count_without_a_place(brew: Raw, expression: str) -> None:
+def test_computed_count_has_no_place(brew: Raw, expression: str) -> None:
     at = ("spec", "structureDefinition", "rootComponent", "scaleDefinition", "replicasPath")
     definition = load_definition(edit.set_value(brew, at, expression))
     (only,) = scale_locations(definition, {"spec": {"template": TEMPLATE}})
@@ -245,11 +245,11 @@ def test_a_count_without_a_place(brew: Raw, expression: str) -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_leaves_a_count_unset(compiled: dict[str, Definition], toy: str, spec: Any, is_left: bool) -> None:
+def test_leaves_count_unset(compiled: dict[str, Definition], toy: str, spec: Any, is_left: bool) -> None:
     assert leaves_count_unset(compiled[toy], {"spec": spec}) is is_left
 
 
-def test_a_minimum_counts_where_the_replicas_have_no_place(brew: Raw) -> None:
+def test_minimum_counts_if_replicas_have_no_place(brew: Raw) -> None:
     at = ("spec", "structureDefinition", "rootComponent", "scaleDefinition")
     bounds = {"replicasPath": "if .spec.fixed then 1 else .spec.kettles end", "minReplicasPath": ".spec.least"}
     definition = load_definition(edit.set_value(brew, at, bounds))

@@ -28,7 +28,7 @@ def component(**paths: str) -> Component:
         pytest.param(2147483647, 2147483647, id="the largest int32"),
     ],
 )
-def test_a_count(value: object, count: int | None) -> None:
+def test_count_is_read_from_value(value: object, count: int | None) -> None:
     assert scales(component(replicas=".n"), {"n": value}, SINGLE) == [Scale(count, None, None)]
 
 
@@ -71,11 +71,11 @@ def test_values_that_are_not_counts(field: str, value: object, reason: str) -> N
         pytest.param(Scale(None, None, 5), 1, id="else one; a maximum is only a bound"),
     ],
 )
-def test_the_count_of_a_scale(scale: Scale, count: int) -> None:
+def test_scale_has_effective_count(scale: Scale, count: int) -> None:
     assert scale.effective == count
 
 
-def test_each_instance_has_its_own_scale() -> None:
+def test_instances_have_their_own_scales() -> None:
     obj = {"x": [{"n": 2, "min": 1}, {"max": "9"}]}
     part = component(replicas=".x[].n", min_replicas=".x[].min", max_replicas=".x[].max", instance_ids=".x[].id")
     assert scales(part, obj, ("a", "b")) == [Scale(2, 1, None), Scale(None, None, 9)]
@@ -86,7 +86,7 @@ def test_without_a_path_nothing_is_said() -> None:
 
 
 @pytest.mark.parametrize("field", ["min_replicas", "max_replicas"])
-def test_a_bound_that_yields_nothing_is_not_set(field: str) -> None:
+def test_bound_without_output_is_unset(field: str) -> None:
     optional = component(replicas=".n", **{field: ".bound | tonumber?"})
     assert scales(optional, {"n": 2}, SINGLE) == [Scale(2, None, None)]
 
@@ -130,7 +130,7 @@ def test_results_and_ids_must_match(paths: dict[str, str], ids: tuple[str, ...],
 
 
 @pytest.mark.parametrize(("path", "count"), [(".x[].n", 3), ("empty", 0)])
-def test_a_single_instance_has_one_count(path: str, count: int) -> None:
+def test_single_instance_with_several_counts_is_error(path: str, count: int) -> None:
     with pytest.raises(InterpretationError, match=f"gives {count} results, but a component without instanceIdPath"):
         scales(component(replicas=path), {"x": GROUPS}, SINGLE)
 
@@ -138,6 +138,6 @@ def test_a_single_instance_has_one_count(path: str, count: int) -> None:
 @pytest.mark.parametrize(
     "obj", [pytest.param({}, id="number times null"), pytest.param({"a": "x", "b": {}}, id="wrong types")]
 )
-def test_a_failing_expression_names_its_place(obj: dict[str, Any]) -> None:
+def test_failing_expression_names_its_place(obj: dict[str, Any]) -> None:
     with pytest.raises(InterpretationError, match=r"component part, replicasPath `\.a \* \.b`: "):
         scales(component(replicas=".a * .b"), obj, SINGLE)

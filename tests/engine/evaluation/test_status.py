@@ -93,22 +93,22 @@ READY = {"state": "Boiling", "conditions": [condition("Ready", reason="Hot")]}
         pytest.param(by_expression(".status.n # n", "1"), {"n": 1}, True, id="a comment ends with its line"),
     ],
 )  # fmt: skip
-def test_a_matcher(brew: Raw, matcher: Raw, status: Raw, *, running: bool) -> None:
+def test_matcher_gives_status(brew: Raw, matcher: Raw, status: Raw, *, running: bool) -> None:
     expected = Status.RUNNING if running else Status.UNDEFINED
     assert match_status(mapped(brew, matcher), {"status": status}).matched == (expected,)
 
 
-def test_one_matcher_of_several_is_enough(brew: Raw) -> None:
+def test_single_matcher_is_enough(brew: Raw) -> None:
     definition = mapped(brew, {"byPhase": "Cold"}, {"byPhase": "Boiling"})
     assert match_status(definition, {"status": READY}).matched == (Status.RUNNING,)
 
 
-def test_the_first_matching_matcher_ends_the_search(brew: Raw) -> None:
+def test_first_matching_matcher_ends_the_search(brew: Raw) -> None:
     definition = mapped(brew, {"byPhase": "Boiling"}, by_expression("error", "x"))
     assert match_status(definition, {"status": READY}).matched == (Status.RUNNING,)
 
 
-def test_every_matching_status_in_the_fixed_order(brew: Raw) -> None:
+def test_matching_statuses_have_a_fixed_order(brew: Raw) -> None:
     names = ("initializing", "running", "completed", "failed", "degraded", "suspended", "suspending", "resuming")
     definition = defined(brew, {"statusMappings": {name: [{}] for name in names}})
     assert match_status(definition, {}).matched == (
@@ -138,7 +138,7 @@ def test_statuses_do_not_exclude_each_other(compiled: dict[str, Definition]) -> 
         pytest.param(".status.states[]", {"states": []}, None, id="nothing is not a phase"),
     ],
 )
-def test_the_phase(brew: Raw, path: str, status: Raw, phase: str | None) -> None:
+def test_phase_is_read_at_its_path(brew: Raw, path: str, status: Raw, phase: str | None) -> None:
     definition = defined(brew, {"phaseDefinition": {"path": path}, "statusMappings": {}})
     assert match_status(definition, {"status": status}).phase == phase
 
@@ -199,7 +199,7 @@ def test_any_two_values_can_be_compared(compiled: dict[str, Definition]) -> None
     assert Status.DEGRADED in match_status(compiled["brew"], {"status": {"foam": {}}}).matched
 
 
-def test_one_failing_matcher_fails_the_status(brew: Raw) -> None:
+def test_failing_matcher_fails_the_status(brew: Raw) -> None:
     mappings = {"running": [{}], "degraded": [by_expression(".status.n + {}", "1")]}
     with pytest.raises(InterpretationError, match=r"definition brew, component brew, byExpression `\.status\.n"):
         match_status(defined(brew, {"statusMappings": mappings}), {"status": {"n": 1}})

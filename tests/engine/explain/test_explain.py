@@ -25,7 +25,7 @@ def rules(found: Explanation) -> list[str]:
     return [fact.rule for fact in found.facts]
 
 
-def test_an_error_keeps_the_facts_before_it(define: Define) -> None:
+def test_error_keeps_facts_before_it(define: Define) -> None:
     found = explain(define(), Call(Operation.INTERPRET_REPLICA, train(HOT, {**HOT, "name": "odd", "replicas": "x"})))
 
     assert found.results is None
@@ -33,7 +33,7 @@ def test_an_error_keeps_the_facts_before_it(define: Define) -> None:
     assert found.facts[-1].note == f"the chain ends here: {found.error}"
 
 
-def test_a_number_that_cannot_be_reached_names_what_can_change(define: Define) -> None:
+def test_unreachable_number_explains_pod_sets(define: Define) -> None:
     fixed = define(scaleDefinition={"replicasPath": ".spec.groups[] | 2"})
     found = explain(fixed, Call(Operation.REVISE_REPLICA, train(HOT), replicas=3))
 
@@ -41,14 +41,14 @@ def test_a_number_that_cannot_be_reached_names_what_can_change(define: Define) -
     assert found.facts[0].note == "hot has 2 pods: it is the only pod set, but its count is not a field to write"
 
 
-def test_a_field_of_a_status_is_a_step_of_its_pointer(define: Define) -> None:
+def test_status_field_is_escaped_in_pointer(define: Define) -> None:
     found = explain(define(), Call(Operation.INTERPRET_STATUS, train(HOT, **{"cars/ready": 2})))
 
     assert [fact.answer for fact in found.facts if fact.value == 2] == ["/status/cars~1ready"]
 
 
 @pytest.mark.parametrize("status", ["text", [1], 3, True])
-def test_a_status_that_is_no_object_stays_as_long_as_no_cluster_reports(define: Define, status: Any) -> None:
+def test_status_of_wrong_type_stays_without_reports(define: Define, status: Any) -> None:
     obj = {**train(HOT), "status": status}
     explanation = explain(define(), Call(Operation.AGGREGATE_STATUS, obj))
     assert explanation.results == {"aggregatedStatus": obj}
@@ -68,7 +68,7 @@ def test_conditions_are_explained_beside_what_are_none(define: Define, reported:
     assert "aggregated" in rules(explanation)
 
 
-def test_a_condition_that_the_template_keeps_is_explained_beside_one_without_a_status() -> None:
+def test_kept_condition_is_explained_next_to_one_without_status() -> None:
     kept = {"type": "FailureTarget", "status": "True"}
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "status": {"conditions": [kept]}}
     items = [{"clusterName": "member1", "status": {"active": 1, "conditions": [{"type": "FailureTarget"}]}}]
@@ -76,7 +76,7 @@ def test_a_condition_that_the_template_keeps_is_explained_beside_one_without_a_s
     assert any("member1 has no status" in fact.note for fact in explanation.facts)
 
 
-def test_what_a_script_reads_is_not_traced(define: Define) -> None:
+def test_script_answer_is_not_traced(define: Define) -> None:
     found = explain(define(annotations={"lua": SCRIPT}), Call(Operation.INTERPRET_HEALTH, train(HOT, phase="Ready")))
 
     assert found.results == {"healthy": True}
@@ -84,7 +84,7 @@ def test_what_a_script_reads_is_not_traced(define: Define) -> None:
     assert [layer.name for layer in found.layers if layer.answers] == ["script"]
 
 
-def test_an_operation_that_the_definition_leaves_out(define: Define) -> None:
+def test_omitted_operation_is_explained(define: Define) -> None:
     definition = define(annotations={"operations": "InterpretHealth"})
 
     found = explain(definition, Call(Operation.INTERPRET_REPLICA, train(HOT)))
@@ -109,7 +109,7 @@ def test_an_operation_that_the_definition_leaves_out(define: Define) -> None:
         pytest.param("2", "a constant of the definition; no field to write another count to", False, id="a constant"),
     ],
 )  # fmt: skip
-def test_where_a_count_comes_from(define: Define, count: str, source: str, writes: bool) -> None:
+def test_count_is_explained_by_its_source(define: Define, count: str, source: str, writes: bool) -> None:
     found = check_laws(define(scaleDefinition={"replicasPath": count}), Call(Operation.INTERPRET_REPLICA, train(HOT)))
 
     (fact,) = [fact for fact in found.facts if fact.rule == "count"]
@@ -138,7 +138,7 @@ def test_minimum_and_no_count(define: Define) -> None:
     assert [place.pointer for place in notes[0].places] == ["/spec/groups/0/n", "/spec/groups/0/min"]
 
 
-def test_the_layers_are_in_the_order_in_which_karmada_asks(define: Define) -> None:
+def test_layers_have_the_order_of_karmada(define: Define) -> None:
     definition = define()
 
     layers = explain(definition, Call(Operation.INTERPRET_HEALTH, train(HOT)), origin="cluster").layers
@@ -164,7 +164,7 @@ def test_the_layers_are_in_the_order_in_which_karmada_asks(define: Define) -> No
         ),
     ],
 )
-def test_what_karmada_takes_without_an_answer(kind: str, operation: str, note: str) -> None:
+def test_layer_of_karmada_is_explained(kind: str, operation: str, note: str) -> None:
     api_version, name = kind.split()
     obj = {"apiVersion": api_version, "kind": name, "metadata": {"name": "x"}}
 
@@ -173,7 +173,7 @@ def test_what_karmada_takes_without_an_answer(kind: str, operation: str, note: s
     assert found.layers[-1].note == note
 
 
-def test_the_json_has_what_a_view_needs(define: Define) -> None:
+def test_json_of_explanation_has_parts_of_a_view(define: Define) -> None:
     document = json.loads(json.dumps(explain(define(), Call(Operation.INTERPRET_REPLICA, train(HOT))).to_json()))
 
     (count,) = [fact for fact in document["facts"] if fact["rule"] == "count"]
@@ -192,7 +192,7 @@ def test_the_json_has_what_a_view_needs(define: Define) -> None:
     assert document["results"]["replica"] == 2
 
 
-def test_a_long_value_is_left_out_of_the_json() -> None:
+def test_long_value_is_omitted_in_json() -> None:
     assert "value" not in Place(("spec",), "x" * 1000).to_json()
 
 
@@ -204,14 +204,14 @@ def test_a_long_value_is_left_out_of_the_json() -> None:
         pytest.param(("InterpretReplica", {"a": {1}}), "which JSON does not have", id="no JSON"),
     ],
 )
-def test_the_library_refuses_what_is_no_call(arguments: tuple[str, Any], reason: str) -> None:
+def test_library_refuses_invalid_call(arguments: tuple[str, Any], reason: str) -> None:
     karta = Karta.for_object({"apiVersion": "batch/v1", "kind": "Job"})
 
     with pytest.raises(WorkloadError, match=reason.replace("?", r"\?")):
         karta.explain(*arguments)
 
 
-def test_the_library_answers_with_an_error_where_karmada_would_get_one() -> None:
+def test_library_returns_error_that_karmada_would_get() -> None:
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}}
 
     assert Karta.for_object(job).explain("Retain", job).error == "Retain needs the observed object"
@@ -230,7 +230,7 @@ def test_explain_names_why_a_kind_is_not_elastic(define: Define) -> None:
     )
 
 
-def test_an_outline_has_each_expression_and_annotation_that_an_operation_reads(define: Define) -> None:
+def test_outline_has_expressions_and_annotations_of_operation(define: Define) -> None:
     definition = define(annotations={"elastic": "group"})
 
     read = {operation: [fact.expression for fact in outline(definition, operation).facts] for operation in Operation}
@@ -256,7 +256,7 @@ def of_annotations(found: Explanation) -> list[tuple[str, str]]:
     ]
 
 
-def test_an_annotation_that_decides_is_named_with_what_there_would_be_without_it(define: Define) -> None:
+def test_decisive_annotation_is_named_with_other_answer(define: Define) -> None:
     late = {**train(HOT, phase="ready", observedGeneration=2), "metadata": {"name": "x", "generation": 3}}
 
     found = check_laws(define(annotations=OMITTED), Call(Operation.INTERPRET_HEALTH, late))
@@ -265,7 +265,7 @@ def test_an_annotation_that_decides_is_named_with_what_there_would_be_without_it
     assert of_annotations(found) == [("aggregate", "aggregate: without it healthy would be false")]
 
 
-def test_an_annotation_that_does_not_decide_is_not_named(define: Define) -> None:
+def test_indecisive_annotation_is_not_named(define: Define) -> None:
     current = {**train(HOT, phase="ready", observedGeneration=3), "metadata": {"name": "x", "generation": 3}}
 
     found = check_laws(define(annotations=OMITTED), Call(Operation.INTERPRET_HEALTH, current))
@@ -273,7 +273,7 @@ def test_an_annotation_that_does_not_decide_is_not_named(define: Define) -> None
     assert of_annotations(found) == []
 
 
-def test_what_an_annotation_leaves_out_would_be_there_without_it(define: Define) -> None:
+def test_field_omitted_by_annotation_is_explained(define: Define) -> None:
     items = (StatusItem("north", {"phase": "Ready", "seed": 7}),)
 
     found = check_laws(
@@ -284,7 +284,7 @@ def test_what_an_annotation_leaves_out_would_be_there_without_it(define: Define)
     assert of_annotations(found) == [("aggregate", "aggregate: without it aggregatedStatus.status.seed would be 7")]
 
 
-def test_an_error_by_an_annotation_names_it(define: Define) -> None:
+def test_annotation_error_names_annotation(define: Define) -> None:
     found = explain(
         define(annotations={"health": ".status.phase"}), Call(Operation.INTERPRET_HEALTH, train(HOT, phase="Ready"))
     )
@@ -294,7 +294,7 @@ def test_an_error_by_an_annotation_names_it(define: Define) -> None:
     assert any(fact.field.endswith('/health"]') for fact in found.facts)
 
 
-def test_a_script_is_explained_by_its_annotation(define: Define) -> None:
+def test_script_is_explained_by_its_annotation(define: Define) -> None:
     definition = define(annotations={"lua": SCRIPT, "healthy-statuses": "Running"})
 
     (fact,) = explain(definition, Call(Operation.INTERPRET_HEALTH, train(HOT))).facts
@@ -303,7 +303,7 @@ def test_a_script_is_explained_by_its_annotation(define: Define) -> None:
     assert fact.field == read.field == 'metadata.annotations["karta-interpreter.io/lua"]'
 
 
-def test_an_outline_has_what_a_script_asks_of_the_karta(define: Define) -> None:
+def test_outline_has_fields_that_script_asks_of_the_karta(define: Define) -> None:
     asks = SCRIPT.replace("return true", 'return require("karta").interpretHealth(obj)')
 
     fields = [
@@ -327,7 +327,7 @@ def test_an_outline_has_what_a_script_asks_of_the_karta(define: Define) -> None:
         pytest.param(".status.seed: first", [], id="no other operation asks"),
     ],
 )
-def test_an_outline_names_the_aggregation_where_it_matters(define: Define, aggregate: str, expected: list[str]) -> None:
+def test_outline_names_aggregation_if_it_matters(define: Define, aggregate: str, expected: list[str]) -> None:
     definition = define(annotations={"aggregate": aggregate})
 
     named = [
@@ -339,7 +339,7 @@ def test_an_outline_names_the_aggregation_where_it_matters(define: Define, aggre
     assert named == ["AggregateStatus", *expected]
 
 
-def test_a_status_that_cannot_be_read_is_left_out_by_no_annotation(define: Define) -> None:
+def test_unreadable_status_is_not_blamed_on_annotation(define: Define) -> None:
     obj = {
         **train(HOT, observedGeneration=2),
         "metadata": {"name": "x", "annotations": {"resourcetemplate.karmada.io/generation": "two"}},

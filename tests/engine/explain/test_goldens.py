@@ -32,7 +32,7 @@ def shown(fact: Fact) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("golden", goldens())
-def test_the_facts_are_those_of_the_golden(golden: dict[str, Any]) -> None:
+def test_facts_are_those_of_the_golden(golden: dict[str, Any]) -> None:
     call = {**golden["call"], "observed": golden.get("observed"), "statuses": golden.get("items", ())}
     found = Karta.for_object(golden["object"]).explain(call.pop("operation"), golden["object"], **call)
 

@@ -159,7 +159,7 @@ def test_warnings_about_pods_of_dependencies_name_bare_specs(define: Define, pat
     assert all("write {spec: …} around the spec of a pod" in fact.note for fact in facts)
 
 
-def test_an_operation_has_the_warnings_that_matter_for_it(define: Define) -> None:
+def test_operation_has_its_own_warnings(define: Define) -> None:
     obj = train({"name": "ml", "replicas": 2}, HOT, phase="Ready")
 
     rules = {
@@ -176,7 +176,7 @@ def test_an_operation_has_the_warnings_that_matter_for_it(define: Define) -> Non
     }
 
 
-def test_what_cannot_be_read_ends_the_warnings_of_its_kind(define: Define) -> None:
+def test_unreadable_count_ends_its_warnings(define: Define) -> None:
     obj = train({"name": "", "template": pods()}, HOT, phase="Ready")
     broken = define(scaleDefinition={"replicasPath": '.spec.groups[] | error("no")'})
 

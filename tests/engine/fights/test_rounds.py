@@ -25,7 +25,7 @@ OBJECTS = st.fixed_dictionaries({"spec": VALUES, "status": VALUES})
 
 
 @given(OBJECTS, OBJECTS)
-def test_a_difference_is_found_in_both_directions(one: Any, other: Any) -> None:
+def test_differences_are_symmetric(one: Any, other: Any) -> None:
     there = [(each.field, each.ours, each.theirs) for each in differences(one, other)]
     back = [(each.field, each.theirs, each.ours) for each in differences(other, one)]
     assert sorted(map(repr, there)) == sorted(map(repr, back))
@@ -38,7 +38,7 @@ def test_equal_specs_have_no_difference(obj: Any, status: Any) -> None:
 
 
 @given(VALUES, VALUES)
-def test_a_document_is_patched_by_its_difference(old: Any, new: Any) -> None:
+def test_document_is_patched_by_its_difference(old: Any, new: Any) -> None:
     before, after = {"top": old}, {"top": new}
     assert diff(patched(before, diff(before, after)), after) == []
 
@@ -54,7 +54,7 @@ def test_a_document_is_patched_by_its_difference(old: Any, new: Any) -> None:
         ({"a-b": {"c/d": 1}}, {"a-b": {"c/d": 2}}, ['.spec["a-b"]["c/d"]']),
     ],
 )
-def test_the_field_of_a_difference(ours: Any, theirs: Any, fields: list[str]) -> None:
+def test_difference_names_its_field(ours: Any, theirs: Any, fields: list[str]) -> None:
     assert [each.field for each in differences({"spec": ours}, {"spec": theirs})] == fields
 
 
@@ -64,7 +64,7 @@ def test_metadata_of_the_api_server_is_not_compared() -> None:
     assert [each.field for each in differences(ours, theirs)] == [".metadata.labels.a"]
 
 
-def test_the_api_server_of_these_tests_keeps_fields_as_a_real_one() -> None:
+def test_managed_fields_of_tests_are_those_of_an_api_server() -> None:
     """What a kube-apiserver has kept after a create by Karmada and an update by another program."""
     made: Thing = {
         "metadata": {"annotations": {"work.karmada.io/name": "wl"}, "labels": {"app": "wl"}},
@@ -168,7 +168,7 @@ FIGHTS: dict[str, tuple[Change, str, str, str]] = {
 @pytest.mark.parametrize("webhook", [lambda _: None, defaulted, mutated], ids=["plain", "defaulted", "mutated"])
 @pytest.mark.parametrize("keys", [TYPED, {}], ids=["typed", "open"])
 @pytest.mark.parametrize("fight", FIGHTS)
-def test_a_fight_is_named_by_the_third_overwrite(fight: str, keys: Keys, webhook: Change) -> None:
+def test_fight_is_named_by_third_overwrite(fight: str, keys: Keys, webhook: Change) -> None:
     change, manager, subresource, field = FIGHTS[fight]
     if webhook is mutated and change is pin:
         return  # the webhook has the same value, so nobody fights
@@ -282,7 +282,7 @@ LEGITIMATE: dict[str, tuple[Callable[[], Series], Step]] = {
 
 
 @pytest.mark.parametrize("name", LEGITIMATE)
-def test_a_legitimate_series_is_no_fight(name: str) -> None:
+def test_legitimate_series_is_not_a_fight(name: str) -> None:
     make, step = LEGITIMATE[name]
     series = make()
     for number in range(12):
@@ -305,7 +305,7 @@ def test_edits_of_the_template_are_no_fight(edited: list[Change], keys: Keys, we
 
 
 @given(st.permutations([scale(5), request_memory, pin, drop_priority, inject, add_port, select_nodes] * 2), WEBHOOKS)
-def test_what_others_do_twice_is_no_fight(changes: list[Change], webhook: Change) -> None:
+def test_change_made_twice_is_not_a_fight(changes: list[Change], webhook: Change) -> None:
     series = Series(template(), webhook=webhook)
     for change in changes:
         series.other(change)
@@ -314,7 +314,7 @@ def test_what_others_do_twice_is_no_fight(changes: list[Change], webhook: Change
 
 
 @pytest.mark.parametrize("replicas", [1, 2, 3])
-def test_each_replica_names_a_fight_by_the_calls_that_it_sees(replicas: int) -> None:
+def test_replica_names_fight_by_its_own_calls(replicas: int) -> None:
     series = Series(template(), replicas=replicas)
     for _ in range(3 * replicas):
         series.other(scale(7))
@@ -322,7 +322,7 @@ def test_each_replica_names_a_fight_by_the_calls_that_it_sees(replicas: int) -> 
     assert series.named == [(".spec.replicas", "operator")] * replicas
 
 
-def test_a_restart_costs_three_rounds() -> None:
+def test_restart_costs_three_rounds() -> None:
     series = Series(template())
     for number in range(5):
         if number == 2:
@@ -341,7 +341,7 @@ def test_three_rounds_are_a_fight_within_an_hour(seconds: float, named: int) -> 
     assert len(series.named) == named
 
 
-def test_two_fights_in_one_object_are_both_found() -> None:
+def test_fights_in_one_object_are_all_found() -> None:
     series = Series(template())
     for number in range(6):
         series.other(*((scale(7), "hpa") if number % 2 else (pin, "rollouts")))
@@ -359,7 +359,7 @@ def test_all_differences_are_looked_at() -> None:
     assert sys.getsizeof(series.rounds[0]) <= 200
 
 
-def test_an_object_in_which_nobody_else_has_written_takes_no_memory() -> None:
+def test_object_without_other_writers_takes_no_memory() -> None:
     series = Series(template(), webhook=mutated)
     for _ in range(3):
         series.karmada()
@@ -379,13 +379,13 @@ def test_an_object_in_which_nobody_else_has_written_takes_no_memory() -> None:
         ),
     ],
 )
-def test_nothing_is_claimed_without_fields_of_karmada(entries: Any) -> None:
+def test_compared_is_none_without_fields_of_karmada(entries: Any) -> None:
     observed = template(replicas=7)
     observed["metadata"]["managedFields"] = entries
     assert compared(template(), observed) is None
 
 
-def test_an_element_of_a_set_is_its_own_field() -> None:
+def test_element_of_set_is_its_own_field() -> None:
     series = Series(template(finalizers=["a", "b"]))
     for _ in range(3):
         series.other(lambda thing: thing["spec"].update(finalizers=["b", "a", "c"]))
@@ -393,7 +393,7 @@ def test_an_element_of_a_set_is_its_own_field() -> None:
     assert series.named == [(".spec.finalizers[]", "operator")]
 
 
-def test_a_removed_part_of_an_object_that_a_webhook_fills_belongs_to_nobody() -> None:
+def test_removed_part_of_filled_object_has_no_writer() -> None:
     # As a real API server has it: when Karmada's only annotation is gone, its entry is that of an atomic object.
     ours, observed = template(), template()
     ours["spec"]["template"]["metadata"] = {"annotations": {"owner": "a"}}
@@ -433,5 +433,5 @@ def noise(number: int) -> Change:
         pytest.param({"version": "1.20"}, {"version": "1.2"}, [".spec.version"], id="other fields are texts"),
     ],
 )
-def test_a_value_in_the_form_of_a_typed_client_is_no_difference(ours: Thing, theirs: Thing, fields: list[str]) -> None:
+def test_value_in_form_of_typed_client_is_not_a_difference(ours: Thing, theirs: Thing, fields: list[str]) -> None:
     assert [change.field for change in differences({"spec": ours}, {"spec": theirs})] == fields

@@ -77,7 +77,7 @@ few = st.builds(
 
 
 @given(st.lists(few, min_size=1, max_size=4), st.integers(0, 120))
-def test_what_can_be_reached_is_reached(some: list[ScaleTarget], total: int) -> None:
+def test_reachable_total_is_reached(some: list[ScaleTarget], total: int) -> None:
     ways = product(*(range(one.least, one.most + 1) for one in some))
     steps = [one.step for one in some]
     can_be_reached = any(sum(map(operator.mul, units, steps)) == total for units in ways)
@@ -94,13 +94,13 @@ def test_many_groups_of_many_sizes_are_shared() -> None:
 
 
 @pytest.mark.parametrize("steps", [2, 3, 4, 5, 16, 20, 60, 300, 3000])
-def test_the_search_does_not_grow_with_the_number_of_steps(steps: int) -> None:
+def test_search_does_not_grow_with_number_of_steps(steps: int) -> None:
     reach, sums = limits(steps)
     tried = 2 * reach + 1
     assert tried + (steps - 2) * tried * sums < 250_000
 
 
-def test_what_steps_cannot_add_up_to_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_impossible_sum_of_steps_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apportion, "limits", lambda _: pytest.fail("there is nothing to search"))
     some = [target(5, step=2 * step) for step in range(2, 302)]
     assert share(sum(one.units * one.step for one in some) + 1, some) is None

@@ -24,7 +24,7 @@ def _asked(define: Define, namespace: str, volumes: list[dict[str, Any]]) -> Seq
     return interpret(define(root=component("train", ".spec.template")), call)["dependencies"]
 
 
-def test_a_namespace_that_no_object_can_have_is_not_repeated_for_each_dependency(define: Define) -> None:
+def test_too_long_namespace_is_not_repeated(define: Define) -> None:
     secrets = [{"name": f"v{number}", "secret": {"secretName": f"s{number}"}} for number in range(30)]
     assert len(_asked(define, "n" * LONGEST, secrets)) == len(secrets)
     assert _asked(define, "n" * (LONGEST + 1), []) == [], "there is nothing to repeat it for"

@@ -68,9 +68,7 @@ def test_health(define: Define, phase: str | None, service: bool, job: bool) -> 
         pytest.param(-1, False, id="the default of a CRD: no controller has written anything"),
     ],
 )
-def test_a_service_whose_status_is_older_than_its_spec_is_not_healthy(
-    define: Define, observed: int | str, stale: bool
-) -> None:
+def test_service_with_stale_status_is_unhealthy(define: Define, observed: int | str, stale: bool) -> None:
     assert _is_healthy(define(mappings=_SERVICE), _obj("Up", observed=observed)) is not stale
 
 
@@ -84,7 +82,7 @@ def test_a_service_whose_status_is_older_than_its_spec_is_not_healthy(
         pytest.param("Flaky", False, id="so does trouble"),
     ],
 )
-def test_a_job_whose_status_is_older_than_its_spec_waits(define: Define, phase: str, expected: bool) -> None:
+def test_job_with_stale_status_waits(define: Define, phase: str, expected: bool) -> None:
     assert _is_healthy(define(mappings=_JOB), _obj(phase, observed=3)) is expected
 
 
@@ -101,18 +99,20 @@ def test_a_job_whose_status_is_older_than_its_spec_waits(define: Define, phase: 
         pytest.param("Running, Failed", "Flaky", False, id="one kind of trouble is not the other"),
     ],
 )
-def test_the_annotation_names_what_counts(define: Define, statuses: str, phase: str | None, expected: bool) -> None:
+def test_healthy_statuses_annotation_names_healthy_statuses(
+    define: Define, statuses: str, phase: str | None, expected: bool
+) -> None:
     definition = define(mappings=_JOB, **{"healthy-statuses": statuses})
     assert _is_healthy(definition, _obj(phase)) is expected
 
 
 @pytest.mark.parametrize(("statuses", "expected"), [("Running", False), ("Running, Initializing", True)])
-def test_a_stale_status_counts_as_initializing(define: Define, statuses: str, expected: bool) -> None:
+def test_stale_status_counts_as_initializing(define: Define, statuses: str, expected: bool) -> None:
     definition = define(mappings=_SERVICE, **{"healthy-statuses": statuses})
     assert _is_healthy(definition, _obj("Up", observed=3)) is expected
 
 
-def test_the_health_annotation_decides(define: Define) -> None:
+def test_health_annotation_decides(define: Define) -> None:
     definition = define(mappings=_JOB, health='.status.phase == "Starting"')
     assert _is_healthy(definition, _obj("Starting")) is True
     assert _is_healthy(definition, _obj("Up")) is False

@@ -116,7 +116,7 @@ def said(obj: Status) -> set[str]:
         ),
     ],
 )
-def test_the_outcome_of_a_mix(reports: list[Status | None], expected: set[str]) -> None:
+def test_mixed_reports_give_outcome(reports: list[Status | None], expected: set[str]) -> None:
     result = aggregate(template({}), dict(zip(CLUSTERS, reports, strict=False)))
     assert complaints(result["spec"], {}, result["status"]) == []
     assert said(result) == expected
@@ -163,7 +163,7 @@ def test_the_outcome_of_a_mix(reports: list[Status | None], expected: set[str]) 
         ),
     ],
 )
-def test_one_report_after_the_other(story: list[Reports], expected: set[str]) -> None:
+def test_successive_reports_give_outcome(story: list[Reports], expected: set[str]) -> None:
     obj = template({})
     for reports in story:
         result = aggregate(obj, reports)
@@ -172,7 +172,7 @@ def test_one_report_after_the_other(story: list[Reports], expected: set[str]) ->
     assert said(obj) == expected
 
 
-def test_a_status_of_earlier_versions_can_be_followed() -> None:
+def test_status_of_earlier_versions_is_continued() -> None:
     early: Status = {"startTime": at(8), "succeeded": 8, "conditions": [condition("SuccessCriteriaMet")]}
     early |= {"ready": 0, "terminating": 1, "completedIndexes": "0-3", "uncountedTerminatedPods": {"failed": ["x"]}}
     stories: list[Reports] = [{"east": failed()}, {"east": running()}, {"east": complete(), "north": failed()}]
@@ -183,13 +183,13 @@ def test_a_status_of_earlier_versions_can_be_followed() -> None:
     assert said(aggregate(template(early), {"east": complete()})) == {"SuccessCriteriaMet", "Complete"}
 
 
-def test_what_only_one_clusters_controller_understands_is_left_out() -> None:
+def test_indexes_of_one_cluster_are_omitted() -> None:
     indexed = {"completedIndexes": "0-2", "failedIndexes": "3", "uncountedTerminatedPods": {"failed": ["a-uid"]}}
     result = aggregate(template({}), {"east": running(terminating=1) | indexed})
     assert result["status"] == {"active": 2, "startTime": at(8)}
 
 
-def test_the_message_of_an_announcement_outlives_its_cluster() -> None:
+def test_message_of_announcement_outlives_its_cluster() -> None:
     lost = failed() | {"conditions": [condition("FailureTarget") | {"message": "too often"}, condition("Failed")]}
     announced = aggregate(template({}), {"east": lost, "north": running()})
     (kept,) = aggregate(announced, {"north": running()})["status"]["conditions"]
@@ -198,7 +198,7 @@ def test_the_message_of_an_announcement_outlives_its_cluster() -> None:
     assert (end["type"], end["message"]) == ("Failed", "east: too often")
 
 
-def test_the_start_is_taken_anew_after_a_suspension() -> None:
+def test_start_is_renewed_after_suspension() -> None:
     obj = aggregate(template({}, suspend=True), {"east": running(), "north": running()})
     obj = aggregate(obj, {"east": suspended(), "north": suspended()})
     assert "startTime" not in obj["status"]
@@ -264,7 +264,7 @@ reports_of_clusters = st.dictionaries(st.sampled_from(CLUSTERS), st.none() | st.
 
 
 @given(st.lists(st.tuples(reports_of_clusters, st.booleans()), min_size=1, max_size=6), st.booleans())
-def test_whatever_clusters_report_the_api_server_accepts(story: list[tuple[Reports, bool]], indexed: bool) -> None:
+def test_api_server_accepts_merged_status_of_any_reports(story: list[tuple[Reports, bool]], indexed: bool) -> None:
     status: Status = {}
     for reports, suspend in story:
         obj = template(status, suspend=suspend, completionMode="Indexed" if indexed else "NonIndexed")
@@ -274,7 +274,7 @@ def test_whatever_clusters_report_the_api_server_accepts(story: list[tuple[Repor
 
 
 @given(st.dictionaries(st.sampled_from(CLUSTERS), member_statuses(), min_size=1))
-def test_a_job_that_has_ended_everywhere_has_ended(reports: Reports) -> None:
+def test_job_ended_everywhere_has_ended(reports: Reports) -> None:
     ends = [said({"status": status}) & {"Complete", "Failed"} for status in reports.values()]
     result = said(aggregate(template({}), reports)) & {"Complete", "Failed"}
     if not all(ends):
@@ -284,7 +284,7 @@ def test_a_job_that_has_ended_everywhere_has_ended(reports: Reports) -> None:
 
 
 @given(st.data())
-def test_the_statuses_that_are_drawn_are_what_a_cluster_accepts(data: st.DataObject) -> None:
+def test_drawn_statuses_are_accepted_by_a_cluster(data: st.DataObject) -> None:
     status = data.draw(member_statuses())
     conditions = said({"status": status})
     modern = not (conditions & {"Complete", "Failed"}) or conditions & {"SuccessCriteriaMet", "FailureTarget"}
@@ -303,7 +303,7 @@ def test_the_statuses_that_are_drawn_are_what_a_cluster_accepts(data: st.DataObj
         pytest.param(complete(), {"SuccessCriteriaMet", "Complete"}, id="a good one, too"),
     ],
 )
-def test_the_last_cluster_goes(status: Status, expected: set[str]) -> None:
+def test_last_cluster_may_go(status: Status, expected: set[str]) -> None:
     before = aggregate(template({}), {"east": status})
     result = aggregate(before, {})
     assert complaints(result["spec"], before["status"], result["status"]) == []

@@ -97,7 +97,7 @@ def test_errors_are_those_of_lua(define: Define, name: str, arguments: tuple[Any
     assert said in str(caught.value)
 
 
-def test_the_annotation_operations_is_about_karmada(define: Define) -> None:
+def test_operations_annotation_does_not_limit_bindings(define: Define) -> None:
     """A script may build on an answer that is not to be given as it is."""
     assert ask(define(WORKER, operations="InterpretHealth"), "getReplicas", TRAIN) == (3, REQUIRES)
 

@@ -55,7 +55,7 @@ ADDED = pods(
         pytest.param({}, {"suspend": True}, {"suspend": True}, id="held, of a template without it"),
     ],
 )
-def test_the_switch_is_the_queues(
+def test_queued_workload_keeps_switch_of_member(
     define: Define, ours: dict[str, Any], theirs: dict[str, Any], kept: dict[str, Any]
 ) -> None:
     definition = define(root=ROOT)
@@ -88,7 +88,7 @@ def test_the_switch_is_the_queues(
         pytest.param({"metadata": {}}, pods(nodeSelector={"pool": "gpu"}), {"metadata": {}}, id="and no spec for them"),
     ],
 )
-def test_what_runs_keeps_what_the_queue_has_added(define: Define, ours: Any, theirs: Any, kept: Any) -> None:
+def test_running_workload_keeps_additions_of_queue(define: Define, ours: Any, theirs: Any, kept: Any) -> None:
     desired, observed = obj(suspend=True, template=ours), obj(suspend=False, template=theirs)
     assert retain(define(root=ROOT), desired, observed) == obj(suspend=False, template=kept)
 
@@ -117,7 +117,7 @@ def test_whom_the_label_means(define: Define, metadata: dict[str, Any], annotati
     assert retained["spec"] == {"replicas": 1, "suspend": not is_kept, "template": ADDED if is_kept else pods()}
 
 
-def test_a_kind_that_cannot_be_suspended_is_in_no_queue(define: Define) -> None:
+def test_kind_without_suspension_is_not_queued(define: Define) -> None:
     definition = define(root=component("serve", ".spec.template", ".spec.replicas // 1"))
     desired = obj(template=pods())
     assert retain(definition, desired, obj(template=ADDED)) is desired
@@ -163,7 +163,7 @@ def test_wherever_the_definition_puts_pods(
     assert retain(definition, obj(**plain), obj(**added)) == obj(**added)
 
 
-def test_what_a_definition_computes_has_no_place(define: Define) -> None:
+def test_computed_pods_keep_no_additions(define: Define) -> None:
     computed = {"podSpecPath": ".spec | {nodeSelector: (.all + .own), tolerations: [.one], containers: [{}]}"}
     desired = obj(own={"a": "b"}, suspend=True)
     retained = retain(define(root=ROOT | {"specDefinition": computed}), desired, obj(own={"c": "d"}, one={}))

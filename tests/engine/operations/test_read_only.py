@@ -58,7 +58,7 @@ def test_replica_ignores_what_is_scaled_to_zero_unless_all_is(define: Define) ->
     assert answer == {"replica": 0, "requires": {"resourceRequest": {"cpu": "9"}}}, "still a workload to Karmada"
 
 
-def test_a_node_claim_counts_where_all_agree(define: Define) -> None:
+def test_node_claim_counts_if_all_agree(define: Define) -> None:
     def on(zone: str) -> dict[str, Any]:
         return {"spec": {**template()["spec"], "nodeSelector": {"zone": zone}}}
 
@@ -107,7 +107,7 @@ def test_components_come_in_definition_order(define: Define) -> None:
     ]
 
 
-def test_an_unreadable_template_names_its_pod_set(define: Define) -> None:
+def test_unreadable_template_names_its_pod_set(define: Define) -> None:
     subject = obj(master={"template": requests(cpu="lots")})
     with pytest.raises(InterpretationError, match=r"definition train, pod template of master: .*cpu"):
         ask(define(MASTER), Operation.INTERPRET_REPLICA, subject)
@@ -172,14 +172,14 @@ def test_pods_of_the_annotation_must_be_templates(define: Define) -> None:
         ask(definition, Operation.INTERPRET_DEPENDENCY, obj(patch="text"))
 
 
-def test_a_generation_that_is_not_the_objects_is_compared_with_nothing(define: Define) -> None:
+def test_omitted_generation_is_not_compared(define: Define) -> None:
     definition = define(MASTER, mappings={"running": [{"byPhase": "Up"}]}, aggregate=".status.observedGeneration: omit")
     subject = obj({"phase": "Up", "observedGeneration": 1}, {"generation": 4})
     assert ask(definition, Operation.INTERPRET_STATUS, subject) == {"status": {"phase": "Up"}}
     assert ask(definition, Operation.INTERPRET_HEALTH, subject) == {"healthy": True}
 
 
-def test_a_dependency_name_must_be_text(define: Define) -> None:
+def test_dependency_name_must_be_text(define: Define) -> None:
     definition = define(MASTER, dependencies='[{apiVersion: v1, kind: Secret, name: ".spec.secret"}]')
     with pytest.raises(InterpretationError, match="annotation dependencies"):
         ask(definition, Operation.INTERPRET_DEPENDENCY, obj(secret=7))
@@ -236,13 +236,13 @@ def test_status_of_the_wrong_shape(define: Define, subject: dict[str, Any], word
         pytest.param("", id="empty"),
     ],
 )
-def test_the_generation_of_the_template_is_read_as_karmada_reads_it(define: Define, text: str) -> None:
+def test_template_generation_must_be_a_number(define: Define, text: str) -> None:
     subject = obj({"observedGeneration": 1}, {"annotations": {"resourcetemplate.karmada.io/generation": text}})
     with pytest.raises(InterpretationError, match=r"must be a number of 64 bits$"):  # and does not repeat the text
         ask(define(MASTER), Operation.INTERPRET_STATUS, subject)
 
 
-def test_an_operation_that_the_definition_does_not_allow_is_refused(define: Define) -> None:
+def test_disallowed_operation_is_refused(define: Define) -> None:
     definition = define(MASTER, operations="InterpretHealth,InterpretReplica")
     with pytest.raises(InterpretationError, match="allows InterpretHealth, InterpretReplica") as caught:
         ask(definition, Operation.INTERPRET_STATUS, obj())
@@ -272,7 +272,7 @@ def test_health_reads_conditions_and_expressions(define: Define, subject: dict[s
     assert ask(definition, Operation.INTERPRET_HEALTH, subject) == {"healthy": healthy}
 
 
-def test_a_dependency_may_have_a_namespace_of_its_own(define: Define) -> None:
+def test_dependency_may_have_its_own_namespace(define: Define) -> None:
     entry = "[{apiVersion: v1, kind: Secret, name: .spec.secret.name, namespace: .spec.secret.space}]"
     subject = obj(secret={"name": "key", "space": "vault"})
     [found] = ask(define(MASTER, dependencies=entry), Operation.INTERPRET_DEPENDENCY, subject)["dependencies"]

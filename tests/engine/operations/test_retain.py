@@ -45,12 +45,12 @@ def test_replicas_follow_the_template_by_default(define: Define) -> None:
     assert retain(define(root=ROOT), desired, obj(replicas=5)) is desired
 
 
-def test_the_label_leaves_replicas_to_the_member(define: Define) -> None:
+def test_label_leaves_replicas_to_member(define: Define) -> None:
     retained = retain(define(root=ROOT), obj(RETAINING, replicas=2), obj(replicas=5))
     assert retained["spec"]["replicas"] == 5
 
 
-def test_the_label_keeps_the_template_where_the_member_says_nothing(define: Define) -> None:
+def test_label_keeps_template_if_member_has_no_value(define: Define) -> None:
     assert retain(define(root=ROOT), obj(RETAINING, replicas=2), obj())["spec"]["replicas"] == 2
 
 
@@ -67,12 +67,12 @@ def test_unset_replicas_and_suspend_keep_the_members_values(define: Define) -> N
         pytest.param(obj(replicas=2, hpa={}), id="the bound alone, which could never be lifted otherwise"),
     ],
 )
-def test_a_bound_that_the_template_has_no_more_does_not_come_back(define: Define, template: dict[str, Any]) -> None:
+def test_dropped_bound_does_not_come_back(define: Define, template: dict[str, Any]) -> None:
     definition = define(root=component("train", ".spec.template", ".spec.replicas", max=".spec.hpa.maxReplicas"))
     assert retain(definition, template, obj(replicas=2, hpa={"maxReplicas": 9})) == template
 
 
-def test_the_least_counts_where_there_are_only_bounds(define: Define) -> None:
+def test_minimum_is_kept_if_there_are_only_bounds(define: Define) -> None:
     definition = define(root=component("serve", ".spec.template", min=".spec.min", max=".spec.max"))
     retained = retain(definition, obj(), obj(min=2, max=9))
     assert retained["spec"] == {"template": retained["spec"]["template"], "min": 2}
@@ -88,7 +88,7 @@ def test_the_least_counts_where_there_are_only_bounds(define: Define) -> None:
         ),
     ],
 )
-def test_the_counts_of_many_instances_are_read_a_few_times(
+def test_counts_of_many_instances_are_read_a_few_times(
     define: Define,
     monkeypatch: pytest.MonkeyPatch,
     count: str,
@@ -113,7 +113,7 @@ def test_the_counts_of_many_instances_are_read_a_few_times(
     assert len(found) == reads, "and not again for each group"
 
 
-def test_a_false_in_the_template_is_not_unset(define: Define) -> None:
+def test_false_in_template_is_not_unset(define: Define) -> None:
     assert retain(define(root=ROOT), obj(suspend=False), obj(suspend=True))["spec"]["suspend"] is False
 
 
@@ -139,7 +139,7 @@ def test_listed_places_are_taken_whole(define: Define) -> None:
     assert retained["spec"]["ports"] == [{"port": 80, "node": 31000}], "the template decides how many ports there are"
 
 
-def test_a_listed_place_that_the_member_lacks_stays(define: Define) -> None:
+def test_listed_place_that_member_lacks_stays(define: Define) -> None:
     definition = define(root=ROOT, retain="- .spec.selector\n")
     desired = obj(replicas=1, selector={"a": "b"})
     assert retain(definition, desired, obj(replicas=1)) is desired
@@ -154,7 +154,7 @@ def test_a_listed_place_that_the_member_lacks_stays(define: Define) -> None:
         pytest.param({}, {"paused": False}, {"paused": False}, id="and so does one that says it"),
     ],
 )
-def test_what_a_member_means_by_absence(
+def test_absent_value_of_member_is_default_of_rule(
     define: Define, theirs: dict[str, Any], ours: dict[str, Any], kept: dict[str, Any]
 ) -> None:
     definition = define(root=ROOT, retain=".spec.paused // false")
@@ -215,7 +215,7 @@ def service(**more: Any) -> dict[str, Any]:
     return {"template": template(), **more}
 
 
-def test_what_the_template_has_dropped_from_a_map_does_not_come_back(define: Define) -> None:
+def test_entry_dropped_from_map_does_not_come_back(define: Define) -> None:
     definition = define(SERVICES, retain=".spec.services[].uid")
     member = service(replicas=7, paused=True, uid="1")
     desired = obj(RETAINING, services={"new": service(), "old": service(replicas=1)})
@@ -239,7 +239,7 @@ _services = st.dictionaries(
 
 @settings(suppress_health_check=_CHECKS)
 @given(_services, _services, st.booleans())
-def test_each_service_of_the_template_keeps_what_is_the_members(
+def test_services_of_template_keep_values_of_member(
     define: Define, ours: dict[str, Any], theirs: dict[str, Any], left: bool
 ) -> None:
     def kept(name: str, field: str, *, always: bool) -> Any:
@@ -255,7 +255,7 @@ def test_each_service_of_the_template_keeps_what_is_the_members(
         assert found.get("uid") == kept(name, "uid", always=True)
 
 
-def test_an_instance_may_have_another_key(define: Define) -> None:
+def test_instance_with_another_key_is_matched(define: Define) -> None:
     worker = '.spec.roles // {} | to_entries[] | select(.key | ascii_downcase == "worker") | .value'
     definition = define(root=component("train", f"{worker} | .template", f"{worker} | .replicas // 1"))
     observed = obj(roles={"Worker": service(replicas=5)})
@@ -263,7 +263,7 @@ def test_an_instance_may_have_another_key(define: Define) -> None:
     assert retained["spec"]["roles"] == {"worker": service(replicas=5)}
 
 
-def test_a_condition_holds_for_the_template_too(define: Define) -> None:
+def test_condition_holds_for_template_too(define: Define) -> None:
     switch = {"path": ".spec.job | select(. != null) | .paused"}
     suspension = {"suspendActions": [switch | {"value": "true"}], "resumeActions": [switch | {"value": "false"}]}
     adapted = ".spec.pools[] | select(.adapter != null) | .size"
@@ -275,14 +275,14 @@ def test_a_condition_holds_for_the_template_too(define: Define) -> None:
     assert retain(definition, within, observed) == observed
 
 
-def test_a_condition_about_the_status_is_asked_of_the_member(define: Define) -> None:
+def test_condition_about_status_reads_member(define: Define) -> None:
     definition = define(root=ROOT, retain='select(.status.phase == "Running") | .spec.node')
     running = obj(replicas=1, node="n1") | {"status": {"phase": "Running"}}
     assert retain(definition, obj(replicas=1), running)["spec"]["node"] == "n1", "a template has no status"
     assert retain(definition, obj(replicas=1), obj(replicas=1, node="n1")) == obj(replicas=1)
 
 
-def test_what_has_an_id_is_not_what_has_none(define: Define) -> None:
+def test_element_with_id_does_not_match_element_without(define: Define) -> None:
     groups = component("group", ".spec.groups[] | select(.name).template", ".spec.groups[] | select(.name).replicas")
     groups |= {"instanceIdPath": ".spec.groups[] | select(.name).name"}
     groups["podSelector"]["componentInstanceSelector"] = {"idPath": ".metadata.labels.group"}
@@ -298,7 +298,7 @@ def test_what_has_an_id_is_not_what_has_none(define: Define) -> None:
         assert [group.get("uid") for group in retained["spec"]["groups"]] == kept
 
 
-def test_an_index_that_the_template_does_not_have_is_no_place(define: Define) -> None:
+def test_missing_index_of_template_is_not_a_place(define: Define) -> None:
     definition = define(root=ROOT, retain=".spec.ports[1].node")
     observed = obj(replicas=1, ports=[{}, {"node": 31000}])
     assert retain(definition, obj(replicas=1, ports=[{}]), observed) == obj(replicas=1, ports=[{}])
@@ -322,7 +322,7 @@ def test_instances_are_those_of_their_component(define: Define) -> None:
     assert retained["spec"] == obj(one=[pool("a", 5)], two=[pool("b", 7)])["spec"]
 
 
-def test_a_count_under_another_name_stays_under_it(define: Define) -> None:
+def test_count_under_another_name_stays_there(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", ".spec.replicas // .spec.size // 1"))
     assert retain(definition, obj(), obj(size=5)) == obj(size=5), "as the member has it"
     assert retain(definition, obj(replicas=2), obj(size=5)) == obj(replicas=2)
@@ -345,7 +345,7 @@ def test_a_count_under_another_name_stays_under_it(define: Define) -> None:
         ),
     ],
 )
-def test_a_count_stays_out_of_a_field_that_the_template_does_not_count(
+def test_count_is_not_written_to_uncounted_field(
     define: Define, template: dict[str, Any], member: dict[str, Any]
 ) -> None:
     count = ".spec | if .autoscaling.on then .autoscaling.initial else .replicas end"
@@ -383,7 +383,7 @@ def test_kept_switch_that_breaks_template_leaves_its_counts(define: Define) -> N
     assert ask(definition, call)["retained"] == obj(RETAINING, replicas=2, mode="x")
 
 
-def test_a_count_is_kept_in_the_form_that_it_has(define: Define) -> None:
+def test_count_is_kept_in_its_own_form(define: Define) -> None:
     path = '.metadata.annotations["example.com/n"] // "1" | tonumber'
     definition = define(root=component("train", ".spec.template", path))
     named = {"annotations": {"example.com/n": "2"}}
@@ -392,7 +392,7 @@ def test_a_count_is_kept_in_the_form_that_it_has(define: Define) -> None:
     assert retain(definition, obj(named), observed)["metadata"]["annotations"] == {"example.com/n": "2"}
 
 
-def test_a_switch_that_only_resuming_writes_is_kept_too(define: Define) -> None:
+def test_switch_of_resume_actions_is_kept(define: Define) -> None:
     actions = {**SUSPEND, "resumeActions": [{"path": ".spec.awake", "value": "true"}]}
     definition = define(root={**ROOT, "suspendDefinition": actions})
     assert retain(definition, obj(replicas=1), obj(replicas=1, awake=True))["spec"]["awake"] is True

@@ -29,7 +29,7 @@ def job(master: dict[str, Any], worker: dict[str, Any]) -> dict[str, Any]:
     return obj(master={"template": template(), **master}, worker={"template": template(), **worker})
 
 
-def test_a_lone_pod_set_is_written_where_its_count_is_read(define: Define) -> None:
+def test_lone_pod_set_is_written_at_its_count(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", ".spec.replicas // 1"))
     before = obj(template=template())
     after = revise(definition, before, 4)
@@ -56,7 +56,7 @@ def test_todays_number_changes_nothing(define: Define) -> None:
         pytest.param(".spec.replicas // (.spec.slots / 2)", {"slots": 2}, {"slots": 2}, id="follows another field"),
     ],
 )
-def test_a_default_is_written(define: Define, count: str, spec: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_default_is_written(define: Define, count: str, spec: dict[str, Any], expected: dict[str, Any]) -> None:
     definition = define(root=component("train", ".spec.template", count))
     before = obj(template=template(), **spec)
     today = ask(definition, Call(Operation.INTERPRET_REPLICA, before))["replica"]
@@ -65,14 +65,14 @@ def test_a_default_is_written(define: Define, count: str, spec: dict[str, Any], 
     assert (after is before) == (after == before)
 
 
-def test_a_member_gets_the_default_instead_of_keeping_its_count(define: Define) -> None:
+def test_written_default_prevails_over_count_of_member(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", ".spec.replicas // 1"))
     desired = revise(definition, obj(template=template()), 1)
     retained = ask(definition, Call(Operation.RETAIN, desired, observed=obj(template=template(), replicas=7)))
     assert retained["retained"]["spec"]["replicas"] == 1
 
 
-def test_a_share_that_is_the_default_is_written(define: Define) -> None:
+def test_share_equal_to_default_is_written(define: Define) -> None:
     both = define(MASTER, WORKER, elastic="master,worker")
     after = revise(both, job({}, {"replicas": 3}), 2)
     assert [after["spec"][name]["replicas"] for name in ("master", "worker")] == [1, 1]
@@ -84,12 +84,12 @@ def test_without_annotation_the_pod_sets_of_several_pods_are_elastic(define: Def
     assert "replicas" not in after["spec"]["master"]
 
 
-def test_the_annotation_names_the_elastic_components(define: Define) -> None:
+def test_elastic_annotation_names_elastic_components(define: Define) -> None:
     after = revise(define(MASTER, WORKER, elastic="worker"), job({"replicas": 3}, {"replicas": 1}), 5)
     assert after["spec"]["worker"]["replicas"] == 2, "3 masters stay, although they are several"
 
 
-def test_a_workload_that_is_not_elastic_keeps_the_number_that_it_has(define: Define) -> None:
+def test_indivisible_workload_keeps_its_number(define: Define) -> None:
     alone = define(root=component("train", ".spec.template", ".spec.replicas // 1"), elastic="none")
     several = define(MASTER, WORKER, elastic="none")
     for definition, before, today in (
@@ -164,7 +164,7 @@ def test_only_the_named_instances_of_a_component_are_elastic(define: Define) -> 
         revise(define(groups, elastic="group/cold"), before, 3)
 
 
-def test_a_count_with_hosts_moves_in_steps(define: Define) -> None:
+def test_count_with_hosts_moves_in_steps(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", "(.spec.replicas // 1) * (.spec.hosts // 1)"))
     assert revise(definition, obj(template=template(), replicas=1, hosts=2), 6)["spec"]["replicas"] == 3
     with pytest.raises(InterpretationError, match="in steps of 2"):
@@ -187,7 +187,7 @@ def test_only_bounds_set_the_minimum_and_raise_a_lower_maximum(define: Define) -
     assert revise(define(root=service), before, 5)["spec"] | {"template": 0} == {"template": 0, "min": 5, "max": 5}
 
 
-def test_a_count_in_an_annotation_is_text(define: Define) -> None:
+def test_count_in_annotation_is_text(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", '.metadata.annotations.n // "1" | tonumber'))
     before = obj(template=template())
     assert revise(definition, before, 3)["metadata"]["annotations"] == {"n": "3"}
@@ -203,13 +203,13 @@ def test_bounds_in_annotations_are_text(define: Define) -> None:
     assert revise(definition, before, 2)["metadata"]["annotations"] == {"min": "2", "max": "3"}
 
 
-def test_of_two_names_for_a_count_the_first_is_written(define: Define) -> None:
+def test_first_of_alternative_fields_is_written(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", ".spec.replicas // .spec.size // 1"))
     assert revise(definition, obj(template=template()), 3)["spec"]["replicas"] == 3
     assert revise(definition, obj(template=template(), size=2), 3)["spec"]["size"] == 3, "the one that is there"
 
 
-def test_a_maximum_that_cannot_be_raised_stays_one(define: Define) -> None:
+def test_unwritable_maximum_is_a_bound(define: Define) -> None:
     service = component("train", ".spec.template", min=".spec.min", max="(.spec.max // 4) - 1")
     before = obj(template=template(), min=1)
     assert revise(define(root=service), before, 3)["spec"]["min"] == 3
@@ -250,31 +250,31 @@ def test_impossible_numbers_are_explained(define: Define, spec: dict[str, Any], 
         revise(define(MASTER, WORKER), job({}, spec), replicas)
 
 
-def test_a_literal_count_cannot_be_written(define: Define) -> None:
+def test_literal_count_is_not_writable(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", "1"))
     with pytest.raises(InterpretationError, match="train stays at 1, for its count `1` is not a field") as raised:
         revise(definition, obj(template=template()), 2)
     assert "elastic" not in str(raised.value), "naming it there would not help"
 
 
-def test_a_constant_above_a_minimum_is_named(define: Define) -> None:
+def test_constant_above_minimum_is_named(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", "4", min=".spec.min"))
     with pytest.raises(InterpretationError, match="the object would then have 4 by `4` of train; Karmada can place"):
         revise(definition, obj(template=template(), min=2), 6)
 
 
-def test_a_master_alone_stays_alone_when_the_workers_are_the_elastic_ones(define: Define) -> None:
+def test_lone_master_does_not_change_if_workers_are_elastic(define: Define) -> None:
     with pytest.raises(InterpretationError, match="master stays at 1"):
         revise(define(MASTER, WORKER, elastic="worker"), obj(master={"template": template()}), 2)
 
 
-def test_an_object_without_pods_cannot_be_scaled(define: Define) -> None:
+def test_object_without_pods_is_not_scalable(define: Define) -> None:
     with pytest.raises(InterpretationError, match="no pod template"):
         revise(define(MASTER, WORKER), obj(), 2)
 
 
 @pytest.mark.parametrize("replicas", [None, -1])
-def test_the_number_must_be_there_and_not_negative(define: Define, replicas: int | None) -> None:
+def test_missing_or_negative_number_is_bad_request(define: Define, replicas: int | None) -> None:
     with pytest.raises(InterpretationError, match="from 0 up") as caught:
         ask(define(MASTER), Call(Operation.REVISE_REPLICA, obj(), replicas=replicas))
     assert caught.value.code == 400

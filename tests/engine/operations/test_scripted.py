@@ -79,7 +79,7 @@ def alone(*bodies: tuple[Operation, str]) -> Definition:
         ),
     ],
 )
-def test_a_script_answers(define: Define, call: Call, body: str, expected: Any) -> None:
+def test_script_answers_operation(define: Define, call: Call, body: str, expected: Any) -> None:
     for definition in (alone((call.operation, body)), define(WORKER).overridden(scripts((call.operation, body)))):
         assert interpret(definition, call) == expected
 
@@ -116,12 +116,12 @@ def test_only_the_status_of_an_aggregation_counts(given: tuple[StatusItem, ...],
     assert interpret(alone((call.operation, body)), call) == {"aggregatedStatus": expected}
 
 
-def test_an_operation_without_a_script_is_the_kartas(define: Define) -> None:
+def test_operation_without_script_is_answered_by_karta(define: Define) -> None:
     definition = define(WORKER).overridden(scripts((Operation.INTERPRET_HEALTH, "return true")))
     assert interpret(definition, Call(Operation.INTERPRET_REPLICA, OBJECT))["replica"] == 3
 
 
-def test_a_script_answers_what_the_annotation_operations_leaves_out(define: Define) -> None:
+def test_script_answers_operation_that_annotation_omits(define: Define) -> None:
     definition = define(WORKER, operations="Retain").overridden(scripts((Operation.INTERPRET_HEALTH, "return true")))
     assert interpret(definition, Call(Operation.INTERPRET_HEALTH, OBJECT)) == {"healthy": True}
 
@@ -182,7 +182,7 @@ KARTA = 'local karta = require("karta") '
         ),
     ],
 )
-def test_a_script_builds_on_the_karta(define: Define, call: Call, body: str, expected: Any) -> None:
+def test_script_builds_on_karta(define: Define, call: Call, body: str, expected: Any) -> None:
     assert interpret(define(WORKER).overridden(scripts((call.operation, body))), call) == expected
 
 
@@ -206,7 +206,7 @@ def test_a_script_builds_on_the_karta(define: Define, call: Call, body: str, exp
         ),
     ],
 )
-def test_a_script_that_fails(call: Call, body: str, said: str) -> None:
+def test_failing_script_is_an_error(call: Call, body: str, said: str) -> None:
     with pytest.raises(InterpretationError) as caught:
         interpret(alone((call.operation, body)), call)
     assert str(caught.value).startswith(f"example.io/v1, Kind=Train: script mine1 for {call.operation} failed")
@@ -214,7 +214,7 @@ def test_a_script_that_fails(call: Call, body: str, said: str) -> None:
     assert caught.value.code == 422
 
 
-def test_of_several_scripts_the_one_that_fails_is_named() -> None:
+def test_failing_script_of_several_is_named() -> None:
     operation = Operation.INTERPRET_DEPENDENCY
     with pytest.raises(InterpretationError, match="script mine2 for InterpretDependency failed in line 2"):
         interpret(alone((operation, "return {}"), (operation, "return a.b.c")), Call(operation, OBJECT))
@@ -228,14 +228,14 @@ def test_of_several_scripts_the_one_that_fails_is_named() -> None:
         pytest.param(Call(Operation.RETAIN, OBJECT), "needs the observed object", id="no member"),
     ],
 )
-def test_a_call_that_is_not_complete(define: Define, call: Call, said: str) -> None:
+def test_incomplete_call_is_bad_request(define: Define, call: Call, said: str) -> None:
     for definition in (alone((call.operation, "return a")), define(WORKER)):
         with pytest.raises(InterpretationError, match=said) as caught:
             interpret(definition, call)
         assert caught.value.code == 400
 
 
-def test_a_script_that_takes_long_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_script_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "SECONDS", 0.1)
     definition = alone((Operation.INTERPRET_HEALTH, "while true do end"))
     call = Call(Operation.INTERPRET_HEALTH, OBJECT)

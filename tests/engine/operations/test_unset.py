@@ -69,7 +69,7 @@ def retain(definition: Definition, ours: dict[str, Any], theirs: dict[str, Any])
         ),
     ],
 )  # fmt: skip
-def test_what_the_template_leaves_unset(
+def test_unset_rule_keeps_values_of_member(
     define: Define, rule: str, ours: dict[str, Any], theirs: dict[str, Any], kept: dict[str, Any]
 ) -> None:
     text = "- " + rule.replace("\n", "\n  ")
@@ -126,7 +126,7 @@ def test_equal_quantities_are_spelled_as_the_member_does(
     assert retain(definition, {"resources": {"requests": ours}}, {"resources": {"requests": theirs}}) == wanted
 
 
-def test_what_the_member_does_not_have_the_template_loses(define: Define) -> None:
+def test_empty_rule_drops_value_that_member_lacks(define: Define) -> None:
     definition = define(root=ROOT, retain=".spec.gates // empty")
     assert retain(definition, {"gates": ["a"]}, {}) == {}
     assert retain(definition, {"gates": ["a", "b"]}, {"gates": ["b"]}) == {"gates": ["b"]}

@@ -69,7 +69,7 @@ _OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
         ),
     ],
 )
-def test_what_a_crd_says(manifest: Any, expected: ServedKind) -> None:
+def test_crd_tells_served_kind(manifest: Any, expected: ServedKind) -> None:
     assert served_kinds([manifest]) == {TOY: expected}
 
 
@@ -84,7 +84,7 @@ def test_what_a_crd_says(manifest: Any, expected: ServedKind) -> None:
         pytest.param({"spec": {"group": "a.io", "names": {"kind": "A"}, "versions": ["v1", None]}}, id="no objects"),
     ],
 )
-def test_a_crd_that_is_none_says_nothing(manifest: Any) -> None:
+def test_invalid_crd_tells_nothing(manifest: Any) -> None:
     assert served_kinds([manifest]) == {}
 
 
@@ -93,7 +93,7 @@ def test_built_in_kinds_need_no_crd() -> None:
     assert find_served({}, JOB) == ServedKind(observes_generation=False)
 
 
-def test_a_kind_without_crd_is_unknown_and_a_version_that_a_crd_lacks_is_not_served() -> None:
+def test_kind_without_crd_is_unknown_and_missing_version_not_served() -> None:
     known = served_kinds([crd(version(), version("v1alpha1", served=False))])
 
     assert find_served(None, TOY) is None

@@ -92,7 +92,7 @@ def test_known_facts_of_a_kind_decide_its_operations(served: ServedKind | None, 
     assert names(operations_for(define(parts=ONE), served)) == EVERYTHING - missing
 
 
-def test_a_status_of_which_karmada_picks_fields_is_ours() -> None:
+def test_interpret_status_is_registered_if_karmada_picks_fields() -> None:
     definition = define(GVK("kubeflow.org", "v2beta1", "MPIJob"), ONE)
 
     assert "St" in names(operations_for(definition, ServedKind(observes_generation=False)))
@@ -113,7 +113,7 @@ def test_a_status_of_which_karmada_picks_fields_is_ours() -> None:
         ),
     ],
 )
-def test_a_definition_without_pods(
+def test_definition_without_pods_has_operations(
     suspend: bool, annotations: Mapping[str, str], present: set[str], absent: set[str]
 ) -> None:
     operations = names(operations_for(define(suspend=suspend, annotations=annotations)))
@@ -122,7 +122,7 @@ def test_a_definition_without_pods(
     assert absent.isdisjoint(operations)
 
 
-def test_the_annotation_operations_restricts() -> None:
+def test_operations_annotation_restricts() -> None:
     definition = define(parts=ONE, annotations={"operations": "InterpretHealth, InterpretComponent, Retain"})
 
     assert operations_for(definition) == ("Retain", "InterpretHealth")
@@ -137,7 +137,9 @@ def test_the_annotation_operations_restricts() -> None:
         pytest.param(GVK("ray.io", "v1", "RayJob"), ONE, {"Co"}, id="Karmada knows its components: no ReviseReplica"),
     ],
 )
-def test_what_karmada_answers_itself_counts(gvk: GVK, parts: Mapping[str, Scale], expected: set[str]) -> None:
+def test_operations_that_karmada_answers_depend_on_kind(
+    gvk: GVK, parts: Mapping[str, Scale], expected: set[str]
+) -> None:
     operations = names(operations_for(define(gvk, parts), multiple_pod_templates=True))
 
     assert operations & {"Rp", "Co", "Rv"} == expected
@@ -167,7 +169,7 @@ def only_scripts(gvk: GVK, *operations: str) -> Definition:
         pytest.param(["AggregateStatus", "InterpretStatus"], {"Ag", "St"}, {"Ag", "St"}, id="reported"),
     ],
 )
-def test_a_kind_that_only_has_scripts(operations: list[str], off: set[str], on: set[str]) -> None:
+def test_kind_with_only_scripts_has_operations(operations: list[str], off: set[str], on: set[str]) -> None:
     definition = only_scripts(TOY, *operations)
 
     assert names(operations_for(definition)) == off
@@ -183,9 +185,7 @@ def test_a_kind_that_only_has_scripts(operations: list[str], off: set[str], on: 
         pytest.param("InterpretHealth", ServedKind(served=False), set(), id="the version is not served"),
     ],
 )
-def test_what_is_known_of_the_kind_decides_for_scripts_too(
-    operations: str, served: ServedKind, expected: set[str]
-) -> None:
+def test_served_kind_decides_for_scripts(operations: str, served: ServedKind, expected: set[str]) -> None:
     assert names(operations_for(only_scripts(TOY, operations), served)) == expected
 
 
@@ -203,9 +203,7 @@ def test_what_is_known_of_the_kind_decides_for_scripts_too(
         ),
     ],
 )
-def test_what_karmada_answers_itself_counts_for_scripts_too(
-    gvk: GVK, operations: list[str], expected: set[str]
-) -> None:
+def test_scripts_depend_on_operations_that_karmada_answers(gvk: GVK, operations: list[str], expected: set[str]) -> None:
     assert names(operations_for(only_scripts(gvk, *operations), multiple_pod_templates=True)) == expected
 
 
@@ -227,7 +225,7 @@ def test_counting_where_a_script_stands_over_a_karta(
     assert names(operations_for(definition, multiple_pod_templates=True)) & counting == on
 
 
-def test_a_script_is_registered_whatever_the_annotation_operations_says_of_the_karta() -> None:
+def test_script_is_registered_despite_operations_annotation() -> None:
     definition = define(parts=ONE, annotations={"operations": "InterpretHealth"}).overridden(scripts("Retain"))
 
     assert operations_for(definition) == ("Retain", "InterpretHealth")

@@ -74,7 +74,7 @@ def test_answers_that_differ(name: str, expected: JSON, actual: JSON, difference
     assert differences(name, expected, actual)[0] == difference
 
 
-def test_every_difference_is_told() -> None:
+def test_differences_are_all_listed() -> None:
     assert differences("status", {"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 0, "d": 4}) == (
         "status.b: expected 2, got 0",
         "status.c: expected 3, got nothing",
@@ -154,6 +154,6 @@ _HEAD = {"name": "head", "replicas": 1}
         pytest.param("revisedObject", {"cpu": "0.5"}, {"cpu": "500m"}, {"cpu": "500m"}, id="no quantities in objects"),
     ],
 )
-def test_a_result_in_the_words_of_what_was_expected(name: str, expected: JSON, actual: JSON, words: JSON) -> None:
+def test_result_takes_words_of_expectation(name: str, expected: JSON, actual: JSON, words: JSON) -> None:
     assert result_in_words_of(name, expected, actual) == words
     assert differences(name, words, actual) == ()

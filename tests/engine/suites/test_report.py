@@ -43,10 +43,10 @@ def test_cases_that_passed_count_even_when_they_are_not_shown() -> None:
         pytest.param(Report((_GOOD,), (SuiteError("a.yaml:1: no name"),)), False, id="a suite is unreadable"),
     ],
 )
-def test_the_verdict(report: Report, passed: bool) -> None:
+def test_report_has_verdict(report: Report, passed: bool) -> None:
     assert report.passed is passed
 
 
-def test_a_case_that_does_not_say_its_kind_counts_as_one_of_no_kind() -> None:
+def test_case_without_kind_counts_as_empty_kind() -> None:
     (case,) = read_suite("{name: a, operation: InterpretStatus, observedObj: {status: {}}}")
     assert list(Report((Outcome(case),)).kinds) == [GVK("", "", "")]

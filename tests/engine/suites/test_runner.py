@@ -77,7 +77,7 @@ def test_fails(brew: Definition, kettles: str, output: str, failure: str) -> Non
     assert outcome.failures[0].startswith(failure)
 
 
-def test_a_case_brings_what_is_looked_up() -> None:
+def test_case_brings_referenced_objects() -> None:
     karta = yaml.safe_load(_KARTA)
     structure = karta["spec"]["structureDefinition"]
     structure["rootComponent"]["scaleDefinition"]["replicasPath"] = "$recipe.data.kettles"
@@ -90,6 +90,6 @@ def test_a_case_brings_what_is_looked_up() -> None:
     assert run(definition, unknown).failures == ()
 
 
-def test_the_answer_is_kept_to_be_shown(brew: Definition) -> None:
+def test_outcome_keeps_the_answer(brew: Definition) -> None:
     assert _run(brew, "2", "{replica: 3}").results == {"replica": 2, "requires": None}
     assert _run(brew, "two", "{replica: 3}").results is None

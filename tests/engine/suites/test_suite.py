@@ -18,7 +18,7 @@ def _only(text: str) -> Case:
     return case
 
 
-def test_one_case_per_document_with_its_place() -> None:
+def test_cases_are_documents_with_places() -> None:
     first, second = read_suite(
         dedent(f"""\
             # a comment, then an empty document
@@ -52,7 +52,7 @@ def test_names_of_operations(name: str) -> None:
     assert _only(f"{{name: a, desiredObj: {_JOB}, operation: {name}}}").call.operation is Operation.INTERPRET_HEALTH
 
 
-def test_the_object_is_whichever_is_given() -> None:
+def test_case_object_is_desired_or_observed() -> None:
     desired = _only("{name: a, operation: InterpretStatus, desiredObj: {kind: Desired}}")
     observed = _only("{name: a, operation: InterpretStatus, observedObj: {kind: Observed}}")
     assert desired.call.object == {"kind": "Desired"}
@@ -89,7 +89,7 @@ def test_status_items_as_karmada_writes_them() -> None:
     )
 
 
-def test_the_head_of_an_object_says_nothing_in_a_status_item() -> None:
+def test_head_of_status_item_is_ignored() -> None:
     head = "apiVersion: batch/v1, kind: Job, metadata: {clusterName: north}"
     items = f"[{{{head}, status: {{active: 1}}}}]"
     case = _only(f"{{name: a, operation: AggregateStatus, desiredObj: {_JOB}, statusItems: {items}}}")
@@ -102,7 +102,7 @@ def test_objects_to_look_up() -> None:
     assert reference == case.call.object
 
 
-def test_a_case_that_must_fail() -> None:
+def test_case_with_error_expects_failure() -> None:
     case = _only(f"{{name: a, operation: InterpretReplica, desiredObj: {_JOB}, output: {{error: no template}}}}")
     assert (case.error, case.expected) == ("no template", {})
 
@@ -159,7 +159,7 @@ def test_a_case_that_must_fail() -> None:
                      "the only output", id="an error and a result exclude each other"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_says_where_and_what(text: str, message: str) -> None:
+def test_unreadable_suite_names_place_and_reason(text: str, message: str) -> None:
     with pytest.raises(SuiteError) as caught:
         read_suite(f"# a comment\n{text}\n", "a.yaml")
     assert str(caught.value).startswith("a.yaml:2: ")
@@ -171,12 +171,12 @@ def test_broken_yaml_says_its_line() -> None:
         read_suite("name: a\noperation: {Retain]\n", "a.yaml")
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_suite_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SuiteError, match=r"cannot read the suite: No such file or directory$"):
         load_suite(tmp_path / "none.yaml")
 
 
-def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+def test_undecodable_suite_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_bytes(b"name: \xff")
     with pytest.raises(SuiteError, match=r"cannot read the suite: not UTF-8 text, see byte 6$"):
         load_suite(tmp_path / "suite.yaml")
@@ -192,7 +192,7 @@ def test_suites_are_the_yaml_files_in_testdata(tmp_path: Path) -> None:
     assert [path.name for path in find_suites(tmp_path / "Job" / "testdata")] == found
 
 
-def test_each_case_that_cannot_be_read_has_its_error(tmp_path: Path) -> None:
+def test_unreadable_cases_have_their_own_errors(tmp_path: Path) -> None:
     text = f"nam: a\n---\n{{name: b, operation: InterpretReplica, desiredObj: {_JOB}}}\n---\nname: c\n"
     (tmp_path / "suite.yaml").write_text(text)
 
@@ -234,7 +234,7 @@ def test_only_the_output_of_a_case_is_written(text: str, expected: str) -> None:
     assert with_outputs(text, "a.yaml", {line: {"replica": 2}}) == expected
 
 
-def test_an_output_within_braces_is_left_to_a_person() -> None:
+def test_output_within_braces_is_not_replaced() -> None:
     with pytest.raises(SuiteError, match=r"^a\.yaml:1: the output of this case is not a key at the beginning"):
         with_outputs("{name: a, output: {replica: 1}}", "a.yaml", {1: {"replica": 2}})
 
@@ -246,6 +246,6 @@ def test_an_output_within_braces_is_left_to_a_person() -> None:
         pytest.param('name: a\noutput: {error: "one\ntwo"}\n', id="a text over several lines"),
     ],
 )
-def test_an_output_that_ends_in_a_line_of_its_own_is_left_to_a_person(text: str) -> None:
+def test_output_that_ends_in_own_line_is_not_replaced(text: str) -> None:
     with pytest.raises(SuiteError, match=r"^a\.yaml: the outputs of this suite cannot be replaced line by line"):
         with_outputs(text, "a.yaml", {1: {"replica": 2}})

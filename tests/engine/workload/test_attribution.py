@@ -40,14 +40,14 @@ def test_component(orchestra: Definition, player: Raw, component: str) -> None:
     assert component_of(orchestra, player).name == component
 
 
-def test_of_several_selectors_the_first_in_the_definition_wins(raw: Callable[[str], Raw]) -> None:
+def test_first_of_matching_selectors_wins(raw: Callable[[str], Raw]) -> None:
     written = raw("Orchestra")
     for child in written["spec"]["structureDefinition"]["childComponents"][:2]:
         child["podSelector"]["componentTypeSelector"] = {"keyPath": ".metadata.labels.part"}
     assert component_of(load_definition(written), pod(part="section")).name == "conductor"
 
 
-def test_the_only_component_with_pods_has_them_all(raw: Callable[[str], Raw]) -> None:
+def test_only_component_with_pods_has_them_all(raw: Callable[[str], Raw]) -> None:
     assert component_of(load_definition(raw("Harbor")), {}).name == "dock"
 
 
@@ -58,7 +58,7 @@ def test_among_several_a_component_without_a_selector_has_none(raw: Callable[[st
         component_of(load_definition(written), pod(part="conductor"))
 
 
-def test_a_pod_of_no_component(orchestra: Definition) -> None:
+def test_pod_of_no_component_is_error(orchestra: Definition) -> None:
     with pytest.raises(ComponentNotFoundError) as caught:
         component_of(orchestra, pod(part="audience"))
     assert str(caught.value) == (
@@ -100,7 +100,7 @@ def test_no_instance(orchestra: Definition, spec: Raw, player: Raw, error: str) 
         attribute(orchestra, {"spec": spec}, player)
 
 
-def test_an_object_with_wrong_ids(orchestra: Definition) -> None:
+def test_object_with_wrong_ids_is_error(orchestra: Definition) -> None:
     with pytest.raises(InterpretationError, match="instanceIdPath"):
         attribute(orchestra, {"spec": {"sections": [{"name": 1}]}}, pod(part="section", section="1"))
 
@@ -139,7 +139,7 @@ def test_replicas_are_made_at_the_nearest_level(seated: Definition) -> None:
     assert [maker and maker.name for maker in makers] == [None, None, "section", "section", "section"]
 
 
-def test_every_pod_in_order(orchestra: Definition) -> None:
+def test_pods_are_attributed_in_order(orchestra: Definition) -> None:
     players = [pod(part="section", section="brass"), pod(part="conductor"), pod(part="section", section="violins")]
     places = attribute_all(orchestra, ORCHESTRA, iter(players))
     assert [(place.component, place.instance) for place in places] == [
@@ -149,7 +149,7 @@ def test_every_pod_in_order(orchestra: Definition) -> None:
     ]
 
 
-def test_every_pod_that_belongs_nowhere_is_named(orchestra: Definition) -> None:
+def test_pods_of_no_component_are_all_named(orchestra: Definition) -> None:
     lost = [{"metadata": {"name": name, "labels": {"part": part}}} for name, part in (("a", "x"), ("b", "section"))]
     with pytest.raises(WorkloadError) as caught:
         attribute_all(orchestra, ORCHESTRA, [*lost, pod(part="conductor")])

@@ -91,5 +91,5 @@ def test_suspending_and_resuming_are_idempotent(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES)
-def test_a_kind_is_found_by_its_folder(path: Path) -> None:
+def test_kind_is_found_by_its_folder(path: Path) -> None:
     assert catalogued(path).gvk.kind == path.parent.name

@@ -53,12 +53,12 @@ def test_components_that_share_a_field_are_set_together(groups: Workload) -> Non
     assert groups.set_components({"leader": 3, "worker": 9}).object["spec"]["replicas"] == 3
 
 
-def test_the_present_counts_change_nothing(ray: Workload) -> None:
+def test_present_counts_change_nothing(ray: Workload) -> None:
     assert ray.set_components({"head": 1, "cpu": 2}) is ray
     assert ray.set_components({}) is ray
 
 
-def test_a_default_of_the_present_count_is_written() -> None:
+def test_default_equal_to_present_count_is_written() -> None:
     spec = {"pytorchReplicaSpecs": {"Master": {"template": _TEMPLATE}, "Worker": {"template": _TEMPLATE}}}
     changed = _made("kubeflow.org/v1", "PyTorchJob", spec).set_components({"worker": 1})
     assert changed.object["spec"]["pytorchReplicaSpecs"] == {

@@ -46,13 +46,15 @@ def keys(*paths: str) -> tuple[PodQuery, ...]:
         pytest.param([".metadata.labels.class[:0]"], False, False, False, id="a part that stays the same"),
     ],
 )
-def test_what_keys_tell_apart(paths: list[str], *, components: bool, instances: bool, replicas: bool) -> None:
+def test_keys_divide_components_instances_and_replicas(
+    paths: list[str], *, components: bool, instances: bool, replicas: bool
+) -> None:
     assert divides_components(keys(*paths), SHIP, POD) is components
     assert divides(keys(*paths), SHIP.selector.instance_id, POD) is instances
     assert divides(keys(*paths), SHIP.selector.replica_key, POD) is replicas
 
 
-def test_a_component_may_be_recognised_by_a_key() -> None:
+def test_component_is_recognised_by_key() -> None:
     ship = selected(componentTypeSelector={"keyPath": ".metadata.labels.role", "value": "ship"})
     assert divides_components(keys(".metadata.labels.role"), ship, POD)
     assert not divides_components(keys(".metadata.labels.class"), ship, POD)
@@ -71,10 +73,10 @@ def test_instances_without_selectors_are_not_told_apart() -> None:
     [('.metadata.name | ltrimstr("ship-")', True), (".metadata.name", False)],
     ids=["written the same", "written in another way"],
 )
-def test_a_computed_selector_is_compared_as_text(key: str, *, is_divided: bool) -> None:
+def test_computed_selector_is_compared_as_text(key: str, *, is_divided: bool) -> None:
     numbered = selected(replicaSelector={"keyPath": '.metadata.name | ltrimstr("ship-")'})
     assert divides(keys(key), numbered.selector.replica_key, POD) is is_divided
 
 
-def test_a_pod_without_labels_is_asked_all_the_same() -> None:
+def test_pod_without_labels_is_divided() -> None:
     assert divides(keys(".metadata.labels.class"), SHIP.selector.instance_id, {"metadata": {"name": "new"}})

@@ -33,12 +33,12 @@ def nested(levels: int) -> Any:
         pytest.param(nested(100_000), "nested more than", id="much too deep"),
     ],
 )
-def test_what_json_does_not_have_is_named(value: Any, message: str) -> None:
+def test_value_that_is_not_json_is_named(value: Any, message: str) -> None:
     with pytest.raises(WorkloadError, match=message):
         check_json(value)
 
 
-def test_a_value_that_holds_itself_is_refused() -> None:
+def test_value_that_contains_itself_is_refused() -> None:
     value: dict[str, Any] = {}
     value["self"] = value
     with pytest.raises(WorkloadError, match="nested more than"):
@@ -58,5 +58,5 @@ def test_directives_are_no_fields(value: Any) -> None:
         check_directives(value)
 
 
-def test_a_dollar_in_a_value_is_no_directive() -> None:
+def test_dollar_in_value_is_not_a_directive() -> None:
     check_directives({"args": ["$HOME"], "a$b": 1})

@@ -11,7 +11,7 @@ def section(name: Any, **fields: Any) -> dict[str, Any]:
     return {"name": name, "template": TEMPLATE, **fields}
 
 
-def test_each_instance_has_what_its_definition_extracts(make: Any) -> None:
+def test_instance_has_parts_that_definition_extracts(make: Any) -> None:
     spec = {"sections": [section("violins", players=8, desks=2, least=4), section("brass")]}
     instances = make("Orchestra", spec).component("section").instances
     assert list(instances) == ["violins", "brass"]
@@ -115,7 +115,7 @@ def test_c9_results_and_ids_must_pair_up(make: Any, raw: Any) -> None:
             _ = Workload(karta, make("Orchestra", spec).object).component("section").instances
 
 
-def test_a_wrong_type_is_an_error_that_says_where_it_stands(make: Any) -> None:
+def test_wrong_type_is_an_error_with_its_place(make: Any) -> None:
     component = make("Orchestra", {"sections": [section("a"), {"name": "b", "template": "x"}]}).component("section")
     said = r"gives a string where an object belongs \(at spec.sections\[1\].template\)"
     with pytest.raises(
@@ -125,7 +125,7 @@ def test_a_wrong_type_is_an_error_that_says_where_it_stands(make: Any) -> None:
     assert component.scales, "what is not asked for does no harm"
 
 
-def test_a_spec_and_its_metadata_come_apart(make: Any) -> None:
+def test_pod_spec_and_metadata_are_extracted(make: Any) -> None:
     spec = {"containers": [], "labels": {"a": "b"}, "maxReplicas": 3}
     instance = make("Tavern", spec).root.instances[""]
     assert instance.pod_spec is instance.pod_metadata is spec
@@ -144,20 +144,20 @@ def test_pods_in_pieces_come_as_they_are(make: Any) -> None:
     }
 
 
-def test_a_piece_of_another_type_is_an_error(make: Any) -> None:
+def test_fragment_of_wrong_type_is_an_error(make: Any) -> None:
     component = make("Harbor", {"docks": {"a": {"labels": []}}}).component("dock")
     with pytest.raises(WorkloadError, match=r"labelsPath .* gives a list where an object belongs"):
         _ = component.fragmented_pod_specs
 
 
-def test_a_component_without_a_definition_of_something_has_none_of_it(make: Any) -> None:
+def test_component_without_definition_of_parts_has_no_parts(make: Any) -> None:
     component = make("Orchestra", {}).component("chair")
     assert component.pod_templates == component.pod_specs == component.pod_metadata == component.scales == {}
     assert component.fragmented_pod_specs == {}
     assert component.instances[""].replicas == 1
 
 
-def test_what_the_definition_does_not_name_is_empty_even_where_instances_cannot_be_told(make: Any) -> None:
+def test_undefined_parts_are_empty_despite_wrong_instance_ids(make: Any) -> None:
     section = make("Orchestra", {"sections": [{"name": ""}]}).component("section")
     chair = make("Orchestra", {"sections": [{"name": ""}]}).component("chair")
     assert (section.pod_specs, section.pod_metadata, section.fragmented_pod_specs) == ({}, {}, {})

@@ -162,7 +162,7 @@ def test_groups_by_key(members: list[Raw], pods: list[Raw], expected: list[tuple
     assert shape(grouped(keyed(*members), pods)) == expected
 
 
-def test_a_component_that_goes_to_a_stronger_group_is_not_waited_for() -> None:
+def test_component_in_stronger_group_is_not_waited_for() -> None:
     gang = {
         "podGroups": [
             {"name": "rest", "members": [member("fleet", "fleet")]},
@@ -174,7 +174,7 @@ def test_a_component_that_goes_to_a_stronger_group_is_not_waited_for() -> None:
     assert (crews.name, crews.minimum) == ("crews", 6)
 
 
-def test_what_the_object_does_not_have_is_not_waited_for() -> None:
+def test_missing_component_is_not_waited_for() -> None:
     gang = keyed(member("captain", "fleet"), member("crew", "fleet"))
     assert shape(grouped(gang, [CAPTAIN], {"captain": POD})) == [(("f",), 1, ["captain"])]
 
@@ -200,7 +200,7 @@ def test_what_the_object_does_not_have_is_not_waited_for() -> None:
         ),
     ],
 )
-def test_a_replica_of_unknown_size(squad: Raw, spec: Raw, message: str) -> None:
+def test_replica_of_unknown_size_is_error(squad: Raw, spec: Raw, message: str) -> None:
     selector = {"componentInstanceSelector": {"idPath": ".metadata.labels.crew"}} if "instanceIdPath" in squad else {}
     selector |= {"replicaSelector": {"keyPath": ".metadata.labels.squad"}}
     with pytest.raises(WorkloadError, match=message):
@@ -233,7 +233,7 @@ def whole(*parts: str, **more: Raw) -> Raw:
     return {"podGroup": {"name": "all", "subGroups": subgroups, **more}}
 
 
-def test_one_group_for_all() -> None:
+def test_pod_group_holds_all_pods() -> None:
     assert grouped(whole(topology=RACK), [CAPTAIN]) == (PodGroup("all", ALL, (CAPTAIN,), topology=SEA),)
 
 
@@ -247,24 +247,24 @@ def test_subgroups_have_the_pods_below_their_component() -> None:
     assert CAPTAIN in group.pods
 
 
-def test_a_pod_is_in_the_nearest_subgroup_alone() -> None:
+def test_pod_is_only_in_nearest_subgroup() -> None:
     (group,) = grouped(whole("fleet", "squad", "boat"), [boat(0), boat(0, "lead"), CAPTAIN])
     counted = {part.component: (part.minimum, len(part.pods)) for part in group.sub_groups}
     assert counted == {"fleet": (7, 1), "squad": (3, 1), "boat": (12, 1)}
     assert group.minimum == ALL
 
 
-def test_a_subgroup_that_the_object_does_not_have_is_left_out() -> None:
+def test_missing_subgroup_is_omitted() -> None:
     (group,) = grouped(whole("crew", "captain"), [], {"captain": POD})
     assert [part.component for part in group.sub_groups] == ["captain"]
 
 
-def test_a_subgroup_that_shrinks_keeps_its_last_pods() -> None:
+def test_shrinking_subgroup_keeps_its_last_pods() -> None:
     (group,) = grouped(whole("squad"), [boat(0)], SPEC | {"squads": 0})
     assert group.sub_groups == (SubGroup("squad", 0, (boat(0),), SEA),)
 
 
-def test_the_newer_form_wins() -> None:
+def test_newer_form_wins() -> None:
     (group,) = grouped(keyed(member("captain")) | whole(), [CAPTAIN])
     assert group.name == "all"
 
@@ -282,7 +282,7 @@ MEMBERS = [
 
 
 @given(st.lists(st.sampled_from(MEMBERS), max_size=3), st.permutations(PODS))
-def test_the_order_of_pods_does_not_matter(members: list[Raw], pods: list[Raw]) -> None:
+def test_groups_do_not_depend_on_order_of_pods(members: list[Raw], pods: list[Raw]) -> None:
     def by_identity(groups: tuple[PodGroup, ...]) -> dict[Any, Any]:
         return {keys: (minimum, sorted(names)) for keys, minimum, names in shape(groups)}
 

@@ -52,12 +52,12 @@ def test_importing_the_package_loads_nothing_of_it() -> None:
         ),
     ],
 )
-def test_the_library_needs_nothing_of_the_server(statement: str, unneeded: set[str]) -> None:
+def test_library_imports_nothing_of_the_server(statement: str, unneeded: set[str]) -> None:
     loaded = loaded_after(statement)
     assert not loaded & {*HEAVY, *unneeded}
 
 
-def test_the_library_imports_few_others() -> None:
+def test_library_imports_few_packages() -> None:
     """Every other import would be time and memory for each program that uses the library."""
     program = """
 import sys, sysconfig
@@ -82,7 +82,7 @@ def test_first_karta_loads_pydantic_and_yaml() -> None:
     )
 
 
-def test_every_name_is_there_and_no_other() -> None:
+def test_public_names_are_importable() -> None:
     for name in karta_interpreter.__all__:
         assert getattr(karta_interpreter, name).__name__ == name
     assert set(karta_interpreter.__all__) <= set(dir(karta_interpreter))

@@ -37,12 +37,12 @@ def test_all_three_forms_load(raw: Raw, change: dict[str, Any], name: str) -> No
     assert Karta.load({"spec": raw("Orchestra")["spec"], **change}).name == name
 
 
-def test_one_line_of_json_is_text() -> None:
+def test_json_in_one_line_is_text() -> None:
     with pytest.raises(DefinitionError, match="the field spec is missing"):
         Karta.load('{"apiVersion": "run.ai/v1alpha1", "kind": "Karta"}')
 
 
-def test_a_broken_karta_comes_with_everything_that_is_wrong_and_where(texts: dict[str, str]) -> None:
+def test_broken_karta_raises_all_errors_with_places(texts: dict[str, str]) -> None:
     broken = (
         texts["Orchestra"].replace("ownerRef: section", "ownerRef: sektion").replace(".spec.paused", ".spec.pa-used.")
     )
@@ -55,7 +55,7 @@ def test_a_broken_karta_comes_with_everything_that_is_wrong_and_where(texts: dic
     assert f"line {errors['owner-not-found'].line}: " in str(caught.value)
 
 
-def test_what_looks_wrong_is_kept_as_findings(texts: dict[str, str]) -> None:
+def test_warnings_are_kept_as_findings(texts: dict[str, str]) -> None:
     karta = Karta.load(texts["Tavern"].replace("byPhase: Open", ""))
     assert [(finding.rule, finding.severity) for finding in karta.findings] == [("matcher-empty", Severity.WARNING)]
     assert karta.findings == Karta.check(texts["Tavern"].replace("byPhase: Open", ""))
@@ -85,13 +85,13 @@ def test_no_source_makes_check_fail_and_every_bad_one_makes_load(source: Any, sa
     assert caught.value.findings == Karta.check(source)
 
 
-def test_of_several_kartas_none_is_chosen(texts: dict[str, str]) -> None:
+def test_several_kartas_are_refused(texts: dict[str, str]) -> None:
     both = f"{texts['Orchestra']}\n---\n{texts['Tavern']}"
     with pytest.raises(DefinitionError, match="holds 2"):
         Karta.load(both)
 
 
-def test_the_catalogue_knows_its_kinds_and_reads_what_is_asked_for() -> None:
+def test_catalogue_lists_kinds_and_reads_on_demand() -> None:
     catalogue = Karta.catalogue()
     job = GVK("batch", "v1", "Job")
     assert job in catalogue
@@ -102,7 +102,7 @@ def test_the_catalogue_knows_its_kinds_and_reads_what_is_asked_for() -> None:
         catalogue[GVK("", "v1", "Nothing")]
 
 
-def test_a_karta_is_found_for_an_object() -> None:
+def test_karta_is_found_for_object() -> None:
     assert Karta.for_object({"apiVersion": "batch/v1", "kind": "Job"}).gvk == GVK("batch", "v1", "Job")
 
 
@@ -118,7 +118,7 @@ def test_a_karta_is_found_for_an_object() -> None:
         pytest.param({"apiVersion": "batch/v1"}, "kind", id="no kind at all"),
     ],
 )
-def test_an_object_without_a_karta_is_told_what_there_is(obj: dict[str, Any], message: str) -> None:
+def test_object_without_karta_is_error_with_candidates(obj: dict[str, Any], message: str) -> None:
     with pytest.raises(WorkloadError, match=message):
         Karta.for_object(obj)
 
@@ -186,7 +186,7 @@ JOB: dict[str, Any] = {
         ),
     ],
 )
-def test_a_wrong_type_is_an_error_of_this_library(ask: Callable[[Any], object], message: str) -> None:
+def test_wrong_type_is_a_workload_error(ask: Callable[[Any], object], message: str) -> None:
     with pytest.raises(WorkloadError) as caught:
         ask(Workload(Karta.for_object(JOB), JOB))
     assert message in str(caught.value)
@@ -202,7 +202,7 @@ def test_answers_are_those_of_the_operations_that_an_object_alone_allows() -> No
     assert found["InterpretReplica"]["replica"] == 3
 
 
-def test_an_answer_that_fails_leaves_the_others() -> None:
+def test_failing_answer_leaves_the_others() -> None:
     found = Karta.for_object(JOB).answers(JOB | {"spec": {"parallelism": "many", "template": {"spec": {}}}})
     assert "not a whole number" in found["InterpretReplica"].get("error", "")
     assert found["InterpretHealth"] == {"healthy": False}
@@ -227,7 +227,7 @@ def _pickled(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, _pickled], ids=["copy", "pickle"])
-def test_a_workload_can_be_copied(copied: Callable[[Any], Any], texts: dict[str, str]) -> None:
+def test_karta_and_workload_can_be_copied(copied: Callable[[Any], Any], texts: dict[str, str]) -> None:
     for karta in (Karta.load(texts["Orchestra"]), *Karta.catalogue().values()):
         again = copied(karta)
         assert again == karta

@@ -92,7 +92,7 @@ def own_fields(value: Any, go_type: str, at: tuple[Any, ...] = ()) -> set[tuple[
 
 
 @given(old=MIXED, new=PLAIN)
-def test_the_new_value_is_read_back_but_for_what_it_cannot_know(old: Any, new: Any) -> None:
+def test_merged_value_is_read_back(old: Any, new: Any) -> None:
     assert without(merge(old, new, TEMPLATE), TEMPLATE) == new
 
 
@@ -140,7 +140,7 @@ def test_c35_what_was_read_can_be_written_without_a_change(sections: Any) -> Non
 
 
 @given(sections=SECTIONS, template=PLAIN, data=st.data())
-def test_an_update_is_read_back_and_leaves_all_others_as_they_are(sections: Any, template: Any, data: Any) -> None:
+def test_template_update_is_read_back_and_keeps_others(sections: Any, template: Any, data: Any) -> None:
     workload = orchestra(sections)
     before = deepcopy(workload.object)
     name = data.draw(st.sampled_from(workload.component("section").instance_ids))
@@ -171,7 +171,7 @@ def test_changes_of_pods_are_read_back_and_add_up(sections: Any, scheduler: str,
 
 
 @given(sections=SECTIONS, count=st.integers(0, 9), data=st.data())
-def test_a_count_is_read_back_and_leaves_all_others_as_they_are(sections: Any, count: int, data: Any) -> None:
+def test_scaled_count_is_read_back_and_keeps_others(sections: Any, count: int, data: Any) -> None:
     section = orchestra(sections).component("section")
     name = data.draw(st.sampled_from(section.instance_ids))
     scaled = section.scale_to({name: count}).component("section")

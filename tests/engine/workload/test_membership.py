@@ -47,7 +47,7 @@ def member(component: str, *filters: str) -> PodGroupMember:
         pytest.param([("a", [member("ship", RED, RED)])], "a", "ship", id="it passes all filters"),
     ],
 )
-def test_the_effective_member(groups: list[tuple[str, list[PodGroupMember]]], group: str, component: str) -> None:
+def test_effective_member_is_found(groups: list[tuple[str, list[PodGroupMember]]], group: str, component: str) -> None:
     found = effective_member(fleet(*groups), "ship", POD)
     assert found is not None
     assert (found.pod_group, found.component) == (group, component)
@@ -62,20 +62,20 @@ def test_the_effective_member(groups: list[tuple[str, list[PodGroupMember]]], gr
         pytest.param([("a", [member("ship", RED, BLUE)])], id="which one of the filters keeps out"),
     ],
 )
-def test_a_pod_in_no_group(groups: Any) -> None:
+def test_pod_in_no_group_has_no_member(groups: Any) -> None:
     assert effective_member(fleet(*groups), "ship", POD) is None
 
 
-def test_an_owner_is_no_member_through_its_children() -> None:
+def test_owner_is_not_member_through_its_children() -> None:
     assert effective_member(fleet(("a", [member("ship")])), "squad", POD) is None
 
 
-def test_a_filter_without_an_answer_is_an_error() -> None:
+def test_filter_without_output_is_an_error() -> None:
     definition = fleet(("a", [member("squad", ".metadata.labels.none")]), ("b", [member("fleet")]))
     with pytest.raises(WorkloadError, match="component squad, filters"):
         effective_member(definition, "ship", POD)
 
 
-def test_the_rule_comes_along() -> None:
+def test_effective_member_has_its_rule() -> None:
     rule = PodGroupMember.model_validate({"componentName": "ship", "groupByKeyPaths": [".metadata.name"]})
     assert effective_member(fleet(("a", [rule])), "ship", POD) == EffectiveMember("a", rule)

@@ -53,9 +53,7 @@ from karta_interpreter.engine.workload.merging import merge, patch
         ),
     ],
 )
-def test_a_new_value_says_everything_about_the_fields_it_can_know(
-    old: Any, new: Any, go_type: str, expected: Any
-) -> None:
+def test_merge_takes_known_fields_of_new_value(old: Any, new: Any, go_type: str, expected: Any) -> None:
     assert merge(old, new, go_type) == expected
 
 
@@ -64,7 +62,7 @@ def test_true_is_not_one() -> None:
     assert type(merge({"hostPID": True}, {"hostPID": 1}, "PodSpec")["hostPID"]) is int
 
 
-def test_what_stays_is_shared() -> None:
+def test_merge_shares_unchanged_parts() -> None:
     old = {"spec": {"containers": [{"name": "a", "env": [{"name": "x"}]}], "volumes": [{"name": "v"}]}}
     new = {"spec": {"containers": [{"name": "a", "env": [{"name": "x"}]}], "volumes": []}}
     assert merge(old, new, "PodTemplateSpec")["spec"]["containers"] is old["spec"]["containers"]
@@ -94,7 +92,7 @@ def test_changes_are_merge_patches(old: Any, change: Any, expected: Any) -> None
     assert patch(old, change) == expected
 
 
-def test_the_pods_of_newer_versions() -> None:
+def test_merge_knows_fields_of_newer_pods() -> None:
     assert merge({"schedulingGroup": {}, "evictionResponders": [], "own": 1}, {"hostname": "h"}, "PodSpec") == {
         "hostname": "h",
         "own": 1,

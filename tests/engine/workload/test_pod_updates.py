@@ -30,7 +30,7 @@ AFTER = {
 }
 
 
-def test_one_change_fits_a_template_as_it_fits_a_spec(make: Make) -> None:
+def test_pod_changes_fit_template_and_spec(make: Make) -> None:
     template = {"spec": BEFORE, "metadata": {"labels": {"old": "1", "app": "x"}}}
     workload = make(
         "Orchestra", {"sections": [{"name": "a", "template": template}, {"name": "b", "template": template}]}
@@ -69,7 +69,7 @@ def test_pieces_take_what_they_have_a_path_for(make: Make) -> None:
         pytest.param(PodChanges(containers={"main": {"image": "old"}}), id="a container as it is"),
     ],
 )
-def test_what_changes_nothing_gives_the_same_workload(make: Make, changes: PodChanges) -> None:
+def test_ineffective_changes_return_same_workload(make: Make, changes: PodChanges) -> None:
     template = {"metadata": {"labels": {"app": "x"}}, "spec": {**BEFORE, "schedulerName": "kai"}}
     workload = make("Orchestra", {"conductor": {"template": template}})
     assert workload.component("conductor").update_pods({"": changes}) is workload
@@ -85,7 +85,7 @@ def test_no_key_adds_no_empty_object(make: Make, keys: dict[str, None]) -> None:
         assert workload.component("conductor").update_pods({"": changes}) is workload
 
 
-def test_the_last_key_can_be_removed(make: Make) -> None:
+def test_last_label_can_be_removed(make: Make) -> None:
     template = {"metadata": {"labels": {"app": "x"}}, "spec": BEFORE}
     changed = (
         make("Orchestra", {"conductor": {"template": template}})
@@ -95,7 +95,7 @@ def test_the_last_key_can_be_removed(make: Make) -> None:
     assert changed.object["spec"]["conductor"]["template"]["metadata"] == {"labels": {}}
 
 
-def test_an_empty_value_clears(make: Make) -> None:
+def test_empty_value_clears_field(make: Make) -> None:
     template = {"spec": {"schedulerName": "kai", "tolerations": [{"key": "a"}], "containers": []}}
     conductor = make("Orchestra", {"conductor": {"template": template}}).component("conductor")
     changed = conductor.update_pods({"": PodChanges(scheduler_name="", tolerations=[])})
@@ -152,7 +152,7 @@ def test_pods_that_do_not_exist_are_not_half_made(make: Make) -> None:
         pytest.param(PodChanges(tolerations=[{"a": {1}}]), WorkloadError, "type set", id="what JSON does not have"),
     ],
 )
-def test_a_change_that_cannot_be_made_changes_nothing(
+def test_impossible_change_changes_nothing(
     make: Make, changes: PodChanges, error: type[Exception], message: str
 ) -> None:
     workload = make("Orchestra", {"conductor": {"template": {"spec": BEFORE}}})
@@ -162,7 +162,7 @@ def test_a_change_that_cannot_be_made_changes_nothing(
     assert workload.object == before
 
 
-def test_a_list_without_names_has_no_container_to_change(make: Make) -> None:
+def test_list_without_names_has_no_container_to_change(make: Make) -> None:
     lists: list[Any] = [[], [{}], ["x"], None]
     for containers in lists:
         workload = make("Orchestra", {"conductor": {"template": {"spec": {"containers": containers}}}})

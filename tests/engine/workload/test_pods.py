@@ -21,7 +21,7 @@ CONDUCTOR = {"metadata": {"name": "maestro", "labels": {"part": "conductor"}}}
 VIOLIN = {"metadata": {"name": "violin-0", "labels": {"part": "section", "section": "violins"}}}
 
 
-def test_where_pods_belong(make: Make) -> None:
+def test_pods_are_attributed_to_component_and_instance(make: Make) -> None:
     orchestra = make("Orchestra", SPEC)
     assert orchestra.infer_component(VIOLIN) == "section"
     assert orchestra.infer_instance(VIOLIN) == "violins"
@@ -71,7 +71,7 @@ def test_values_that_are_not_pods_are_refused(make: Make, pod: Any, message: str
             ask_all([pod])
 
 
-def test_an_object_without_an_answer_is_an_error_of_the_workload(make: Make) -> None:
+def test_object_with_wrong_ids_is_workload_error(make: Make) -> None:
     orchestra = make("Orchestra", {"sections": [{"name": 1}]})
     with pytest.raises(WorkloadError, match="instanceIdPath"):
         orchestra.infer_instance(VIOLIN)
@@ -84,6 +84,6 @@ def test_an_object_without_an_answer_is_an_error_of_the_workload(make: Make) -> 
 
 
 @pytest.mark.parametrize("gvk", Karta.catalogue(), ids=str)
-def test_each_pod_can_be_asked_for_each_component(gvk: GVK) -> None:
+def test_empty_pod_matches_no_component_of_catalogue(gvk: GVK) -> None:
     for component in Karta.catalogue()[gvk].definition.components:
         assert not matches_component_type(component, {}), "a pod that says nothing is nobody's"

@@ -32,17 +32,17 @@ def test_counts_are_written_where_they_come_from(workload: Workload) -> None:
     assert workload.object == before
 
 
-def test_a_default_gives_way(workload: Workload) -> None:
+def test_scale_replaces_default(workload: Workload) -> None:
     scaled = workload.component("conductor").scale_to({"": 2})
     assert scaled.object["spec"]["conductor"]["count"] == 2
 
 
-def test_the_same_count_changes_nothing(workload: Workload) -> None:
+def test_same_count_returns_same_workload(workload: Workload) -> None:
     assert workload.component("section").scale_to({"a": 4}) is workload
     assert workload.component("section").scale_to({}) is workload
 
 
-def test_a_count_that_is_computed_can_be_given_as_it_is(make: Make) -> None:
+def test_computed_count_can_be_given_unchanged(make: Make) -> None:
     workload = make("Pod", {"containers": []})
     assert workload.root.scale_to({"": 1}) is workload
 
@@ -63,25 +63,25 @@ def test_pods_that_do_not_exist_are_not_counted(make: Make) -> None:
         pytest.param(None, id="nothing"),
     ],
 )
-def test_a_count_is_a_whole_number(workload: Workload, count: Any) -> None:
+def test_count_must_be_a_whole_number(workload: Workload, count: Any) -> None:
     with pytest.raises(WorkloadError, match="the replicas of a must be a whole number"):
         workload.component("section").scale_to({"a": count})
 
 
-def test_a_count_that_no_value_gives_is_refused(make: Make) -> None:
+def test_unreachable_count_is_refused(make: Make) -> None:
     workload = make("Orchestra", {"sections": [{"name": "a", "players": 4, "desks": 2, "template": TEMPLATE}]})
     with pytest.raises(PathNotWritableError, match=r"replicasPath .* not a multiple of 4"):
         workload.component("section").scale_to({"a": 6})
 
 
-def test_a_count_without_a_place_is_refused(make: Make) -> None:
+def test_count_without_place_is_refused(make: Make) -> None:
     with pytest.raises(PathNotWritableError, match="there is no replicasPath"):
         make("Tavern", {"containers": [], "minReplicas": 1}).root.scale_to({"": 2})
     with pytest.raises(PathNotWritableError, match="replicasPath `1`"):
         make("Pod", {"containers": []}).root.scale_to({"": 2})
 
 
-def test_an_instance_that_is_not_there_has_no_count(workload: Workload) -> None:
+def test_missing_instance_is_not_scalable(workload: Workload) -> None:
     with pytest.raises(ComponentNotFoundError, match='no instance "c"'):
         workload.component("section").scale_to({"c": 2})
 

@@ -48,7 +48,7 @@ def by_replica(path: str) -> Component:
     return component(PodSelector.model_validate({"replicaSelector": {"keyPath": path}}))
 
 
-def test_a_long_expression_is_named_once_and_cut_off() -> None:
+def test_long_expression_is_quoted_once_and_cut() -> None:
     path = f"({' + '.join(['.metadata.labels.none'] * 20)}) - {{}}"
     with pytest.raises(WorkloadError) as caught:
         instance(path, "alto")
@@ -97,7 +97,7 @@ def test_component_type(*, singer: Component, matches: bool) -> None:
 
 
 @pytest.mark.parametrize("pod", [{}, {"metadata": None}, {"metadata": {"labels": None}}])
-def test_a_pod_that_says_nothing_is_of_no_component(pod: Any) -> None:
+def test_pod_without_labels_matches_no_component(pod: Any) -> None:
     assert not matches_component_type(selected(".metadata.labels.part", "alto"), pod)
     assert not matches_component_type(selected(part="alto"), pod)
 
@@ -123,7 +123,7 @@ def test_keys_are_text(path: str, key: str) -> None:
     assert extract_replica_key(by_replica(path), POD) == key
 
 
-def test_one_key_for_each_path() -> None:
+def test_group_keys_are_one_for_each_path() -> None:
     paths = [PodQuery(".metadata.labels.part"), PodQuery(".metadata.name")]
     assert extract_group_keys(component(PodSelector()), paths, POD) == ("alto", "choir-0")
     assert extract_group_keys(component(PodSelector()), [], POD) == ()
@@ -159,7 +159,7 @@ def test_answers_that_are_no_key(path: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize("path", [".metadata.labels.none", ".metadata.labels.empty", "empty"])
-def test_a_pod_may_name_no_replica(path: str) -> None:
+def test_pod_without_replica_has_no_key(path: str) -> None:
     assert extract_replica_key(by_replica(path), POD) is None
 
 
@@ -167,12 +167,12 @@ def test_a_pod_may_name_no_replica(path: str) -> None:
     ("path", "reason"),
     [(".metadata.labels[]", "gives 5 results"), (".metadata.labels", "gives an object"), (".metadata.name.first", "")],
 )
-def test_one_that_it_names_has_to_be_a_key(path: str, reason: str) -> None:
+def test_replica_key_must_be_a_single_value(path: str, reason: str) -> None:
     with pytest.raises(WorkloadError, match=rf"replicaSelector\.keyPath .*{reason}"):
         extract_replica_key(by_replica(path), POD)
 
 
-def test_a_comparison_that_is_not_jq_fails_when_it_is_asked() -> None:
+def test_comparison_that_is_not_jq_fails_on_evaluation() -> None:
     with pytest.raises(WorkloadError, match=r'keyPath `\.a == "b"'):
         matches_component_type(selected('.a == "b"', "c"), POD)
 

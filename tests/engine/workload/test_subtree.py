@@ -129,7 +129,7 @@ def scaled() -> Definition:
 
 
 @pytest.mark.parametrize(("scales", "a", "b"), [({"ship": SHIPS}, 3, 2), ({}, 1, 1)])
-def test_one_instance(scales: Raw, a: int, b: int) -> None:
+def test_subtree_counts_of_single_instance(scales: Raw, a: int, b: int) -> None:
     definition, obj = load_definition(fleet(**scales)), ships(("a", 3, None), ("b", 4, 2))
     for count in (minimum_members, subtree_scale):
         assert [count(definition, obj, "ship", instance) for instance in ("a", "b")] == [a, b]

@@ -125,7 +125,7 @@ def test_pods_are_where_they_belong_and_strays_say_why_they_do_not(make: Make) -
         pytest.param(None, False, id="no status"),
     ],
 )
-def test_a_pod_is_ready_when_it_says_so(status: Any, ready: bool) -> None:
+def test_pod_is_ready_by_its_condition(status: Any, ready: bool) -> None:
     assert PodNode({"status": status}).is_ready is ready
 
 
@@ -214,12 +214,12 @@ def test_json_is_json(make: Make) -> None:
         pytest.param(ORCHESTRA, ["pod"], "a pod is a dict", id="a pod that is none"),
     ],
 )
-def test_what_has_no_answer_is_an_error_of_the_workload(make: Make, spec: Any, pods: Any, message: str) -> None:
+def test_unanswerable_tree_is_workload_error(make: Make, spec: Any, pods: Any, message: str) -> None:
     with pytest.raises(WorkloadError, match=message):
         WorkloadTree.build(make("Orchestra", spec), pods)
 
 
-def test_a_notebook_shows_the_tree_and_no_markup_of_an_object() -> None:
+def test_notebook_shows_tree_without_markup_of_objects() -> None:
     job = {
         "apiVersion": "batch/v1",
         "kind": "Job",

@@ -32,7 +32,7 @@ def edited(workload: Workload, change: Callable[[dict[str, Any]], None]) -> dict
     return obj
 
 
-def test_a_template_is_merged_and_nothing_else_is_touched(make: Make) -> None:
+def test_template_update_merges_and_touches_nothing_else(make: Make) -> None:
     workload = make("Orchestra", sections("a", "b"))
     before = deepcopy(workload.object)
     new = {"metadata": {"labels": {"x": "y"}}, "spec": {"containers": [{"name": "main", "image": "b"}]}}
@@ -61,7 +61,7 @@ def test_c35_writing_what_was_read_gives_the_same_workload(make: Make) -> None:
     assert dock.update_fragmented_pod_specs({}) is harbor
 
 
-def test_a_template_that_is_not_there_is_made(make: Make) -> None:
+def test_missing_template_is_created(make: Make) -> None:
     workload = make("Orchestra").component("conductor").update_pod_templates({"": {"spec": {"containers": []}}})
     assert workload.object["spec"] == {"conductor": {"template": {"spec": {"containers": []}}}}
     assert workload.component("conductor").instances[""].has_pods
@@ -72,7 +72,7 @@ def test_none_leaves_an_instance_as_it_is(make: Make) -> None:
     assert workload.component("section").update_pod_templates({"a": None}) is workload
 
 
-def test_a_spec_and_metadata_in_one_object_leave_each_other_alone(make: Make) -> None:
+def test_spec_and_metadata_in_one_object_keep_each_other(make: Make) -> None:
     """Upstream's issue 346: writing one of them wiped the other one, and what the workload has next to them."""
     workload = make("Tavern", {"containers": [], "nodeName": "n", "labels": {"a": "b"}, "minReplicas": 2})
     written = workload.root.update_pod_specs({"": {"containers": [{"name": "bar"}]}})
@@ -148,7 +148,7 @@ def test_c22_one_piece_that_cannot_be_written_keeps_all_from_it(
     assert workload.object == before
 
 
-def test_a_piece_that_does_not_change_overlaps_nothing(make: Make) -> None:
+def test_unchanged_fragment_does_not_overlap(make: Make) -> None:
     workload = make("Harbor", {"docks": {"a": {"main": {"name": "main", "image": "i"}}}})
     dock = workload.component("dock")
     spec = dock.fragmented_pod_specs["a"]
@@ -156,7 +156,7 @@ def test_a_piece_that_does_not_change_overlaps_nothing(make: Make) -> None:
     assert updated.object["spec"]["docks"]["a"]["main"] == {"name": "main", "image": "j"}
 
 
-def test_an_instance_that_is_not_there_is_no_place(make: Make) -> None:
+def test_missing_instance_is_not_updated(make: Make) -> None:
     workload = make("Orchestra", sections("violins"))
     with pytest.raises(ComponentNotFoundError, match='no instance "violin"; did you mean violins'):
         workload.component("section").update_pod_templates({"violin": {}})
@@ -193,14 +193,14 @@ def test_another_form_is_not_written_to(make: Make) -> None:
         ),
     ],
 )
-def test_a_pod_stays_the_object_it_is(make: Make, new: dict[str, Any], message: str) -> None:
+def test_pod_keeps_its_identity(make: Make, new: dict[str, Any], message: str) -> None:
     metadata = {"name": "toy", "namespace": "a", "uid": "1"}
     workload = make("Pod", {"nodeName": "n"}, metadata=metadata, status={"phase": "Running"})
     with pytest.raises(PathNotWritableError, match=message):
         workload.root.update_pod_templates({"": {"metadata": metadata, "spec": {}, **new}})
 
 
-def test_a_pod_can_be_changed_otherwise(make: Make) -> None:
+def test_pod_labels_and_spec_can_change(make: Make) -> None:
     workload = make("Pod", {"nodeName": "n"}, status={"phase": "Running"})
     new = {"metadata": {"name": "toy", "labels": {"a": "b"}}, "spec": {"hostname": "h"}}
     assert workload.root.update_pod_templates({"": new}).object == {**workload.object, **new}
@@ -267,7 +267,7 @@ def test_places_that_do_not_hold_what_is_written_are_refused(
         pytest.param(".spec.sections[0] | .template, {spec: .template.spec}", id="one is computed from the other's"),
     ],
 )
-def test_an_instance_that_is_not_named_stays_as_it_is(make: Make, raw: Raw, expression: str) -> None:
+def test_update_that_changes_other_instances_is_refused(make: Make, raw: Raw, expression: str) -> None:
     section = with_templates(make, raw, expression, sections("a", "b")).component("section")
     with pytest.raises(WriteVerificationError, match="would change for b too; nothing was changed"):
         section.update_pod_templates({"a": {"spec": {"hostname": "h"}}})
@@ -300,7 +300,7 @@ def test_c16_values_and_places_must_pair_up(make: Make, raw: Raw) -> None:
         workload.component("section").update_pod_templates({"a": {}})
 
 
-def test_an_update_that_would_rename_instances_is_refused(make: Make, raw: Raw) -> None:
+def test_update_that_renames_instances_is_refused(make: Make, raw: Raw) -> None:
     definition = raw("Orchestra")
     child = definition["spec"]["structureDefinition"]["childComponents"][1]
     child["instanceIdPath"] = ".spec.sections[].template.spec.nodeName"

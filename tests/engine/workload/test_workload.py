@@ -36,7 +36,7 @@ def test_object_of_another_kind_is_refused(texts: dict[str, str], obj: Any, mess
         Workload(Karta.load(texts["Orchestra"]), obj)
 
 
-def test_a_generated_name_is_enough(texts: dict[str, str]) -> None:
+def test_generated_name_is_enough(texts: dict[str, str]) -> None:
     obj = {**ORCHESTRA, "metadata": {"generateName": "city-"}}
     assert Workload(Karta.load(texts["Orchestra"]), obj).object is obj
 
@@ -62,7 +62,7 @@ def test_components_know_their_relatives(workload: Workload) -> None:
     assert [each.name for each in workload.components.values() if each.has_pods] == ["conductor", "section"]
 
 
-def test_a_component_that_is_not_there_may_be_a_slip(workload: Workload) -> None:
+def test_missing_component_has_a_hint(workload: Workload) -> None:
     with pytest.raises(ComponentNotFoundError, match='no component "sektion"; did you mean section'):
         workload.component("sektion")
     with pytest.raises(ComponentNotFoundError, match="there are: orchestra, conductor, section, chair"):
@@ -75,7 +75,7 @@ def test_workloads_have_a_readable_repr(workload: Workload) -> None:
     assert repr(workload.karta) == "Karta(orchestra: toys.example.com/v1, Kind=Orchestra)"
 
 
-def test_a_name_that_is_no_text_is_not_shown(workload: Workload) -> None:
+def test_name_of_wrong_type_is_not_shown(workload: Workload) -> None:
     numbered = workload.replaced({**workload.object, "metadata": {"name": 3, "namespace": 4}})
     assert repr(numbered) == "Workload(toys.example.com/v1, Kind=Orchestra )"
 
@@ -94,7 +94,7 @@ def test_without_a_match_the_status_is_undefined(workload: Workload) -> None:
     assert workload.status.phase == ""
 
 
-def test_a_status_that_cannot_be_told_is_an_error_with_its_place(make: Any) -> None:
+def test_unreadable_status_is_an_error_with_its_place(make: Any) -> None:
     with pytest.raises(
         WorkloadError, match=r"definition orchestra, component orchestra, phaseDefinition.path `.status.phase`"
     ):

@@ -52,14 +52,14 @@ def refusal(body: bytes, taken: Mapping[GVK, str] | None = None) -> list[str]:
 
 
 @pytest.mark.parametrize("operation", ["CREATE", "UPDATE"])
-def test_a_good_definition_is_allowed_in_silence(karta: Raw, review: Body, operation: str) -> None:
+def test_good_definition_is_allowed_without_warnings(karta: Raw, review: Body, operation: str) -> None:
     assert response(judged(review(karta, operation, old=karta), {})) == {
         "uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
         "allowed": True,
     }
 
 
-def test_a_bad_one_is_refused_with_every_error(karta: Raw, review: Body) -> None:
+def test_bad_definition_is_refused_with_all_errors(karta: Raw, review: Body) -> None:
     bad = changed(changed(karta, REPLICAS, ".spec.kettles | del(.a)"), (*ROOT, "ownerRef"), "pot")
 
     first, *lines = refusal(review(bad))
@@ -74,7 +74,7 @@ def test_a_bad_one_is_refused_with_every_error(karta: Raw, review: Body) -> None
     assert query.endswith(" [expression-refused]")
 
 
-def test_an_object_that_is_hardly_a_definition(review: Body) -> None:
+def test_object_without_spec_is_refused(review: Body) -> None:
     lines = refusal(review({"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {"name": "x"}}))
 
     assert lines == [
@@ -83,14 +83,14 @@ def test_an_object_that_is_hardly_a_definition(review: Body) -> None:
     ]
 
 
-def test_the_older_kind_is_checked_as_well(karta: Raw, review: Body) -> None:
+def test_older_kind_is_checked(karta: Raw, review: Body) -> None:
     old = {**karta, "apiVersion": "optimization.nvidia.com/v1alpha1", "kind": "ResourceInterface"}
 
     assert refusal(review(old)) == []
     assert refusal(review(edit.remove(old, (*ROOT, "kind"))))[0].startswith('ResourceInterface "brew" cannot be used')
 
 
-def test_a_version_that_this_program_cannot_read_is_refused(karta: Raw, review: Body) -> None:
+def test_unknown_version_is_refused(karta: Raw, review: Body) -> None:
     lines = refusal(review({**karta, "apiVersion": "run.ai/v2"}))
 
     assert "apiVersion: run.ai/v1alpha1" in lines[1]
@@ -107,7 +107,7 @@ def test_a_version_that_this_program_cannot_read_is_refused(karta: Raw, review: 
         pytest.param("CREATE", {GVK(BREW.group, "v2", "Brew"): "kettle"}, False, id="another version of the kind"),
     ],
 )
-def test_one_definition_per_kind(
+def test_second_definition_of_kind_is_refused(
     karta: Raw, review: Body, operation: str, taken: Mapping[GVK, str], *, refused: bool
 ) -> None:
     before = changed(karta, (*ROOT, "kind", "kind"), "Tea") if operation == "UPDATE" else None
@@ -122,7 +122,7 @@ def test_one_definition_per_kind(
         )
 
 
-def test_a_second_one_that_is_also_wrong_hears_both(karta: Raw, review: Body) -> None:
+def test_refusal_has_errors_and_duplicate_kind(karta: Raw, review: Body) -> None:
     lines = refusal(review(changed(karta, REPLICAS, "env")), {BREW: "kettle"})
 
     assert lines[0] == 'Karta "brew" cannot be used: 2 errors'
@@ -140,7 +140,7 @@ def test_lint_is_a_warning_and_no_refusal(karta: Raw, review: Body) -> None:
     assert len(warning) <= 120
 
 
-def test_a_refusal_carries_its_warnings_apart(karta: Raw, review: Body) -> None:
+def test_refusal_has_separate_warnings(karta: Raw, review: Body) -> None:
     bad = changed(changed(karta, REPLICAS, "env"), (*ROOT, "statusDefinition", "statusMappings", "failed"), [{}])
 
     answer = response(judged(review(bad), {}))
@@ -182,7 +182,7 @@ def test_errors_that_were_stored_before_do_not_lock_an_object(
         pytest.param("UPDATE", {"subResource": "status"}, id="a status is nobody's definition"),
     ],
 )
-def test_what_does_not_store_a_definition_is_allowed(karta: Raw, review: Body, operation: str, more: Raw) -> None:
+def test_request_that_stores_no_definition_is_allowed(karta: Raw, review: Body, operation: str, more: Raw) -> None:
     bad = changed(karta, REPLICAS, "env")
     body = review(bad if more else None, operation, old=bad, **more)
 
@@ -236,7 +236,7 @@ def stamped(karta: Raw, body: bytes) -> Any:
         pytest.param(LABELS, LABELS, id="they are right already"),
     ],
 )
-def test_a_new_definition_is_labelled_with_its_kind(karta: Raw, review: Body, labels: Any, expected: Raw) -> None:
+def test_new_definition_is_labelled_with_its_kind(karta: Raw, review: Body, labels: Any, expected: Raw) -> None:
     labelled = karta if labels is None else changed(karta, ("metadata", "labels"), labels)
 
     assert stamped(labelled, review(labelled)) == expected

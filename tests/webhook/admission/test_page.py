@@ -45,24 +45,24 @@ def _denial(answer: Any) -> str:
     return f"```text\n{denied}{answer['status']['message']}\n```\n"
 
 
-def test_the_errors() -> None:
+def test_page_has_errors_of_refusal() -> None:
     assert _denial(_answer(judged(_review(_read("trainjob-broken.yaml")), {}))) in _PAGE
 
 
-def test_the_second_karta_for_a_kind() -> None:
+def test_page_has_refusal_of_second_karta() -> None:
     second = edit.set_value(_read("trainjob.yaml"), ("metadata", "name"), "mine")
     taken = {GVK("example.io", "v1", "TrainJob"): "trainjob"}
     assert _denial(_answer(judged(_review(second), taken))) in _PAGE
 
 
-def test_the_warning() -> None:
+def test_page_has_warning() -> None:
     matcher = {"byConditions": [{"type": "Failed"}]}
     answer = _answer(judged(_review(edit.set_value(_read("trainjob.yaml"), (*_MAPPINGS, "failed"), [matcher])), {}))
     assert answer["allowed"]
     assert f"```text\nWarning: {answer['warnings'][-1]}\n```\n" in _PAGE
 
 
-def test_the_labels() -> None:
+def test_page_has_labels() -> None:
     [operation] = json.loads(base64.b64decode(_answer(stamped(_review(_read("trainjob.yaml"))))["patch"]))
     shown = _PAGE.partition("```yaml\n")[2].partition("```")[0]
     assert yaml.safe_load(shown)["metadata"]["labels"] == operation["value"]

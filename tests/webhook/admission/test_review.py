@@ -19,18 +19,18 @@ def body(**changes: Any) -> bytes:
     return json.dumps(review).encode()
 
 
-def test_a_review_is_read() -> None:
+def test_review_is_read() -> None:
     review = read(body(operation="UPDATE", oldObject={"spec": None}, subResource="status", dryRun=True))
 
     assert review == Review("1", Action.UPDATE, "run.ai", "Karta", "status", {"spec": {}}, {"spec": None})
 
 
-def test_a_kind_of_the_core_group_has_no_group() -> None:
+def test_core_kind_has_empty_group() -> None:
     assert read(body(kind={"version": "v1", "kind": "Pod"})).group == ""
 
 
 @pytest.mark.parametrize("operation", ["CREATE", "UPDATE", "DELETE", "CONNECT"])
-def test_every_operation_of_kubernetes_is_known(operation: str) -> None:
+def test_operations_of_kubernetes_are_known(operation: str) -> None:
     assert read(body(operation=operation)).action == operation
 
 
@@ -57,7 +57,7 @@ def test_body_without_a_review_is_refused_as_a_request(content: bytes, complaint
     assert raised.value.status == 400
 
 
-def test_the_answers_byte_for_byte() -> None:
+def test_answers_have_expected_bytes() -> None:
     review = read(body())
 
     assert allow(review.uid) == (

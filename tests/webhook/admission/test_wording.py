@@ -17,17 +17,17 @@ DEEP: Path = ("spec", "structureDefinition", "childComponents", 12, "scaleDefini
         pytest.param(error("jq", ("spec",), "half \ud83d"), "  spec: half ? [jq]", id="that UTF-8 cannot say"),
     ],
 )
-def test_each_error_is_one_line(finding: Finding, line: str) -> None:
+def test_error_is_one_line(finding: Finding, line: str) -> None:
     assert refusal("Karta", "x", [finding]) == f'Karta "x" cannot be used: 1 error\n{line}'
 
 
-def test_a_message_has_no_warnings() -> None:
+def test_message_has_no_warnings() -> None:
     text = refusal("Karta", "x", [warning("lint", (), "careful"), error("schema", (), "no"), error("schema", (), "no")])
 
     assert text == 'Karta "x" cannot be used: 2 errors\n  no [schema]\n  no [schema]'
 
 
-def test_a_message_ends_somewhere() -> None:
+def test_message_is_bounded() -> None:
     lines = refusal("Karta", "x", [error("schema", ("spec",), "m" * 990)] * 100).splitlines()
 
     assert lines[0] == 'Karta "x" cannot be used: 100 errors'
@@ -53,14 +53,14 @@ def test_a_message_ends_somewhere() -> None:
         pytest.param(warning("l", ("spec",), "word " * 30), f"spec: {'word ' * 21}word…", id="then the last words"),
     ],
 )
-def test_a_warning_is_short(finding: Finding, expected: str) -> None:
+def test_warning_is_short(finding: Finding, expected: str) -> None:
     (shown,) = warnings_of([finding])
 
     assert len(shown) <= 120
     assert shown == expected
 
 
-def test_a_word_that_does_not_end_is_cut() -> None:
+def test_endless_word_is_cut() -> None:
     (shown,) = warnings_of([warning("l", (), "m" * 500)])
 
     assert shown == "m" * 119 + "…"

@@ -42,7 +42,7 @@ async def test_nobody_waits_for_a_hostile_definition(server: Process, client: Cl
                 assert not attack.result().response["successful"]
 
 
-async def test_the_expressions_of_one_definition_leave_a_process_to_all_others(tmp_path: Path) -> None:
+async def test_hostile_definition_leaves_a_process_to_others(tmp_path: Path) -> None:
     treadmill, _ = (KARTAS / "hostile.yaml").read_text().split("\n---\n")
     quick = treadmill.replace("treadmill", "gristmill").replace("Treadmill", "Gristmill").replace("false", "true")
     (tmp_path / "mills.yaml").write_text(f"{treadmill}\n---\n{quick}")
@@ -60,7 +60,7 @@ async def test_the_expressions_of_one_definition_leave_a_process_to_all_others(t
     assert not any(attack.result().response["successful"] for attack in attacks)
 
 
-async def test_a_call_ends_before_karmada_gives_up(server: Process) -> None:
+async def test_call_ends_before_karmada_gives_up(server: Process) -> None:
     answer = await ask(server, post(question("Treadmill", "InterpretHealth"), "/interpret?timeout=700ms"))
     assert answer.response["status"]["code"] == 504
     assert "treadmill: InterpretHealth took longer than 0.35 s" in answer.response["status"]["message"]
@@ -89,7 +89,7 @@ async def local(spell: Callable[[bytes], bytes]) -> AsyncIterator[Client]:
         pytest.param(RecursionError(), 422, "the object is nested too deeply", id="recursion"),
     ],
 )
-async def test_what_nobody_foresaw_is_a_failure_that_tells_nothing(
+async def test_unforeseen_error_is_a_failure_without_details(
     local: Client, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int, said: str
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
@@ -103,9 +103,7 @@ async def test_what_nobody_foresaw_is_a_failure_that_tells_nothing(
     assert (await local.ask(post(question()))).response["successful"]
 
 
-async def test_an_error_before_the_uid_is_known_is_an_internal_one(
-    local: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_error_before_uid_is_internal_error(local: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: bytes) -> None:
         raise KeyError("the object's secret")
 
@@ -115,7 +113,7 @@ async def test_an_error_before_the_uid_is_known_is_an_internal_one(
     assert await local.remainder() == b""
 
 
-async def test_a_new_definition_is_used_without_a_restart(tmp_path: Path) -> None:
+async def test_new_definition_is_used_without_restart(tmp_path: Path) -> None:
     settings = Settings(port=0, folders=(tmp_path,), catalogue=False, plain_http=True)
     async with Server(settings) as server:
         client = await Client.connect(server.started.port, None)

@@ -116,7 +116,7 @@ def suspend(thing: Thing, _: int) -> None:
     ],
     ids=["replicas", "replicas of a CRD", "replicas of a group", "a switch"],
 )
-def test_the_remedy_is_what_retain_does_already(store: Store, kind: str, write: Write, field: str, remedy: str) -> None:
+def test_remedy_of_fight_ends_it(store: Store, kind: str, write: Write, field: str, remedy: str) -> None:
     made = template(kind, **({"suspend": False} if write is suspend else {}))
     member = Member(store, made)
     for number in range(3):
@@ -185,7 +185,7 @@ LEGITIMATE: dict[str, tuple[Thing, Write, Callable[[Member, int], None], bool]] 
 
 
 @pytest.mark.parametrize("series", LEGITIMATE)
-def test_a_legitimate_series_is_not_a_fight(store: Store, series: str) -> None:
+def test_legitimate_series_is_not_a_fight(store: Store, series: str) -> None:
     made, write, edited, lands = LEGITIMATE[series]
     member = Member(store, copy.deepcopy(made))
     for number in range(ROUNDS):
@@ -195,7 +195,7 @@ def test_a_legitimate_series_is_not_a_fight(store: Store, series: str) -> None:
     assert member.fights == []
 
 
-def test_a_fight_is_logged_once_without_secrets(store: Store) -> None:
+def test_fight_is_logged_once_without_secrets(store: Store) -> None:
     write, field = WRITES["a secret"]
     with capture_logs() as said:
         fought(store, "Notebook", write)
@@ -213,7 +213,7 @@ def test_a_fight_is_logged_once_without_secrets(store: Store) -> None:
     assert "s3cr3t" not in str(line)
 
 
-def test_a_fight_names_the_other_fields_that_differ(store: Store) -> None:
+def test_fight_names_other_fields_that_differ(store: Store) -> None:
     def write(thing: Thing, _: int) -> None:
         pods("Deployment", thing)["spec"].update(priorityClassName="high", nodeSelector={"a": "b"})
 
@@ -225,7 +225,7 @@ def test_a_fight_names_the_other_fields_that_differ(store: Store) -> None:
     assert (fight.field, [*fight.others]) == (f"{path}.spec.priorityClassName", [f"{path}.spec.nodeSelector"])
 
 
-def test_a_fight_of_seconds_is_over_after_ten_minutes(store: Store) -> None:
+def test_fight_of_seconds_ends_after_ten_minutes(store: Store) -> None:
     member = fought(store, "Deployment", WRITES["a pinned image"][0])
     (fight,) = member.fights
     member.now = fight.last + 599
@@ -234,7 +234,7 @@ def test_a_fight_of_seconds_is_over_after_ten_minutes(store: Store) -> None:
     assert member.fights == []
 
 
-def test_a_fight_of_minutes_lasts_as_long_as_its_rounds_take(store: Store) -> None:
+def test_fight_of_minutes_lasts_as_long_as_its_rounds(store: Store) -> None:
     member = Member(store, template("Deployment"), seconds=800)
     for number in range(3):
         member.round(scaled(lambda _: 7), number)
@@ -242,7 +242,7 @@ def test_a_fight_of_minutes_lasts_as_long_as_its_rounds_take(store: Store) -> No
     assert len(member.fights) == 1
 
 
-def test_a_failure_to_look_for_fights_does_not_cost_an_answer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_to_look_for_fights_keeps_the_answer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "compared", lambda *_: 1 / 0)
     member = Member(store, template("Deployment"))
     with capture_logs() as said:
@@ -253,7 +253,7 @@ def test_a_failure_to_look_for_fights_does_not_cost_an_answer(store: Store, monk
     ]
 
 
-def test_a_look_for_fights_does_not_make_a_call_slow(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_look_for_fights_does_not_count_as_slow_call(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     member, spent = Member(store, template("Deployment")), [0.0]
     for clock in ("_clock", "_processor_time"):
         monkeypatch.setattr(member.calls, clock, lambda: spent[0])
@@ -282,7 +282,7 @@ spec:
         pytest.param("Treadmill", "", [], id="child"),
     ],
 )
-async def test_a_fight_is_seen_whoever_answers(kind: str, overrides: str, lines: list[str], tmp_path: Path) -> None:
+async def test_fight_is_seen_in_every_lane(kind: str, overrides: str, lines: list[str], tmp_path: Path) -> None:
     (tmp_path / "retain.yaml").write_text(overrides)
     made = Store([KARTAS], catalogue=False, overrides=[tmp_path])
     made.load()
@@ -336,7 +336,7 @@ def asked(found: Fights, uid: str, number: int) -> None:
     see(found, body, b'{"response":{}}')
 
 
-def test_the_memory_of_objects_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remembered_objects_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "MOST_OBJECTS", 50)
     found = Fights(lambda: 0.0, lambda: 1e9, lambda: 0.0)
     for uid in range(100):
@@ -347,7 +347,7 @@ def test_the_memory_of_objects_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
     assert [*found.present] == [b"u99"]
 
 
-def test_an_object_that_fights_takes_400_bytes() -> None:
+def test_fighting_object_takes_400_bytes() -> None:
     uid, rounds = b"2eb61350-41d5-4af8-a0ad-dfb4a60ced05", bytes(28 * MOST_FIELDS)
     tracemalloc.start()
     remembered = OrderedDict((b"%d" % number + uid[5:], rounds[:]) for number in range(10_000, 50_000))
@@ -371,9 +371,7 @@ def test_notes_take_a_hundredth_of_a_processor(monkeypatch: pytest.MonkeyPatch) 
     assert 90 <= len(seen) <= 110
 
 
-def test_an_object_whose_fight_is_known_is_looked_at_once_a_minute(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_known_fight_is_looked_at_once_a_minute(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     member, seen = fought(store, "Deployment", WRITES["a pinned image"][0]), []
     monkeypatch.setattr(Fights, "_look", lambda *about: seen.append(about))
     for number in range(24):  # of ten seconds each
@@ -381,7 +379,7 @@ def test_an_object_whose_fight_is_known_is_looked_at_once_a_minute(
     assert len(seen) in {19, 20}
 
 
-def test_a_large_body_is_not_looked_at(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_body_is_not_looked_at(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "is_large_body", lambda _: True)
     assert fought(store, "Deployment", WRITES["a pinned image"][0]).fights == []
 

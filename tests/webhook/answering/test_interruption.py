@@ -91,7 +91,7 @@ def test_another_thread_than_the_main_one_is_never_interrupted() -> None:
     assert ended.is_set()
 
 
-def test_a_signal_for_the_server_is_not_lost_to_an_interruption() -> None:
+def test_signal_for_server_is_not_lost_to_interruption() -> None:
     interruption, taken = Interruption(), list[object]()
 
     def interrupt(_: object, event: str, __: object) -> None:

@@ -83,7 +83,7 @@ async def answers_meanwhile(task: asyncio.Task[Answer], client: Client) -> int:
         pytest.param("Retain", retention(), 50_000, id="two objects of 5 MiB"),
     ],
 )
-async def test_a_large_call_gets_its_answer_and_nobody_waits_for_it(
+async def test_large_call_does_not_delay_others(
     server: Process, client: Client, operation: str, template: bytes, pods: int
 ) -> None:
     body = filled(template, b"[" + POD * pods + b"{}]")
@@ -121,7 +121,7 @@ def memory(server: Process, field: str) -> int:
         pytest.param(lambda: b'{"a":' * 1_500_000, 400, "is not JSON", id="objects without end"),
     ],
 )
-async def test_a_hostile_body_costs_the_server_little(
+async def test_hostile_body_costs_server_little(
     server: Process, filling: Callable[[], bytes], status: int, said: str
 ) -> None:
     answer = await ask(server, filled(question(object=mill(3)), filling()))
@@ -138,7 +138,7 @@ async def test_a_hostile_body_costs_the_server_little(
         pytest.param(question("Treadmill", "InterpretHealth"), 422, "treadmill", id="an endless expression"),
     ],
 )
-async def test_a_large_call_fails_as_a_small_one(server: Process, body: bytes, code: int, said: str) -> None:
+async def test_large_call_fails_as_small_one(server: Process, body: bytes, code: int, said: str) -> None:
     small, large = await ask(server, body), await ask(server, body + b" " * 3 * MIB)
     assert large.response["status"]["code"] == code
     assert re.search(said, large.response["status"]["message"])
@@ -168,7 +168,7 @@ async def test_small_and_large_calls_count_requests_as_the_server_is_told(counti
     assert large.body == small.body
 
 
-async def test_an_answer_may_not_be_as_large_as_a_body(server: Process) -> None:
+async def test_answer_is_limited_in_size(server: Process) -> None:
     body = question("GrainMill", "InterpretStatus", object=mill(3) | {"status": {"log": "@"}})
     answer = await ask(server, filled(body, b'"%s"' % (b"x" * 9 * MIB)))
     assert len(answer.response["rawStatus"]["log"]) == 9 * MIB
@@ -177,7 +177,7 @@ async def test_an_answer_may_not_be_as_large_as_a_body(server: Process) -> None:
     assert "the answer has more than" in answer.response["status"]["message"]
 
 
-def test_a_body_is_large_by_its_bytes_or_by_its_values() -> None:
+def test_body_is_large_by_bytes_or_values() -> None:
     assert not is_large_body(question() + b" " * MIB)
     assert is_large_body(LARGE)
     assert is_large_body(b"[" + b"1," * 12_000 + b"1]")

@@ -82,9 +82,7 @@ def is_done(calls: IsolatedCalls) -> bool:
     return len(calls.pool._idle) == len(calls.pool.processes)  # noqa: SLF001 - nothing else shows it
 
 
-async def test_one_process_answers_one_call_after_the_other(
-    calls: IsolatedCalls, definitions: dict[str, Definition]
-) -> None:
+async def test_process_answers_successive_calls(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
     definition, pids = definitions["GrainMill"], set()
     for stones in (3, 5, 0, 7):
         body = mill(f"mill-{stones}", stones)
@@ -98,9 +96,7 @@ async def test_one_process_answers_one_call_after_the_other(
     assert len(pids) == 1
 
 
-async def test_a_process_goes_by_the_definition_of_each_call(
-    calls: IsolatedCalls, definitions: dict[str, Definition]
-) -> None:
+async def test_process_uses_definition_of_each_call(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
     definition = definitions["GrainMill"]
     other = json.loads(json.dumps(definition.manifest).replace(".spec.stones", ".spec.sieves"))
     [loaded] = load_documents(json.dumps(other), "")
@@ -126,7 +122,7 @@ def unknown(_: Request) -> Prepared:
         pytest.param(question(operation="Prune"), id="no operation"),
     ],
 )
-async def test_a_call_that_is_never_answered_leaves_nothing_to_the_next(
+async def test_unanswered_call_leaves_nothing_to_the_next(
     calls: IsolatedCalls, definitions: dict[str, Definition], body: bytes
 ) -> None:
     first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
@@ -136,14 +132,14 @@ async def test_a_call_that_is_never_answered_leaves_nothing_to_the_next(
     assert (second, answer["uid"], answer["replicas"]) == (first, "uid-oats", 4)
 
 
-async def test_a_wrong_answer_is_one_too(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
+async def test_wrong_answer_keeps_its_process(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
     first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
     with pytest.raises(InterpretationError, match="negative"):
         await answered(calls, mill("broken", -1), definitions["GrainMill"])
     assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] == first
 
 
-async def test_an_expression_that_is_stopped_leaves_the_process_to_the_next_call(
+async def test_stopped_expression_leaves_process_to_next_call(
     calls: IsolatedCalls, definitions: dict[str, Definition]
 ) -> None:
     first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
@@ -153,9 +149,7 @@ async def test_an_expression_that_is_stopped_leaves_the_process_to_the_next_call
     assert (second, answer["replicas"]) == (first, 4)
 
 
-async def test_a_call_that_is_given_up_ends_its_process(
-    calls: IsolatedCalls, definitions: dict[str, Definition]
-) -> None:
+async def test_cancelled_call_ends_its_process(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
     first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
     os.kill(first, signal.SIGSTOP)
     call = asyncio.create_task(answered(calls, mill("barley", 3), definitions["GrainMill"]))
@@ -168,7 +162,7 @@ async def test_a_call_that_is_given_up_ends_its_process(
     await until(lambda: is_reaped(first))
 
 
-async def test_a_hostile_body_takes_its_process_with_it(
+async def test_hostile_body_ends_its_process(
     new_calls: IsolatedCalls, definitions: dict[str, Definition], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(isolated_child, "MEMORY", 128 * MIB)  # in production it takes more, and longer
@@ -180,14 +174,14 @@ async def test_a_hostile_body_takes_its_process_with_it(
     assert (second != first, answer["replicas"]) == (True, 4)
 
 
-async def test_a_process_that_has_grown_is_not_kept(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
+async def test_grown_process_is_not_kept(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
     obj = json.loads(mill("rye", 2))["request"]["object"]
     body = question(object=obj | {"ballast": "@"}).replace(b'"@"', b"[%b0]" % (b"[0.5]," * 1_500_000))
     first, _ = await answered(calls, body, definitions["GrainMill"])
     assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] != first
 
 
-async def test_a_process_that_remembers_much_is_not_kept(
+async def test_process_that_remembers_much_is_not_kept(
     calls: IsolatedCalls, definitions: dict[str, Definition]
 ) -> None:
     manifest = definitions["GrainMill"].manifest
@@ -197,9 +191,7 @@ async def test_a_process_that_remembers_much_is_not_kept(
     assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] != first
 
 
-async def test_a_process_that_was_killed_meanwhile_gets_no_call(
-    calls: IsolatedCalls, definitions: dict[str, Definition]
-) -> None:
+async def test_killed_process_gets_no_call(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
     first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
     os.kill(first, signal.SIGKILL)
     await until(lambda: not is_there(first))
@@ -215,7 +207,7 @@ def is_reaped(pid: int) -> bool:
     return not Path(f"/proc/{pid}").exists()
 
 
-async def test_each_call_has_its_own_limits(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
+async def test_call_has_its_own_limits(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
     pid, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"], 5.0)
     brief, _ = resource.prlimit(pid, resource.RLIMIT_CPU)
     assert await answered(calls, mill("rye", 2), definitions["GrainMill"], 60.0)
@@ -224,7 +216,7 @@ async def test_each_call_has_its_own_limits(calls: IsolatedCalls, definitions: d
     assert resource.prlimit(pid, resource.RLIMIT_AS) == (2**30, 2**30)
 
 
-async def test_a_process_that_is_not_done_with_its_call_is_worth_waiting_for(
+async def test_next_call_waits_for_process_that_settles(
     calls: IsolatedCalls, definitions: dict[str, Definition]
 ) -> None:
     obj = json.loads(question())["request"]["object"]
@@ -240,7 +232,7 @@ async def test_a_process_that_is_not_done_with_its_call_is_worth_waiting_for(
     assert len(pids) == 1
 
 
-async def test_an_idle_process_ends_and_leaves_no_descriptor(definitions: dict[str, Definition]) -> None:
+async def test_idle_process_ends_without_leaking_descriptors(definitions: dict[str, Definition]) -> None:
     before = descriptors()
     calls = IsolatedCalls(idle_seconds=0.2)
     pid, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])

@@ -57,7 +57,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
         pytest.param(f"{READS}raise ValueError('secret')", 500, "internal error", id="a bug that has a name"),
     ],
 )
-async def test_a_process_that_ends_before_the_uid_is_known(
+async def test_process_that_ends_before_uid_is_http_error(
     program: Callable[[str], object], source: str, code: int, said: str
 ) -> None:
     program(source)
@@ -79,7 +79,7 @@ async def test_a_process_that_ends_before_the_uid_is_known(
         pytest.param(f"{KNOWS}raise ValueError('secret')", 500, "internal error", id="a bug that has a name"),
     ],
 )
-async def test_a_process_that_ends_before_it_answers(
+async def test_process_that_ends_before_answer_is_failure(
     program: Callable[[str], object], source: str, code: int, said: str
 ) -> None:
     program(source)
@@ -89,7 +89,7 @@ async def test_a_process_that_ends_before_it_answers(
     assert said in answer.response["status"]["message"]
 
 
-async def test_a_process_that_answers_too_late(program: Callable[[str], object]) -> None:
+async def test_process_that_answers_too_late_is_stopped(program: Callable[[str], object]) -> None:
     """The process has answered one call before, so that its start takes nothing from the time of the other."""
     program(
         f"{KNOWS}seen.append(1); channel.send({isolated_child.ANSWER!r}, b'{{}}') if len(seen) < 2 else time.sleep(600)"
@@ -115,9 +115,7 @@ async def ask_locally(in_vain: bool) -> Answer:
     return answer
 
 
-async def test_a_process_that_starts_too_late_for_its_call_is_kept(
-    program: Callable[[str], object], tmp_path: Path
-) -> None:
+async def test_process_that_starts_too_late_is_kept(program: Callable[[str], object], tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     waits = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.01)\n"
     program(f"{waits}{READS}channel.send({isolated_child.ANSWER!r}, str(os.getpid()).encode())")
@@ -169,7 +167,7 @@ def soon() -> float:
     return time.monotonic() + HANG
 
 
-def test_a_process_can_make_every_definition_again() -> None:
+def test_definitions_of_catalogue_can_be_unpacked() -> None:
     for entry in load_catalogue().entries:
         definition = entry.definition
         made = unpack(pack(definition))

@@ -111,21 +111,21 @@ class Recorder(Load):
 
 
 @pytest.mark.parametrize("spell", [as_karmada, as_others])
-async def test_a_call_waits_for_a_turn_that_is_not_spent(spell: Callable[[bytes], bytes]) -> None:
+async def test_call_waits_for_unspent_turn(spell: Callable[[bytes], bytes]) -> None:
     load = Spent(turns=5)
     found = await Bench(load=load).feed([spell(post(question()))])
     assert b" 200 OK" in found.written
     assert load.turns < 0, "all of them"
 
 
-async def test_a_call_whose_time_is_over_waits_no_longer() -> None:
+async def test_call_out_of_time_is_refused() -> None:
     with pytest.raises(RequestError, match="too many calls") as raised:
         await Spent(turns=1000).turn(0.0)
     assert raised.value.status == 503
 
 
 @pytest.mark.parametrize("spell", [as_karmada, as_others])
-async def test_what_the_event_loop_answers_counts_in_its_turn(spell: Callable[[bytes], bytes]) -> None:
+async def test_answer_of_event_loop_counts_in_its_turn(spell: Callable[[bytes], bytes]) -> None:
     load = Recorder()
     found = await Bench(load=load).feed([spell(post(question()))])
     assert b" 200 OK" in found.written
@@ -133,7 +133,7 @@ async def test_what_the_event_loop_answers_counts_in_its_turn(spell: Callable[[b
     assert load.answers[0] > 0
 
 
-async def test_each_turn_of_the_event_loop_begins_anew() -> None:
+async def test_turn_of_event_loop_begins_unspent() -> None:
     load = Load()
     load.spend(TURN_SECONDS)
     assert not load.is_spent

@@ -52,7 +52,7 @@ def calls() -> Iterator[Calls]:
     made.close()
 
 
-async def test_each_call_is_seen_once_whoever_answers_it(calls: Calls) -> None:
+async def test_observers_see_call_once_in_every_lane(calls: Calls) -> None:
     seen: list[tuple[bytes, bytes]] = []
     calls.observers = (lambda call, answer: seen.append((call.body, answer.body)),)
     large = question("Wheel", "InterpretStatus", padding=[0] * 200_000)
@@ -82,7 +82,7 @@ def test_files_have_what_was_asked_and_answered_for_their_owner_only(tmp_path: P
     assert counts == {"written": 3}
 
 
-def test_the_oldest_files_go(tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oldest_files_are_deleted(tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder, "_LEVEL", 0)  # so that a file is as large as its calls
     made = _recorder(tmp_path, counts, limit=40 * len(REQUEST))
     made.start()
@@ -109,7 +109,7 @@ def test_calls_beyond_what_may_wait_are_dropped(
     assert counts == {"written": 2, "dropped": 3}
 
 
-def test_a_large_request_is_left_out_unless_values_are_recorded(
+def test_large_request_is_omitted_unless_values_are_recorded(
     tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recorder, "LARGEST_REDACTED", len(REQUEST) - 1)
@@ -122,7 +122,7 @@ def test_a_large_request_is_left_out_unless_values_are_recorded(
     assert counts == {"dropped": 1, "written": 1}
 
 
-def test_a_folder_that_cannot_be_written_is_named_once_and_tried_again(
+def test_unwritable_folder_is_named_once_and_retried(
     tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines: list[tuple[str, dict[str, Any]]] = []
@@ -146,7 +146,7 @@ def test_a_folder_that_cannot_be_written_is_named_once_and_tried_again(
     assert len(_calls(folder)) == 1
 
 
-def test_a_full_disk_harms_no_call(tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_harms_no_call(tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder, "_RETRY_SECONDS", 0.0)
     made = _recorder(tmp_path, counts)
     with monkeypatch.context() as full:

@@ -81,7 +81,7 @@ async def test_referenced_objects_are_looked_up(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 3 * MIB], ids=["in this process", "in a process of its own"])
-async def test_what_does_not_exist_is_no_number(size: int) -> None:
+async def test_missing_reference_is_a_failure(size: int) -> None:
     response = await _answer(_body("jax", size))
     assert response["successful"] is False
     assert "its runtime does not exist" in response["status"]["message"]
@@ -94,7 +94,7 @@ async def test_what_does_not_exist_is_no_number(size: int) -> None:
         pytest.param(Known({}, unknown={RUNTIME: "runtimes are forbidden"}), "runtimes are forbidden", id="RBAC"),
     ],
 )
-async def test_a_large_body_has_the_same_reason_as_a_small_one(known: Known | None, reason: str) -> None:
+async def test_large_body_has_same_reason_as_small_one(known: Known | None, reason: str) -> None:
     small, large = [await _answer(_body("torch", size), known) for size in (0, 3 * MIB)]
     assert small == large
     assert reason in small["status"]["message"]
@@ -124,7 +124,7 @@ DEPLOYMENT = GVK("apps", "v1", "Deployment")
         ),
     ],
 )
-async def test_a_rollout_and_the_template_of_another_workload(spec: Object, known: Known | None, answer: str) -> None:
+async def test_rollout_counts_template_of_another_workload(spec: Object, known: Known | None, answer: str) -> None:
     obj = {"apiVersion": ROLLOUT.api_version, "kind": "Rollout", "metadata": {"name": "shop"}, "spec": spec}
     kind = {"group": ROLLOUT.group, "version": ROLLOUT.version, "kind": ROLLOUT.kind}
     request = {"uid": "u", "kind": kind, "name": "shop", "operation": "InterpretReplica", "object": obj}

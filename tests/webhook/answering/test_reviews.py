@@ -86,7 +86,9 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
         pytest.param(review(karta()).replace(b"CREATE", b"DELETE"), {}, id="nothing to judge"),
     ],
 )
-async def test_a_process_judges_as_this_one_would(calls: IsolatedCalls, body: bytes, taken: Mapping[GVK, str]) -> None:
+async def test_isolated_review_agrees_with_local_one(
+    calls: IsolatedCalls, body: bytes, taken: Mapping[GVK, str]
+) -> None:
     assert await calls.review(body, HANG, taken) == validate(read(body), taken)
     assert await calls.review(body, HANG, None) == mutate(read(body))
     assert len(calls.pool.processes) == 1
@@ -105,7 +107,7 @@ async def test_body_without_a_review_is_a_wrong_request(calls: IsolatedCalls, bo
     assert caught.value.status == 400
 
 
-async def test_an_object_that_is_nested_without_end_is_denied(calls: IsolatedCalls) -> None:
+async def test_deeply_nested_object_is_denied(calls: IsolatedCalls) -> None:
     nested: dict[str, Any] = {}
     for _ in range(900):
         nested = {"properties": nested}
@@ -113,7 +115,7 @@ async def test_an_object_that_is_nested_without_end_is_denied(calls: IsolatedCal
     assert not answer["allowed"]
 
 
-async def test_a_body_that_needs_too_much_memory_ends_its_process_and_costs_this_one_nothing(
+async def test_body_with_too_much_memory_ends_only_its_process(
     new_calls: IsolatedCalls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit is lower than in production, where the largest review does not reach it."""
@@ -148,7 +150,7 @@ def size(pid: int) -> list[int]:
         pytest.param(f"{READS}{ENDLESS}", 503, "it takes longer than", id="time for the body"),
     ],
 )
-async def test_a_karta_that_cannot_be_judged_is_denied(
+async def test_karta_that_cannot_be_judged_is_denied(
     program: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, source: str, status: int, message: str
 ) -> None:
     """What the Karta itself causes is denied, whatever the failurePolicy is; that decides about everything else."""
@@ -166,7 +168,7 @@ async def test_a_karta_that_cannot_be_judged_is_denied(
         assert message in answer.json["message"]
 
 
-async def test_a_karta_that_takes_too_long_is_denied(program: Callable[[str], Path]) -> None:
+async def test_karta_that_takes_too_long_is_denied(program: Callable[[str], Path]) -> None:
     """The process has answered one review before, so that its start takes nothing from the time of the other."""
     program(f"{KNOWS}seen.append(1); channel.send({isolated_child.ANSWER!r}, b'{{}}') if len(seen) < 2 else {ENDLESS}")
     async with serving() as client:
@@ -177,7 +179,7 @@ async def test_a_karta_that_takes_too_long_is_denied(program: Callable[[str], Pa
     assert "cannot be judged: it takes longer than" in answer.response["status"]["message"]
 
 
-async def test_a_karta_that_is_being_deleted_is_let_go_even_so(program: Callable[[str], Path]) -> None:
+async def test_karta_that_is_being_deleted_is_allowed(program: Callable[[str], Path]) -> None:
     program(f"{SETTLED}os.abort()")
     async with serving() as client:
         answer = await client.ask(post(review(karta()), f"/admission/validate?timeout={HANG:.0f}s"))
@@ -185,7 +187,7 @@ async def test_a_karta_that_is_being_deleted_is_let_go_even_so(program: Callable
     assert answer.response["warnings"] == ['Karta "mine" cannot be judged: it needs more than 1024 MiB of memory']
 
 
-async def test_a_review_without_end_delays_no_call_and_ends_when_its_client_leaves(
+async def test_endless_review_delays_no_call_and_ends_with_its_client(
     program: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(application, "REVIEW_SECONDS", HANG * 20)

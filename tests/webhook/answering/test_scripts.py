@@ -33,12 +33,12 @@ async def ask(server: Process, kind: str, operation: str, path: str = PATIENT) -
     return answer
 
 
-async def test_a_script_answers_instead_of_the_karta_and_builds_on_it(client: Client) -> None:
+async def test_script_replaces_karta_and_builds_on_it(client: Client) -> None:
     answer = await client.ask(post(question()))
     assert answer.response["replicas"] == 4, "three stones, and one more"
 
 
-async def test_a_kind_that_has_no_karta_is_answered(client: Client) -> None:
+async def test_kind_without_karta_is_answered_by_script(client: Client) -> None:
     answer = await client.ask(post(question("Wheel", "InterpretStatus")))
     assert answer.response["rawStatus"] == {"turns": 7}
 
@@ -100,20 +100,20 @@ async def test_nobody_waits_for_a_hostile_script(server: Process, hostile: str) 
         await each.close()
 
 
-async def test_a_call_ends_before_karmada_gives_up(server: Process) -> None:
+async def test_call_ends_before_karmada_gives_up(server: Process) -> None:
     answer = await ask(server, "Wheel", "InterpretHealth", "/interpret?timeout=700ms")
     assert answer.response["status"]["code"] == 504
     assert "InterpretHealth took longer than 0.35 s" in answer.response["status"]["message"]
 
 
-async def test_a_large_call_is_answered_by_the_same_scripts(server: Process) -> None:
+async def test_large_call_is_answered_by_same_scripts(server: Process) -> None:
     client = await server.connect()
     body = question() + b" " * 3 * MIB
     assert (await client.ask(post(body))).response["replicas"] == 4
     await client.close()
 
 
-async def test_a_large_call_of_a_hostile_script_ends_too(server: Process) -> None:
+async def test_large_call_of_hostile_script_ends(server: Process) -> None:
     client = await server.connect()
     body = question("Wheel", "InterpretHealth") + b" " * 3 * MIB
     answer = await client.ask(post(body, "/interpret?timeout=1s"))
@@ -127,7 +127,7 @@ async def becomes(server: Process, replicas: int) -> None:
     await client.close()
 
 
-async def test_an_edit_is_served_and_a_broken_one_is_not(tmp_path: Path) -> None:
+async def test_edit_is_served_and_broken_edit_is_not(tmp_path: Path) -> None:
     overrides = tmp_path / "overrides"
     shutil.copytree(OVERRIDES, overrides)
     mill = overrides / "mill.yaml"

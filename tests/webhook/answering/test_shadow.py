@@ -76,7 +76,7 @@ async def test_shadow_place_with_long_key_is_cut(other: Path) -> None:
     assert [(len(field), there) for field, there, _ in outcome[3]] == [(256, "1")]
 
 
-async def test_a_process_compares_a_sample_of_the_calls(other: Path) -> None:
+async def test_shadow_compares_sample_of_calls(other: Path) -> None:
     counts = Counter[tuple[str, str, str]]()
     shown = deque[Any](maxlen=1)
     made = Shadow(other, 0.5, DEFAULT_OPTIONS, lambda *labels: counts.update([labels]), shown)
@@ -93,7 +93,7 @@ async def test_a_process_compares_a_sample_of_the_calls(other: Path) -> None:
     assert last["places"] == [["replica", "3", "6"]]
 
 
-async def test_a_call_does_not_wait_for_a_shadow_that_is_late(other: Path) -> None:
+async def test_call_does_not_wait_for_late_shadow(other: Path) -> None:
     counts = Counter[tuple[str, str, str]]()
     made = Shadow(other, 1, DEFAULT_OPTIONS, lambda *labels: counts.update([labels]))  # its thread does not run yet
     pair = await _pair()

@@ -123,7 +123,7 @@ async def test_calls_like_those_that_took_long_move_to_a_child_process(
     assert len(isolated) == expected
 
 
-async def test_a_new_snapshot_is_measured_anew(
+async def test_new_snapshot_is_measured_anew(
     server: Calls, store: Store, clocks: Clocks, isolated: list[bytes], tmp_path: Path
 ) -> None:
     clocks.wall = clocks.processor = LONG
@@ -144,7 +144,7 @@ async def test_a_new_snapshot_is_measured_anew(
         pytest.param(2, 17_000, 1, id="34,000 characters"),
     ],
 )
-async def test_a_child_process_answers_for_a_large_definition(
+async def test_child_process_answers_for_large_definition(
     tmp_path: Path, isolated: list[bytes], children: int, padding: int, expected: int
 ) -> None:
     server = Calls(_store(tmp_path, children, padding), Options())
@@ -155,7 +155,7 @@ async def test_a_child_process_answers_for_a_large_definition(
     assert len(isolated) == expected
 
 
-async def test_a_child_process_answers_a_call_that_is_interrupted(
+async def test_child_process_answers_interrupted_call(
     server: Calls, isolated: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second one is interrupted, too; from then on this process does not try."""
@@ -186,7 +186,7 @@ def interrupted(clocks: Clocks, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("interrupted")
-async def test_a_call_that_is_interrupted_is_tried_once_and_its_time_counts(
+async def test_interrupted_call_is_tried_once_and_its_time_counts(
     server: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where there is nothing to be awaited, the fast lane has aiohttp ask again."""
@@ -207,9 +207,7 @@ async def test_a_call_that_is_interrupted_is_tried_once_and_its_time_counts(
 
 
 @pytest.mark.usefixtures("interrupted")
-async def test_a_call_that_is_interrupted_gets_the_reason_why_no_process_answers(
-    server: Calls, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_interrupted_call_gets_reason_of_missing_process(server: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     async def answer(*_: object) -> bytes:
         raise RequestError("every process is busy", status=503)
 
@@ -218,7 +216,7 @@ async def test_a_call_that_is_interrupted_gets_the_reason_why_no_process_answers
     assert status == {"code": 503, "message": "every process is busy"}
 
 
-async def test_the_time_for_reading_a_call_is_not_that_for_its_answer(
+async def test_time_for_reading_call_is_not_time_for_its_answer(
     server: Calls, clocks: Clocks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ends = []
@@ -237,7 +235,7 @@ async def test_the_time_for_reading_a_call_is_not_that_for_its_answer(
     assert ends == [LONG + load_module.LONG]
 
 
-async def test_an_answer_in_time_and_an_error_are_not_interrupted_later(server: Calls) -> None:
+async def test_answer_in_time_and_error_are_not_interrupted_later(server: Calls) -> None:
     with server.interruption.running():
         await _ask(server, _body())
         assert server.interruption.at == inf

@@ -26,7 +26,7 @@ def of_service(spec: Any, *, port: int = 8443) -> Address | CheckResult:
         pytest.param("https://[::1]:8443/interpret", "::1", 8443, "/interpret", id="IPv6"),
     ],
 )
-def test_a_url_is_dialled_as_it_is(url: str, host: str, port: int, path: str) -> None:
+def test_url_is_dialled_as_it_is(url: str, host: str, port: int, path: str) -> None:
     address = address_of(Client(url))
 
     assert isinstance(address, Address)
@@ -78,7 +78,7 @@ def test_other_urls_are_called_by_nobody(url: str) -> None:
         pytest.param(None, NAME, id="no Service: by DNS"),
     ],
 )
-def test_a_service_is_resolved_as_karmada_does(spec: Any, host: str) -> None:
+def test_service_is_resolved_as_karmada_does(spec: Any, host: str) -> None:
     address = of_service(spec)
 
     assert isinstance(address, Address)
@@ -108,7 +108,7 @@ def test_services_that_karmada_cannot_dial(spec: Any, found: str) -> None:
     assert result.advice
 
 
-def test_the_port_is_443_when_the_reference_names_none() -> None:
+def test_port_is_443_without_reference() -> None:
     address = address_of(Client("", Service("n", "s")), {"spec": {"clusterIP": "10.0.0.7", "ports": [{"port": 443}]}})
 
     assert isinstance(address, Address)
@@ -116,11 +116,11 @@ def test_the_port_is_443_when_the_reference_names_none() -> None:
     assert address.path == "/"
 
 
-def test_a_url_and_a_service_together_are_a_problem() -> None:
+def test_url_with_service_is_a_problem() -> None:
     assert isinstance(address_of(Client("https://a.test/", REFERENCE)), CheckResult)
 
 
-def test_a_forwarded_port_keeps_the_name_that_is_expected() -> None:
+def test_forwarded_port_keeps_expected_name() -> None:
     registered, forwarded = of_service(None), address_of(Client("https://localhost:9443"))
     assert isinstance(registered, Address)
     assert isinstance(forwarded, Address)

@@ -98,7 +98,7 @@ def test_everything_wrong_is_said_at_once_and_nothing_twice() -> None:
     assert [result.found.split(" ")[1] for result in results] == ["is", "expired"]
 
 
-def test_a_good_one() -> None:
+def test_good_certificate_is_ok() -> None:
     leaf, _ = AUTHORITY.issue("a.test")
 
     (result,) = judge_certificate(leaf, "a.test", None, datetime.now(UTC), bundled=True)
@@ -116,5 +116,5 @@ def test_a_good_one() -> None:
         pytest.param(base64.b64encode(b"no certificate").decode(), False, id="something else"),
     ],
 )
-def test_a_bundle_that_karmada_cannot_read_is_a_problem(bundle: str, *, readable: bool) -> None:
+def test_bundle_that_karmada_cannot_read_is_a_problem(bundle: str, *, readable: bool) -> None:
     assert isinstance(read_bundle(bundle), CheckResult) is not readable

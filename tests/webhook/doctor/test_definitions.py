@@ -28,7 +28,7 @@ def test_conditions(conditions: dict[str, tuple[str, str]], level: Level, found:
     assert found in result.found
 
 
-def test_one_is_ready_and_two_are() -> None:
+def test_ready_kartas_are_counted_in_singular_and_plural() -> None:
     ready, other = read_stored(karta("brew", BREW, **READY)), read_stored(karta("job", JOB, **READY))
     waiting = read_stored(karta("job", JOB, **HOMELESS))
 
@@ -59,7 +59,7 @@ def test_objects_without_status(strange: Raw) -> None:
     assert read_stored(strange).conditions == {}
 
 
-def test_a_definition_that_nobody_asks() -> None:
+def test_unregistered_definition_is_a_warning() -> None:
     kartas = [read_stored(karta("brew", BREW, **READY)), read_stored(karta("job", JOB))]
 
     (result,) = judge_coverage(kartas, [JOB])
@@ -69,11 +69,11 @@ def test_a_definition_that_nobody_asks() -> None:
     assert list(judge_coverage(kartas, [JOB, BREW])) == []
 
 
-def test_one_that_is_not_ready_need_not_be_registered() -> None:
+def test_unready_definition_need_not_be_registered() -> None:
     assert list(judge_coverage([read_stored(karta("brew", BREW, **HOMELESS))], [])) == []
 
 
-def test_two_definitions_of_a_kind() -> None:
+def test_several_definitions_of_kind_are_a_problem() -> None:
     twins = [read_stored(karta(name, BREW, **READY)) for name in ("one", "two")]
 
     (result,) = judge_coverage(twins, [BREW])
@@ -94,7 +94,9 @@ def test_two_definitions_of_a_kind() -> None:
         ),
     ],
 )
-def test_who_calls(modes: list[str | None], client: Client, level: Level, advice: str) -> None:
+def test_sync_mode_of_clusters_must_fit_client(
+    modes: list[str | None], client: Client, level: Level, advice: str
+) -> None:
     clusters = [
         {"metadata": {"name": f"member{number}"}, "spec": {"syncMode": mode}} for number, mode in enumerate(modes)
     ]

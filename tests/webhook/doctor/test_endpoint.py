@@ -58,7 +58,7 @@ async def test_fights_of_the_server_are_listed(tmp_path: Path) -> None:
     assert worst(results) == [(Level.WARNING, "fights", found)]
 
 
-async def test_a_server_as_it_should_be(tmp_path: Path) -> None:
+async def test_healthy_server_has_no_problem(tmp_path: Path) -> None:
     context = AUTHORITY.context(tmp_path, NAME)
     async with serving(interpreter({"Job": 422, "Brew": 200}), context) as port:
         results = await examine_endpoint(
@@ -87,7 +87,7 @@ async def test_kinds_that_the_server_does_not_know(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("operation", Operation)
-async def test_a_kind_that_only_has_a_script_is_asked_what_is_registered(tmp_path: Path, operation: Operation) -> None:
+async def test_kind_with_only_a_script_is_asked_registered_operation(tmp_path: Path, operation: Operation) -> None:
     def answer(target: bytes, body: bytes) -> tuple[int, bytes]:
         if b"Brew" not in body:
             return interpreter()(target, body)
@@ -149,7 +149,7 @@ async def test_certificates_that_karmada_does_not_accept(
     assert results[-1].check == "definitions", "the rest is looked at all the same"
 
 
-async def test_a_certificate_that_is_its_own_authority_needs_no_issuer_in_the_bundle(tmp_path: Path) -> None:
+async def test_self_signed_certificate_needs_no_issuer_in_bundle(tmp_path: Path) -> None:
     context = AUTHORITY.context(tmp_path, NAME)
     pair = (tmp_path / "pair.pem").read_text()
     own = pair[pair.index("-----BEGIN CERTIFICATE") :]
@@ -176,7 +176,7 @@ async def test_servers_that_do_not_answer_as_ours(tmp_path: Path, answer: Answer
 
 
 @pytest.mark.usefixtures("_brief")
-async def test_a_server_without_tls() -> None:
+async def test_server_without_tls_is_a_problem() -> None:
     async with serving(interpreter()) as port:
         results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, {})
 
@@ -185,7 +185,7 @@ async def test_a_server_without_tls() -> None:
     assert "does not speak TLS" in found
 
 
-async def test_a_server_that_wants_client_certificates(tmp_path: Path) -> None:
+async def test_server_that_wants_client_certificates_is_a_problem(tmp_path: Path) -> None:
     context = AUTHORITY.context(tmp_path, NAME)
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(cadata=AUTHORITY.pem)
@@ -207,21 +207,21 @@ async def test_doctor_names_an_endpoint_where_nobody_listens() -> None:
     assert result.advice.endswith("look at it")
 
 
-async def test_a_host_that_no_resolver_takes() -> None:
+async def test_invalid_host_is_a_problem() -> None:
     (result,) = await examine_endpoint(Address("a" * 64 + ".test", 443, NAME, "/"), AUTHORITY.bundle, TIMEOUT, {})
 
     assert (result.level, result.check) == (Level.PROBLEM, "connection")
     assert "not a host name" in result.found
 
 
-async def test_a_bundle_with_comments_in_it(tmp_path: Path) -> None:
+async def test_bundle_may_have_comments(tmp_path: Path) -> None:
     bundle = base64.b64encode(f"# größte Autorität\n{AUTHORITY.pem}".encode()).decode()
     async with serving(interpreter(), AUTHORITY.context(tmp_path, NAME)) as port:
         assert worst(await examine_endpoint(at(port), bundle, TIMEOUT, {})) == []
 
 
 @pytest.mark.usefixtures("_brief")
-async def test_a_server_that_is_silent() -> None:
+async def test_silent_server_is_a_problem() -> None:
     with socket.create_server((HOST, 0)) as silent:
         results = await examine_endpoint(at(silent.getsockname()[1]), AUTHORITY.bundle, TIMEOUT, {})
 
@@ -253,7 +253,7 @@ OUTSIDE = Address("a.test", 443, "a.test", "/interpret", advice="look at it")
         pytest.param(judge_exchange(ConnectionResetError()), "ConnectionResetError", "log", id="reset in a call"),
     ],
 )
-def test_what_failures_mean(result: CheckResult, found: str, advice: str) -> None:
+def test_failure_has_meaning_and_advice(result: CheckResult, found: str, advice: str) -> None:
     assert result.level is Level.PROBLEM
     assert found in result.found
     assert advice in result.advice

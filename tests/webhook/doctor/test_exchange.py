@@ -56,7 +56,7 @@ def test_readiness(status: int, body: bytes, level: Level, found: str) -> None:
         pytest.param(Reply(307, b"", 0.0), Level.PROBLEM, "HTTP 307", id="a redirect"),
     ],
 )
-def test_a_call(reply: Reply, level: Level, found: str) -> None:
+def test_call_is_judged_by_its_reply(reply: Reply, level: Level, found: str) -> None:
     (result,) = judge_call(reply, 3)
 
     assert result.level is level
@@ -73,7 +73,7 @@ def test_a_call(reply: Reply, level: Level, found: str) -> None:
         pytest.param(Reply(200, b"<html>", 0.0), "check that host, port and path", id="another server"),
     ],
 )
-def test_each_answer_that_is_none_has_its_own_advice(reply: Reply, advice: str) -> None:
+def test_unusable_answer_has_its_own_advice(reply: Reply, advice: str) -> None:
     (result,) = judge_call(reply, 3)
 
     assert advice in result.advice
@@ -86,7 +86,7 @@ def test_nobody_knows_how_long_karmada_waits() -> None:
 
 
 @pytest.mark.parametrize(("code", "defined"), [(404, False), (200, True), (422, True)])
-def test_an_error_of_a_definition_is_a_definition(code: int, *, defined: bool) -> None:
+def test_error_of_definition_means_it_is_defined(code: int, *, defined: bool) -> None:
     assert is_defined(Reply(200, encode_failure("doctor", code, ""), 0.0)) is defined
 
 

@@ -21,7 +21,7 @@ def reply(*remedies: str, status: int = 200) -> Reply:
     return Reply(status, metrics.render(), 0.0)
 
 
-def test_each_fight_is_a_warning_with_its_remedy() -> None:
+def test_fight_is_a_warning_with_its_remedy() -> None:
     found = {result.found: result for result in judge_fights(reply(LABEL, LABEL, ""))}
     what = 'batch/v1/Job: .spec["a\\b"] is overwritten by Karmada and hpa in turns, in'
     assert {result.level for result in found.values()} == {Level.WARNING}
@@ -41,7 +41,7 @@ def test_there_is_nothing_to_tell(answer: Reply) -> None:
     assert list(judge_fights(answer)) == []
 
 
-def test_a_server_cannot_print_without_end() -> None:
+def test_output_of_server_is_bounded() -> None:
     answer = reply(*(f"leave .spec.{number} out" + "x" * 10_000 for number in range(90)))
     results = list(judge_fights(answer))
     assert len(results) == 20

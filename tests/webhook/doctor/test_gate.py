@@ -30,7 +30,7 @@ def test_components_and_revision_do_not_go_together(gvk: GVK, operations: tuple[
     assert result.level is level
 
 
-def test_two_webhooks_of_ours_are_one_registration() -> None:
+def test_webhooks_of_ours_are_one_registration() -> None:
     (result,) = judge_gate(hooks(rule(BREW, COMPONENT), rule(BREW, REVISE)), (), ())
 
     assert result.level is Level.PROBLEM

@@ -48,20 +48,22 @@ def test_discovery(found: Mapping[str, Raw], expected: ServedVersions) -> None:
         pytest.param(AGGREGATE, ServedVersions(("v2",)), Level.WARNING, "not serve v1, only v2", id="another version"),
     ],
 )
-def test_one_kind(operations: tuple[Operation, ...], how: ServedVersions, level: Level, found: str) -> None:
+def test_kind_is_judged_by_served_versions(
+    operations: tuple[Operation, ...], how: ServedVersions, level: Level, found: str
+) -> None:
     (result,) = judge_kinds({BREW: operations}, {BREW: how})
 
     assert result.level is level
     assert found in result.found
 
 
-def test_one_kind_is_no_plural() -> None:
+def test_single_kind_is_singular() -> None:
     (result,) = judge_kinds({JOB: HEALTH}, {JOB: ServedVersions(("v1",))})
 
     assert result.found == "karmada-apiserver serves 1 of 1 registered kind: batch/v1, Kind=Job"
 
 
-def test_a_status_that_cannot_be_written_is_a_problem() -> None:
+def test_unwritable_status_is_a_problem() -> None:
     bad, rest = judge_kinds({BREW: AGGREGATE}, {BREW: ServedVersions(("v1",), status=False)})
 
     assert bad.level is Level.PROBLEM

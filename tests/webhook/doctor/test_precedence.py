@@ -30,7 +30,7 @@ ANYTHING = rule(GVK("*", "*", "*"), ("*",))
         pytest.param("a", rule(BREW, ("Retain",)), Level.OK, "", id="another kind"),
     ],
 )
-def test_the_first_webhook_in_the_order_of_names_is_asked(name: str, written: Raw, level: Level, found: str) -> None:
+def test_first_webhook_by_name_is_asked(name: str, written: Raw, level: Level, found: str) -> None:
     (result,) = judge_precedence(OURS, hooks(written, name=name), ())
 
     assert result.level is level
@@ -52,7 +52,7 @@ def test_scripts_come_before_webhooks(gvk: GVK, operation: Operation, level: Lev
     assert ("ours-first" in result.found) is (level is Level.WARNING)
 
 
-def test_every_script_of_a_customization_has_its_operation() -> None:
+def test_customization_scripts_have_operations() -> None:
     fields = {
         "retention": "Retain",
         "replicaResource": "InterpretReplica",
@@ -80,7 +80,7 @@ def test_every_script_of_a_customization_has_its_operation() -> None:
         ),
     ],
 )
-def test_a_customization_of_nothing(spec: Raw) -> None:
+def test_customization_without_target_is_read_as_empty(spec: Raw) -> None:
     read = read_customization({"metadata": {"name": "x"}, "spec": spec})
 
     assert (read.gvk, read.operations) == (None, frozenset())

@@ -13,7 +13,7 @@ def test_doctor_counts_registered_webhooks() -> None:
     assert "5 operations of 2 kinds: batch/v1, Kind=Job; toys.example.com/v1, Kind=Brew" in result.found
 
 
-def test_one_is_no_plural() -> None:
+def test_single_operation_is_singular() -> None:
     (result,) = judge_registration("karta-interpreter", hooks(rule(JOB, ("Retain",))), ())
 
     assert result.found == "karta-interpreter registers 1 operation of 1 kind: batch/v1, Kind=Job"

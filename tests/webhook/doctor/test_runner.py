@@ -86,7 +86,7 @@ async def test_all_is_well(tmp_path: Path) -> None:
     assert f"{HOST}:{port} as {NAME}" in address
 
 
-async def test_a_forwarded_port_is_dialled_and_the_registered_name_expected(tmp_path: Path) -> None:
+async def test_forwarded_port_is_dialled_with_registered_name(tmp_path: Path) -> None:
     with socket.socket() as unused:
         unused.bind((HOST, 0))
         nobody = unused.getsockname()[1]
@@ -109,7 +109,7 @@ async def test_kinds_of_the_core_group_are_found(tmp_path: Path) -> None:
     ]
 
 
-async def test_each_place_is_visited_once(tmp_path: Path) -> None:
+async def test_address_is_visited_once(tmp_path: Path) -> None:
     asked: list[bytes] = []
 
     def answer(target: bytes, body: bytes) -> tuple[int, bytes]:
@@ -171,7 +171,7 @@ async def test_missing_parts_are_reported_and_the_rest_is_checked(
     assert all(result.advice for result in results if result.level is not Level.OK)
 
 
-async def test_a_server_can_be_looked_at_before_it_is_registered(tmp_path: Path) -> None:
+async def test_unregistered_server_can_be_examined(tmp_path: Path) -> None:
     async with serving(interpreter(), AUTHORITY.context(tmp_path, HOST)) as port:
         plane = karmada(port, **{CONFIGURATIONS: items()})
         results = await examine(plane, name=OURS, url=f"https://{HOST}:{port}/interpret")

@@ -48,14 +48,14 @@ def test_rules_match_as_in_karmada(written: Any, gvk: GVK, operation: str, *, ma
         pytest.param(None, Client(), id="nothing"),
     ],
 )
-def test_where_a_webhook_is(client: Any, expected: Client) -> None:
+def test_webhook_client_is_read(client: Any, expected: Client) -> None:
     (webhook,) = read_webhooks(configuration(client, rule(JOB)))
 
     assert (webhook.client, webhook.timeout) == (expected, 3)
 
 
 @pytest.mark.parametrize("strange", [{}, {"webhooks": None}, {"webhooks": []}])
-def test_a_configuration_may_have_no_webhooks(strange: Any) -> None:
+def test_configuration_may_have_no_webhooks(strange: Any) -> None:
     assert read_webhooks({"metadata": {"name": "a"}, **strange}) == ()
 
 
@@ -78,6 +78,6 @@ def test_kinds_are_gathered_over_webhooks_and_rules() -> None:
     }
 
 
-def test_a_rule_with_a_star_in_operations_alone_still_names_its_kinds() -> None:
+def test_rule_for_all_operations_names_its_kinds() -> None:
     assert not Rule(("a",), ("v1",), ("A",), ANY).wide
     assert kinds_of(hooks(rule(BREW, ANY))) == {BREW: tuple(Operation)}

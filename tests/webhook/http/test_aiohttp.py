@@ -61,17 +61,17 @@ def test_used_internals_of_aiohttp_are_listed() -> None:
 
 
 @pytest.mark.parametrize("name", IDLE)
-async def test_an_idle_connection(bench: Bench, name: str) -> None:
+async def test_attributes_of_idle_connection_are_as_expected(bench: Bench, name: str) -> None:
     assert IDLE[name](getattr(bench.connection, name))
 
 
 @pytest.mark.parametrize("name", BUSY)
-async def test_a_connection_whose_request_has_not_ended(bench: Bench, name: str) -> None:
+async def test_attributes_of_busy_connection_are_as_expected(bench: Bench, name: str) -> None:
     await bench.feed([CALL[:-10]])
     assert BUSY[name](getattr(bench.connection, name))
 
 
-async def test_a_connection_that_cannot_write_is_paused(bench: Bench) -> None:
+async def test_connection_that_cannot_write_is_paused(bench: Bench) -> None:
     bench.connection.pause_writing()
     assert bench.connection._paused  # noqa: SLF001 - as `Connection.is_busy` reads it
     bench.connection.resume_writing()

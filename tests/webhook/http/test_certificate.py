@@ -51,7 +51,7 @@ def test_certificate_names_and_end_are_read() -> None:
 
 
 @pytest.mark.parametrize("life", [timedelta(hours=1), timedelta(days=90)])
-def test_what_an_authority_issues_is_read_as_it_was_issued(life: timedelta) -> None:
+def test_issued_certificate_is_read_back(life: timedelta) -> None:
     issued = Authority.create(NOW, timedelta(days=100)).issue(["a.svc", "::1"], NOW, life)
 
     pair = judged(issued.chain, issued.key)
@@ -85,11 +85,11 @@ def test_behind_the_certificate_there_may_be_any_other() -> None:
         pytest.param(NOW + timedelta(days=2, seconds=-1), id="the last second"),
     ],
 )
-def test_a_certificate_is_good_until_its_end(now: datetime) -> None:
+def test_certificate_is_good_until_its_end(now: datetime) -> None:
     assert judged(leaf(names(x509.DNSName("a.svc"))), key_pem(KEY), now).names == ("a.svc",)
 
 
-def test_a_certificate_is_refused_from_its_end_on() -> None:
+def test_certificate_is_refused_from_its_end_on() -> None:
     chain, now = leaf(names(x509.DNSName("a.svc"))), NOW + timedelta(days=2)
     with pytest.raises(ServeError, match=f"tls.crt expired at {now:%Y-%m-%d %H:%M} UTC: renew it"):
         judged(chain, key_pem(KEY), now)
@@ -136,12 +136,12 @@ def test_a_certificate_is_refused_from_its_end_on() -> None:
         ),
     ],
 )
-def test_what_cannot_be_served_is_refused(chain: bytes, key: bytes, said: str) -> None:
+def test_unusable_pair_is_refused(chain: bytes, key: bytes, said: str) -> None:
     with pytest.raises(ServeError, match=said):
         judged(chain, key)
 
 
-def test_a_key_of_another_kind_is_refused() -> None:
+def test_key_of_another_kind_is_refused() -> None:
     with pytest.raises(ServeError, match=r"the key in tls\.key does not belong to the certificate in tls\.crt"):
         judged(chain_pem(KEY), key_pem(rsa.generate_private_key(65537, 2048)))
 

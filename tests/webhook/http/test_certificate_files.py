@@ -25,7 +25,7 @@ def files(folder: Path, chain: bytes, key: bytes) -> CertificateFiles:
     "make",
     [pytest.param(new_key, id="P-256"), pytest.param(lambda: rsa.generate_private_key(65537, 2048), id="RSA")],
 )
-def test_a_pair_that_belongs_together_is_taken(tmp_path: Path, make: Callable[[], Key]) -> None:
+def test_matching_pair_is_taken(tmp_path: Path, make: Callable[[], Key]) -> None:
     key = make()
     names = ("interpreter.karmada-system.svc", "localhost")
     source = files(tmp_path, chain_pem(key, names), key_pem(key))
@@ -33,7 +33,7 @@ def test_a_pair_that_belongs_together_is_taken(tmp_path: Path, make: Callable[[]
     assert Tls(source).certificate == source.read()
 
 
-def test_a_chain_may_have_its_issuers_behind_it(tmp_path: Path) -> None:
+def test_chain_may_have_issuers_behind_leaf(tmp_path: Path) -> None:
     source = files(tmp_path, chain_pem(KEY, ("leaf",)) + chain_pem(new_key(), ("issuer",)), key_pem(KEY))
     assert source.read().names == ("leaf",)
 
@@ -65,13 +65,13 @@ def test_other_pairs_are_refused_with_what_to_do(tmp_path: Path, chain: bytes, k
         source.read()
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_unreadable_file_is_named(tmp_path: Path) -> None:
     source = CertificateFiles(tmp_path / "none.crt", tmp_path / "none.key")
     with pytest.raises(ServeError, match=r"none\.crt: No such file or directory"):
         source.read()
 
 
-def test_a_mounted_secret_is_followed_to_its_new_folder(tmp_path: Path) -> None:
+def test_mounted_secret_is_followed_to_its_new_folder(tmp_path: Path) -> None:
     for version in ("first", "second"):
         (tmp_path / version).mkdir()
         files(tmp_path / version, chain_pem(KEY, (version,)), key_pem(KEY))
@@ -85,13 +85,13 @@ def test_a_mounted_secret_is_followed_to_its_new_folder(tmp_path: Path) -> None:
     assert source.read().names == ("second",)
 
 
-def test_a_key_is_not_shown(tmp_path: Path) -> None:
+def test_key_is_not_shown(tmp_path: Path) -> None:
     certificate = files(tmp_path, chain_pem(KEY), key_pem(KEY)).read()
     assert b"PRIVATE KEY" in certificate.key
     assert "PRIVATE KEY" not in repr(certificate)
 
 
-def test_what_has_not_changed_is_good_until_it_ends(tmp_path: Path) -> None:
+def test_unchanged_pair_is_good_until_it_ends(tmp_path: Path) -> None:
     files(tmp_path, chain_pem(KEY), key_pem(KEY))
     now = [datetime.now(UTC)]
     source = CertificateFiles(tmp_path / "tls.crt", tmp_path / "tls.key", clock=lambda: now[0])

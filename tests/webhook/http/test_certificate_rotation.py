@@ -44,7 +44,7 @@ def passing(plan: Rotation, days: int, start: Keyring = NOTHING) -> list[tuple[i
     return written
 
 
-def test_a_certificate_is_renewed_at_two_thirds_of_its_life_by_the_same_authority() -> None:
+def test_certificate_is_renewed_at_two_thirds_of_its_life() -> None:
     (_, first), (day, second) = passing(rotation(), 61)
     assert day == 60
     assert second.bundle == first.bundle
@@ -67,7 +67,7 @@ def test_ten_years_pass_and_nobody_is_served_what_it_does_not_trust() -> None:
         assert is_accepted(keyring, keyring.bundle, START + end * DAY)
 
 
-def test_a_successor_is_known_for_a_third_of_a_life_before_it_signs() -> None:
+def test_successor_is_trusted_long_before_it_signs() -> None:
     known: dict[x509.Certificate, int] = {}
     signed: dict[x509.Certificate, int] = {}
     # A successor comes on day 536, and a certificate is due on day 540: too soon for it.
@@ -81,7 +81,7 @@ def test_a_successor_is_known_for_a_third_of_a_life_before_it_signs() -> None:
     assert all(signed[each] - known[each] >= 30 for each in others)
 
 
-def test_an_authority_that_signs_no_more_has_no_key_and_is_trusted_until_it_ends() -> None:
+def test_former_authority_has_no_key_and_is_trusted_until_it_ends() -> None:
     written = passing(rotation(), 721)
     retired = [(day, keyring) for day, keyring in written if keyring.former]
     (first, *_), last = written, retired[-1][1]
@@ -90,7 +90,7 @@ def test_an_authority_that_signs_no_more_has_no_key_and_is_trusted_until_it_ends
     assert last.former
 
 
-def test_a_successor_that_karmada_does_not_know_waits_until_nothing_else_is_left() -> None:
+def test_successor_unknown_to_karmada_signs_last() -> None:
     first = rotation().turn(NOTHING, START)
     plan = rotation(is_trusted=lambda pem: pem == first.bundle)
     signers = [(day, signer_of(keyring)) for day, keyring in passing(plan, 721, first)]
@@ -152,7 +152,7 @@ def test_broken_certificate_is_made_anew_and_the_rest_kept(
     assert read_keyring(mended.data(), START)[1] == ()
 
 
-def test_a_certificate_that_has_ended_is_replaced_by_its_authority() -> None:
+def test_expired_certificate_is_replaced_by_its_authority() -> None:
     later = START + 100 * DAY
     keyring, complaints = read_keyring(WHOLE.data(), later)
     assert len(complaints) == 1
@@ -183,7 +183,7 @@ def test_names_are_signed_for_when_they_are_missing(names: tuple[str, ...], is_n
     assert {NAME, *names} == {*keyring.pair.names}
 
 
-def test_an_address_with_a_scope_is_signed_for_once() -> None:
+def test_address_with_scope_is_signed_once() -> None:
     plan = rotation(names=("fe80::1%eth0",))
     assert len(passing(plan, 2)) == 1
 

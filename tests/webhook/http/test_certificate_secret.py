@@ -41,7 +41,7 @@ def clock() -> Clock:
     return Clock()
 
 
-async def test_the_first_one_makes_it_and_all_serve_the_same(api: Secrets, clock: Clock) -> None:
+async def test_replicas_create_one_secret_and_serve_the_same(api: Secrets, clock: Clock) -> None:
     replicas = [replica(api, clock) for _ in range(5)]
     assert all(each.read().is_placeholder for each in replicas)
     served = await asyncio.gather(*(each.fetch() for each in replicas))
@@ -52,7 +52,7 @@ async def test_the_first_one_makes_it_and_all_serve_the_same(api: Secrets, clock
     assert api.objects[PATH]["type"] == "kubernetes.io/tls"
 
 
-async def test_one_of_many_renews(api: Secrets, clock: Clock) -> None:
+async def test_certificate_is_renewed_by_one_replica(api: Secrets, clock: Clock) -> None:
     replicas = [replica(api, clock) for _ in range(5)]
     first = await asyncio.gather(*(each.fetch() for each in replicas))
     clock.pass_by(days=61)
@@ -133,7 +133,7 @@ async def test_without_the_right_to_create_there_is_nothing(api: Secrets, clock:
     assert one.read().is_placeholder
 
 
-async def test_an_empty_secret_of_ours_is_filled(api: Secrets, clock: Clock) -> None:
+async def test_empty_secret_of_ours_is_filled(api: Secrets, clock: Clock) -> None:
     api.refused["create"] = 403
     api.put({})
     assert not (await replica(api, clock).fetch()).is_placeholder
@@ -143,7 +143,7 @@ async def test_an_empty_secret_of_ours_is_filled(api: Secrets, clock: Clock) -> 
     "labels",
     [pytest.param({}, id="nobody's"), pytest.param({"app.kubernetes.io/managed-by": "Helm"}, id="Helm's")],
 )
-async def test_a_secret_of_others_is_left_alone(api: Secrets, clock: Clock, labels: dict[str, str]) -> None:
+async def test_secret_of_others_is_left_alone(api: Secrets, clock: Clock, labels: dict[str, str]) -> None:
     api.put({"tls.crt": b"mine", "tls.key": b"mine"}, labels)
     with pytest.raises(ServeError, match=r"is not ours, its label .* is (not set|Helm): delete it, or name another"):
         await replica(api, clock).fetch()
@@ -157,7 +157,7 @@ async def test_a_secret_of_others_is_left_alone(api: Secrets, clock: Clock, labe
         pytest.param({"tls.crt": b"", "authority.key": b"", "ca.crt": b""}, id="nothing that can be used"),
     ],
 )
-async def test_a_broken_secret_of_ours_is_mended_from_what_is_known(
+async def test_broken_secret_of_ours_is_repaired_from_memory(
     api: Secrets, clock: Clock, change: dict[str, bytes]
 ) -> None:
     one, whole = replica(api, clock), {"password": b"of somebody else"}
@@ -172,7 +172,7 @@ async def test_a_broken_secret_of_ours_is_mended_from_what_is_known(
     assert "PRIVATE" not in json.dumps(log)
 
 
-async def test_a_broken_secret_is_told_of_once_when_it_cannot_be_mended(api: Secrets, clock: Clock) -> None:
+async def test_irreparable_secret_is_logged_once(api: Secrets, clock: Clock) -> None:
     await replica(api, clock).fetch()
     api.put(api.content | {"ca.crt": b"junk"})
     api.refused["update"] = 403
@@ -186,7 +186,7 @@ async def test_a_broken_secret_is_told_of_once_when_it_cannot_be_mended(api: Sec
     assert ["ca.crt holds no PEM" in line["reason"] for line in log] == [True]
 
 
-async def test_a_secret_that_was_deleted_is_made_again_with_the_same_authority(api: Secrets, clock: Clock) -> None:
+async def test_deleted_secret_is_recreated_with_same_authority(api: Secrets, clock: Clock) -> None:
     replicas = [replica(api, clock) for _ in range(2)]
     first = await asyncio.gather(*(each.fetch() for each in replicas))
     api.objects.clear()
@@ -204,7 +204,7 @@ async def test_somebody_who_writes_all_the_time_is_named_as_the_reason(api: Secr
         await one.fetch()
 
 
-async def test_a_secret_is_replaced_by_a_put_of_the_version_that_was_read(tmp_path: Path) -> None:
+async def test_secret_is_replaced_by_put_with_resource_version(tmp_path: Path) -> None:
     asked: list[Any] = []
 
     async def answer(request: web.Request) -> web.Response:

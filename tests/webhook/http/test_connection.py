@@ -40,12 +40,12 @@ async def assert_closed(client: Client) -> None:
     assert await client.remainder() == b""
 
 
-async def test_a_silent_client_is_disconnected(client: Client, clock: Clock) -> None:
+async def test_silent_client_is_disconnected(client: Client, clock: Clock) -> None:
     await clock.advance(IDLE + MOMENT)
     await assert_closed(client)
 
 
-async def test_a_connection_without_a_request_is_kept_as_long_as_go_keeps_it(client: Client, clock: Clock) -> None:
+async def test_connection_without_request_is_kept_as_long_as_by_go(client: Client, clock: Clock) -> None:
     await clock.advance(GO_KEEPS + MOMENT)
     assert (await client.ask(post(question()))).response["successful"]
 
@@ -73,16 +73,14 @@ async def test_headers_that_trickle_in_on_a_used_connection_have_a_deadline_too(
     await assert_closed(client)
 
 
-async def test_a_body_that_does_not_come_has_a_deadline(client: Client, clock: Clock) -> None:
+async def test_missing_body_has_a_deadline(client: Client, clock: Clock) -> None:
     await client.send(post(question())[:-100])
     for _ in range(2):
         await clock.advance(EXCHANGE + MOMENT)
     await assert_closed(client)
 
 
-async def test_a_connection_that_is_old_ends_with_its_next_answer(
-    spell: Callable[[bytes], bytes], clock: Clock
-) -> None:
+async def test_old_connection_ends_with_its_next_answer(spell: Callable[[bytes], bytes], clock: Clock) -> None:
     async with Server(replace(SETTINGS, connection_age=AGE)) as server:
         client = await Client.connect(server.started.port, None, spell)
         young = await client.ask(post(question()))
@@ -96,9 +94,7 @@ async def test_a_connection_that_is_old_ends_with_its_next_answer(
         await client.close()
 
 
-async def test_a_connection_that_is_old_and_has_nothing_to_answer_is_kept(
-    spell: Callable[[bytes], bytes], clock: Clock
-) -> None:
+async def test_old_connection_without_request_is_kept(spell: Callable[[bytes], bytes], clock: Clock) -> None:
     # Its client may be about to write a call, and would lose it.
     async with Server(replace(SETTINGS, connection_age=AGE)) as server:
         client = await Client.connect(server.started.port, None, spell)
@@ -108,13 +104,13 @@ async def test_a_connection_that_is_old_and_has_nothing_to_answer_is_kept(
         await client.close()
 
 
-async def test_a_connection_may_be_kept_for_ever(client: Client, clock: Clock) -> None:
+async def test_connection_without_age_is_kept(client: Client, clock: Clock) -> None:
     for _ in range(5):
         assert "connection" not in (await client.ask(post(question()))).headers
         await clock.advance(AGE)
 
 
-async def test_an_answer_that_is_not_taken_is_not_kept(port: int, clock: Clock) -> None:
+async def test_untaken_answer_is_not_buffered(port: int, clock: Clock) -> None:
     greedy = await Client.connect(port, None)
     sent = 0
 
@@ -137,7 +133,7 @@ async def test_an_answer_that_is_not_taken_is_not_kept(port: int, clock: Clock) 
     await greedy.close()
 
 
-async def test_an_idle_connection_is_kept(client: Client, clock: Clock) -> None:
+async def test_idle_connection_is_kept(client: Client, clock: Clock) -> None:
     body = question()
     await client.send(post(body).removesuffix(body))
     assert (await client.ask(body)).response["successful"]
@@ -146,7 +142,7 @@ async def test_an_idle_connection_is_kept(client: Client, clock: Clock) -> None:
     assert (await client.ask(post(question()))).response["successful"]
 
 
-async def test_a_connection_is_idle_from_its_last_answer(client: Client, clock: Clock) -> None:
+async def test_connection_is_idle_from_its_last_answer(client: Client, clock: Clock) -> None:
     for _ in range(5):
         assert (await client.ask(post(question()))).response["successful"]
         await clock.advance(KEEP_ALIVE * 0.9)
@@ -163,20 +159,20 @@ async def test_slow_but_steady_is_fine(client: Client, clock: Clock) -> None:
     assert (await client.receive()).response["successful"]
 
 
-async def test_a_body_of_just_the_limit_is_read(client: Client) -> None:
+async def test_body_at_the_limit_is_read(client: Client) -> None:
     body = question()
     full = body + b" " * (BODY - len(body))
     assert (await client.ask(post(full))).response["successful"]
 
 
-async def test_one_byte_more_is_refused_before_it_is_sent(client: Client) -> None:
+async def test_body_beyond_the_limit_is_refused_by_its_length(client: Client) -> None:
     request = post(b"", headers={"Content-Length": str(BODY + 1)})
     answer = await client.ask(request)
     assert (answer.status, answer.json["reason"]) == (413, "RequestEntityTooLarge")
 
 
 @pytest.mark.parametrize("length", ["99999999999999999999", "18446744073709551615"])
-async def test_a_length_beyond_all_reason_is_refused(client: Client, length: str) -> None:
+async def test_absurd_length_is_refused(client: Client, length: str) -> None:
     assert (await client.ask(post(b"", headers={"Content-Length": length}))).status in {400, 413}
 
 
@@ -188,14 +184,14 @@ async def test_chunks_without_end_are_refused_when_they_pass_the_limit(client: C
     assert (await client.receive()).status == 413
 
 
-async def test_a_chunk_that_is_none_ends_the_connection(client: Client, clock: Clock) -> None:
+async def test_invalid_chunk_ends_the_connection(client: Client, clock: Clock) -> None:
     await client.send(post(b"", headers={"Content-Length": "", "Transfer-Encoding": "chunked"}) + b"xyz\r\n")
     for _ in range(2):
         await clock.advance(EXCHANGE + MOMENT)
     assert b"200" not in await client.remainder()
 
 
-async def test_a_client_that_leaves_in_the_middle_does_no_harm(port: int) -> None:
+async def test_client_that_leaves_early_does_no_harm(port: int) -> None:
     for cut in (20, 200, 300):
         leaving = await Client.connect(port, None)
         await leaving.send(post(question())[:cut])

@@ -24,7 +24,7 @@ async def bench() -> AsyncIterator[Bench]:
     made.hang_up()
 
 
-async def test_what_karmada_writes_goes_by_the_fast_lane(bench: Bench) -> None:
+async def test_request_of_karmada_takes_the_fast_lane(bench: Bench) -> None:
     for path in ("/interpret", "/interpret?timeout=3s", "/interpret?timeout=1m0.5s"):
         bench.connection.data_received(post(question(), path))
     for operation in ("InterpretHealth", "Invented"):
@@ -33,13 +33,13 @@ async def test_what_karmada_writes_goes_by_the_fast_lane(bench: Bench) -> None:
     assert bench.by_aiohttp == 0
 
 
-async def test_a_body_may_come_later_and_in_pieces(bench: Bench) -> None:
+async def test_body_may_come_later_and_in_pieces(bench: Bench) -> None:
     await bench.feed([HEAD, *(bytes([byte]) for byte in question()), HEAD + b"{", question()[1:]])
     assert bench.wire.written.count(b'"successful":true') == 2
     assert bench.by_aiohttp == 0
 
 
-async def test_a_request_that_is_held_is_in_flight(bench: Bench) -> None:
+async def test_held_request_is_in_flight(bench: Bench) -> None:
     await bench.feed([CALL])
     assert bench.connections.busy == 0
     await bench.feed([HEAD])
@@ -77,7 +77,7 @@ async def test_while_draining_aiohttp_answers_and_closes(bench: Bench) -> None:
 SCRIPTED = post(question("Sundial", "InterpretHealth"))
 
 
-async def test_a_script_answers_in_the_fast_lane() -> None:
+async def test_script_answers_in_the_fast_lane() -> None:
     bench = Bench(call_limit=HANG)
     bench.connection.data_received(SCRIPTED)
     assert bench.connections.busy == 1
@@ -88,7 +88,7 @@ async def test_a_script_answers_in_the_fast_lane() -> None:
     assert bench.by_aiohttp == 0
 
 
-async def test_what_a_client_sends_before_it_has_its_answer_is_answered_in_its_turn(bench: Bench) -> None:
+async def test_pipelined_requests_are_answered_in_order(bench: Bench) -> None:
     bench.connection.data_received(SCRIPTED)
     for part in (CALL[:10], CALL[10:], SCRIPTED):
         bench.connection.data_received(part)
@@ -101,7 +101,7 @@ async def test_what_a_client_sends_before_it_has_its_answer_is_answered_in_its_t
     assert not bench.wire.paused
 
 
-async def test_a_client_that_leaves_ends_the_work_of_its_script() -> None:
+async def test_client_that_leaves_ends_its_script() -> None:
     load = Load(1)
     bench = Bench(load=load, call_limit=HANG)
     at_night = {"apiVersion": "mill.example.org/v1", "kind": "Sundial", "spec": {"stones": 0}}
@@ -113,7 +113,7 @@ async def test_a_client_that_leaves_ends_the_work_of_its_script() -> None:
     assert b'operation="InterpretHealth"' not in bench.metrics.render()  # it was cancelled, not answered
 
 
-async def test_an_answer_that_ends_while_draining_is_the_last_one(bench: Bench) -> None:
+async def test_answer_while_draining_is_the_last_one(bench: Bench) -> None:
     bench.connection.data_received(SCRIPTED)
     bench.readiness.draining = True
     await until(lambda: bench.wire.closed)
@@ -121,7 +121,7 @@ async def test_an_answer_that_ends_while_draining_is_the_last_one(bench: Bench) 
     assert b'"healthy":true' in bench.wire.written
 
 
-async def test_a_script_that_would_be_one_call_too_many_is_for_aiohttp_to_refuse() -> None:
+async def test_script_beyond_limit_is_refused_by_aiohttp() -> None:
     bench = Bench(load=Load(0))
     bench.connection.data_received(SCRIPTED)
     await until(lambda: bench.wire.written)
@@ -129,7 +129,7 @@ async def test_a_script_that_would_be_one_call_too_many_is_for_aiohttp_to_refuse
     bench.hang_up()
 
 
-async def test_of_scripts_that_come_in_one_turn_those_beyond_the_limit_are_for_aiohttp_to_refuse() -> None:
+async def test_simultaneous_scripts_beyond_limit_are_refused_by_aiohttp() -> None:
     load = Load(1)
     benches = [Bench(load=load) for _ in range(3)]
     for bench in benches:
@@ -144,7 +144,7 @@ async def test_of_scripts_that_come_in_one_turn_those_beyond_the_limit_are_for_a
         bench.hang_up()
 
 
-async def test_a_client_that_does_not_take_its_answer_is_disconnected(clock: Clock) -> None:
+async def test_client_that_takes_no_answer_is_disconnected(clock: Clock) -> None:
     bench = Bench(exchange=60.0)
     await bench.feed([CALL])
     bench.connection.pause_writing()
@@ -216,12 +216,12 @@ UNUSUAL = {
 
 
 @pytest.mark.parametrize("unusual", UNUSUAL.values(), ids=UNUSUAL)
-async def test_whatever_is_unusual_is_answered_by_aiohttp(bench: Bench, unusual: bytes) -> None:
+async def test_unusual_request_is_answered_by_aiohttp(bench: Bench, unusual: bytes) -> None:
     await bench.feed([CALL, unusual])
     assert bench.by_aiohttp >= 1
 
 
-async def test_a_head_in_two_pieces_is_for_aiohttp_from_its_first_byte(bench: Bench) -> None:
+async def test_head_in_pieces_is_read_by_aiohttp(bench: Bench) -> None:
     await bench.feed([CALL[:10], CALL[10:], CALL])
     assert bench.wire.written.count(b'"successful":true') == 2
     assert bench.by_aiohttp == 2

@@ -60,7 +60,7 @@ async def is_closed(client: Client) -> bool:
 
 
 @pytest.mark.parametrize("host", ["a..b", "x" * 64])
-async def test_a_host_that_is_no_name_is_an_error(host: str) -> None:
+async def test_invalid_host_is_an_error(host: str) -> None:
     with pytest.raises(ServeError, match=f'cannot listen on {host} port 0: "{host}" is not a host name'):
         async with serving(8, host=host):
             pass
@@ -125,7 +125,7 @@ async def test_memory_is_given_back_again_when_the_last_handshakes_of_a_flood_ha
         await until(lambda: in_handshake[-1] == 0)
 
 
-async def test_the_connection_that_is_idle_for_longest_makes_room() -> None:
+async def test_longest_idle_connection_makes_room() -> None:
     async with serving(3) as server:
         first, second, third = [await connected(server) for _ in range(3)]
         assert (await first.ask(post(question()))).response["successful"], "now the second one is idle for longest"
@@ -138,7 +138,7 @@ async def test_the_connection_that_is_idle_for_longest_makes_room() -> None:
             await each.close()
 
 
-async def test_a_connection_without_a_request_makes_room_before_one_with() -> None:
+async def test_unused_connection_makes_room_before_used_one() -> None:
     async with serving(2) as server:
         used = await connected(server)
         silent = await Client.connect(server.started.port, None)
@@ -153,7 +153,7 @@ async def test_a_connection_without_a_request_makes_room_before_one_with() -> No
 @pytest.mark.parametrize(
     "part", [post(question())[:-10], post(question()).replace(b"Host", b"host")[:-10]], ids=["fast lane", "aiohttp"]
 )
-async def test_a_body_that_does_not_come_makes_room_where_nothing_is_idle(part: bytes) -> None:
+async def test_missing_body_makes_room_if_nothing_is_idle(part: bytes) -> None:
     async with serving(1) as server:
         slow = await connected(server)
         await slow.send(part)
@@ -251,7 +251,7 @@ def test_drop_syn_keeps_connections_that_wait_and_lets_none_begin() -> None:
             accepted.close()
 
 
-async def test_a_server_without_file_handles_accepts_again_later(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_listener_without_file_handles_accepts_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listener, "_PAUSE_SECONDS", 0.01)
     accept, failures = socket.socket.accept, [OSError(errno.EMFILE, os.strerror(errno.EMFILE))]
 

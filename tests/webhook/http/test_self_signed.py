@@ -11,7 +11,7 @@ NAME = "interpreter.karmada-system.svc"
 
 
 @pytest.mark.parametrize("name", [NAME, "localhost"])
-def test_a_client_that_trusts_the_authority_trusts_the_server(name: str) -> None:
+def test_client_that_trusts_authority_trusts_server(name: str) -> None:
     certificate = SelfSignedCertificates([NAME]).read()
     authority = x509.load_pem_x509_certificate(certificate.authority)
     # An independent verifier with the rules of the web: name constraints, key usages, dates, signature.
@@ -45,13 +45,13 @@ def test_names_and_addresses_are_told_apart() -> None:
         pytest.param("half \udcff", id="an argument that is not UTF-8"),
     ],
 )
-def test_a_name_that_is_none_is_refused(name: str) -> None:
+def test_invalid_name_is_refused(name: str) -> None:
     with pytest.raises(ServeError) as raised:
         SelfSignedCertificates([name])
     assert str(raised.value).startswith(f'"{name}" is neither a DNS name nor an IP address')
 
 
-async def test_the_certificate_is_renewed_in_time_by_the_same_authority() -> None:
+async def test_certificate_is_renewed_in_time_by_same_authority() -> None:
     now = [datetime.now(UTC).replace(microsecond=0)]
     source = SelfSignedCertificates(clock=lambda: now[0])
     first = source.read()
@@ -84,5 +84,5 @@ def test_certificate_follows_clock_that_jumps_and_returns(days: int) -> None:
         assert source.read() is served
 
 
-def test_a_key_is_not_shown() -> None:
+def test_key_is_not_shown() -> None:
     assert "PRIVATE" not in repr(SelfSignedCertificates().read())

@@ -22,7 +22,7 @@ from tests.webhook.process.client import Answer, Client, get, post, question, tr
 from tests.webhook.process.process import KARTAS, Process
 
 
-async def test_a_client_with_the_authority_gets_tls_1_3_and_http_1_1(client: Client) -> None:
+async def test_client_with_authority_gets_tls_1_3_and_http_1_1(client: Client) -> None:
     tls: ssl.SSLObject = client.writer.get_extra_info("ssl_object")
     assert tls.version() == "TLSv1.3"
     assert tls.selected_alpn_protocol() == "http/1.1"
@@ -40,7 +40,7 @@ async def test_tls_1_2_is_the_oldest_that_is_spoken(server: Process) -> None:
         await Client.connect(server.port, context)
 
 
-async def test_a_client_that_trusts_somebody_else_gets_nothing(server: Process) -> None:
+async def test_client_that_trusts_others_is_refused(server: Process) -> None:
     with pytest.raises(ssl.SSLCertVerificationError):
         await Client.connect(server.port, ssl.create_default_context())
 
@@ -92,7 +92,7 @@ async def connect_when(port: int, chain: bytes) -> Client:
             await client.close()
 
 
-async def test_a_new_certificate_is_for_new_connections_and_old_ones_live_on(tmp_path: Path) -> None:
+async def test_new_certificate_keeps_old_connections(tmp_path: Path) -> None:
     first = write_pair(tmp_path)
     async with serving(tmp_path) as port:
         old = await Client.connect(port, trusting(first))
@@ -106,7 +106,7 @@ async def test_a_new_certificate_is_for_new_connections_and_old_ones_live_on(tmp
         await verified.close()
 
 
-async def test_a_new_certificate_may_have_a_key_of_another_type(tmp_path: Path) -> None:
+async def test_new_certificate_may_have_key_of_another_type(tmp_path: Path) -> None:
     write_pair(tmp_path)
     async with serving(tmp_path) as port:
         for key in (rsa.generate_private_key(65537, 2048), new_key()):
@@ -119,7 +119,7 @@ def errors(answer: Answer) -> float:
     return float(line.split()[1])
 
 
-async def test_a_broken_pair_is_counted_and_told_once_and_the_old_one_stays(tmp_path: Path) -> None:
+async def test_broken_pair_is_counted_and_old_pair_stays(tmp_path: Path) -> None:
     first = write_pair(tmp_path)
     with capture_logs() as log:
         async with serving(tmp_path) as port:
@@ -142,9 +142,7 @@ def test_half_a_pair_is_refused(tmp_path: Path) -> None:
         Server(Settings(certificate_file=tmp_path / "tls.crt"))
 
 
-async def test_a_handshake_that_does_not_come_keeps_no_client_waiting(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_missing_handshake_delays_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listener, "HANDSHAKE_SECONDS", 2 * HANG)
     authority = write_pair(tmp_path)
     async with serving(tmp_path) as port:

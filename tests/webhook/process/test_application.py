@@ -45,13 +45,11 @@ async def test_karmada_gets_its_patch(client: Client) -> None:
         pytest.param("/admission/validate", 2 * 2**20, 400, id="a Karta and the one before it"),
     ],
 )
-async def test_a_review_is_no_larger_than_what_an_api_server_stores(
-    client: Client, path: str, size: int, status: int
-) -> None:
+async def test_review_is_limited_to_size_of_stored_object(client: Client, path: str, size: int, status: int) -> None:
     assert is_status(await client.ask(post(b" " * size, path)), status)
 
 
-async def test_a_connection_serves_one_call_after_the_other(client: Client) -> None:
+async def test_connection_serves_successive_calls(client: Client) -> None:
     for stones in range(20):
         answer = await client.ask(post(question(operation="ReviseReplica", replicas=stones)))
         assert answer.response["successful"]
@@ -71,7 +69,7 @@ async def test_headers_may_vary(client: Client, headers: dict[str, str]) -> None
     assert (await client.ask(post(question(), headers=headers))).response["successful"]
 
 
-async def test_a_request_may_be_written_for_a_proxy_or_offer_another_protocol(client: Client) -> None:
+async def test_request_in_proxy_form_or_with_upgrade_is_answered(client: Client) -> None:
     assert (await client.ask(post(question(), "https://localhost/interpret"))).response["successful"]
     upgrade = {"Connection": "Upgrade", "Upgrade": "websocket"}
     assert (await client.ask(post(question(), headers=upgrade))).response["successful"]
@@ -79,7 +77,7 @@ async def test_a_request_may_be_written_for_a_proxy_or_offer_another_protocol(cl
 
 
 @pytest.mark.parametrize("path", ["/interpret", "/interpret/", "/interpret?timeout=junk", "/interpret/?timeout=1m0s"])
-async def test_the_path_may_end_with_a_slash_and_the_timeout_be_anything(client: Client, path: str) -> None:
+async def test_path_with_slash_and_any_timeout_is_answered(client: Client, path: str) -> None:
     assert (await client.ask(post(question(), path))).response["successful"]
 
 
@@ -96,9 +94,7 @@ async def test_the_path_may_end_with_a_slash_and_the_timeout_be_anything(client:
         pytest.param(b"[" * 100_000, 400, id="nested without end"),
     ],
 )
-async def test_a_body_without_a_uid_is_a_bad_request_and_the_connection_stays(
-    client: Client, body: bytes, code: int
-) -> None:
+async def test_body_without_uid_is_bad_request_and_connection_stays(client: Client, body: bytes, code: int) -> None:
     assert is_status(await client.ask(post(body)), code)
     assert (await client.ask(post(question()))).response["successful"]
 
@@ -118,7 +114,7 @@ async def test_a_body_without_a_uid_is_a_bad_request_and_the_connection_stays(
         ),
     ],
 )
-async def test_a_call_without_an_answer_says_why(client: Client, fields: dict[str, Any], code: int, said: str) -> None:
+async def test_failed_call_names_its_reason(client: Client, fields: dict[str, Any], code: int, said: str) -> None:
     answer = await client.ask(post(question(**fields)))
     assert answer.status == 200
     assert (answer.response["uid"], answer.response["successful"]) == (UID, False)
@@ -126,7 +122,7 @@ async def test_a_call_without_an_answer_says_why(client: Client, fields: dict[st
     assert said in answer.response["status"]["message"]
 
 
-async def test_an_object_that_does_not_fit_its_definition_is_a_failure_that_names_both(client: Client) -> None:
+async def test_failure_names_definition_and_field_of_object(client: Client) -> None:
     obj = json.loads(question())["request"]["object"]
     obj["spec"]["stones"] = 2.5
     answer = await client.ask(post(question(object=obj)))
@@ -135,7 +131,7 @@ async def test_an_object_that_does_not_fit_its_definition_is_a_failure_that_name
     assert ".spec.stones // 1" in answer.response["status"]["message"]
 
 
-async def test_an_object_nested_deeper_than_any_code_can_follow_is_a_failure(client: Client) -> None:
+async def test_too_deep_object_is_a_failure(client: Client) -> None:
     deep = b'{"a":' * 1000 + b"1" + b"}" * 1000
     body = question(operation="InterpretStatus").replace(b'"spec": ', b'"status": ' + deep + b', "spec": ')
     answer = await client.ask(post(body))
@@ -159,7 +155,7 @@ async def test_other_media_types_are_refused(client: Client, headers: dict[str, 
     assert is_status(await client.ask(post(question(), headers=headers)), code)
 
 
-async def test_a_compressed_body_is_never_unpacked(client: Client) -> None:
+async def test_compressed_body_is_refused(client: Client) -> None:
     bomb = gzip.compress(b" " * 50_000_000)
     answer = await client.ask(post(bomb, headers={"Content-Encoding": "gzip"}))
     assert is_status(answer, 415)
@@ -194,12 +190,12 @@ async def test_probes(client: Client, path: str) -> None:
     assert (answer.status, answer.body) == (200, b"ok\n")
 
 
-async def test_a_head_request_has_no_body(client: Client) -> None:
+async def test_head_request_has_no_body(client: Client) -> None:
     await client.send(get("/healthz", "HEAD") + get("/healthz"))
     assert re.search(rb"\r\n\r\nHTTP/1.1 200 OK\r\n", await client.reader.readuntil(b"ok\n"))
 
 
-async def test_the_server_does_not_tell_what_it_is_made_of(client: Client) -> None:
+async def test_server_header_hides_libraries(client: Client) -> None:
     for answer in (await client.ask(get("/healthz")), await client.ask(get("/nothing"))):
         assert answer.headers["server"] == "karta-interpreter"
 
@@ -229,7 +225,7 @@ async def test_bytes_that_are_not_http_are_a_bad_request_and_not_repeated(client
     assert await client.remainder() == b""
 
 
-async def test_a_body_that_is_longer_than_it_says_ends_the_connection(client: Client) -> None:
+async def test_body_longer_than_its_length_ends_the_connection(client: Client) -> None:
     body = question()
     await client.send(post(body, headers={"Content-Length": str(len(body) - 2)}))
     assert is_status(await client.receive(), 400)
@@ -286,7 +282,7 @@ async def test_40_connections_at_once(server: Process) -> None:
     assert await asyncio.gather(*map(call, uids)) == uids
 
 
-async def test_the_log_is_json_and_tells_failures_without_their_objects() -> None:
+async def test_failed_call_is_logged_without_its_object() -> None:
     marked = json.loads(question())["request"]["object"] | {"spec": {"stones": "a secret"}}
     with running(plain_http=True) as server:  # one line a minute is about this failure
         client = await server.connect()

@@ -19,7 +19,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_certificates_are_taken_and_nothing_else(path: Path) -> None:
+def test_ca_file_takes_only_certificates(path: Path) -> None:
     path.write_bytes(OLD + key_pem(KEY) + NEW)
     assert CaFile(path).pem == OLD + NEW
 
@@ -54,6 +54,6 @@ def test_without_a_usable_file_the_last_certificates_stay(path: Path, content: b
     assert (file.pem, file.problem) == (OLD, "")
 
 
-def test_a_file_that_is_never_there_is_refused(tmp_path: Path) -> None:
+def test_missing_ca_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ServeError, match=r"none\.pem cannot be used"):
         CaFile(tmp_path / "none.pem")

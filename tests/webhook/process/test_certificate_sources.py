@@ -55,7 +55,7 @@ async def test_all_servers_have_the_certificate_of_the_secret(api: Secrets) -> N
         await until(lambda: one.started.certificate == other.started.certificate)
 
 
-async def test_a_server_without_a_certificate_is_alive_and_not_ready_and_registers_nothing(
+async def test_server_without_certificate_is_alive_and_not_ready(
     api: Secrets, plane: ControlPlane, tmp_path: Path
 ) -> None:
     api.refused["get"] = 403
@@ -81,9 +81,7 @@ async def test_a_server_without_a_certificate_is_alive_and_not_ready_and_registe
         assert "karta-interpreter.karmada-system.svc" in server.started.certificate.names
 
 
-async def test_a_replica_that_knows_less_asks_before_it_puts_back(
-    api: Secrets, plane: ControlPlane, tmp_path: Path
-) -> None:
+async def test_replica_reads_secret_before_it_writes(api: Secrets, plane: ControlPlane, tmp_path: Path) -> None:
     karmada = plane.kubeconfig(tmp_path)
     # Neither looks by itself; the second one adds a name, so a new certificate, and an authority of its own.
     slow = settings(kubeconfig=karmada, register=True, service=SERVICE, certificate_interval=1000.0)

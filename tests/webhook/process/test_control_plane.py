@@ -67,7 +67,7 @@ def status_of_a_doll() -> bytes:
     return json.dumps({"request": request}).encode()
 
 
-async def test_a_karta_on_the_control_plane_is_served_and_registered(plane: ControlPlane, client: Client) -> None:
+async def test_karta_of_control_plane_is_served_and_registered(plane: ControlPlane, client: Client) -> None:
     await until(lambda: plane.operations("RayCluster"))
     assert (await client.ask(post(status_of_a_doll()))).response["status"]["code"] == 404
     plane.write(KARTAS, "doll", doll_karta())
@@ -78,7 +78,7 @@ async def test_a_karta_on_the_control_plane_is_served_and_registered(plane: Cont
     await until(lambda: plane.operations("Doll") is None)
 
 
-async def test_the_certificate_is_for_the_service_that_is_registered(plane: ControlPlane, server: Server) -> None:
+async def test_certificate_names_registered_service(plane: ControlPlane, server: Server) -> None:
     await until(lambda: plane.configuration)
     [client_config] = {str(webhook["clientConfig"]["service"]) for webhook in plane.configuration["webhooks"]}
     assert "karta-interpreter" in client_config
@@ -94,7 +94,7 @@ async def test_server_is_ready_once_the_kartas_are_known(plane: ControlPlane, cl
     assert b"karta_interpreter_registration_in_step 1.0" in metrics
 
 
-async def test_the_control_plane_going_away_changes_nothing(plane: ControlPlane, client: Client) -> None:
+async def test_lost_control_plane_changes_no_answer(plane: ControlPlane, client: Client) -> None:
     await until(lambda: plane.configuration)
     plane.write(KARTAS, "doll", doll_karta())
     await client.ask_until(post(status_of_a_doll()), lambda answer: answer.response["successful"])
@@ -103,7 +103,7 @@ async def test_the_control_plane_going_away_changes_nothing(plane: ControlPlane,
     assert (await client.ask(get("/readyz"))).status == 200
 
 
-async def test_a_second_karta_for_a_kind_is_refused(plane: ControlPlane, client: Client) -> None:
+async def test_second_karta_for_kind_is_refused(plane: ControlPlane, client: Client) -> None:
     plane.write(KARTAS, "doll", doll_karta())
     await client.ask_until(post(status_of_a_doll()), lambda answer: answer.response["successful"])
     answer = (await client.ask(post(review(doll_karta("barbie")), "/admission/validate"))).response
@@ -121,9 +121,7 @@ async def test_admission_takes_posts_only(client: Client) -> None:
     assert (await client.ask(get("/admission/validate"))).status == 405
 
 
-async def test_a_server_that_stops_leaves_the_registration_to_the_others(
-    plane: ControlPlane, tmp_path: Path, clock: Clock
-) -> None:
+async def test_stopping_server_leaves_registration_to_others(plane: ControlPlane, tmp_path: Path, clock: Clock) -> None:
     kubeconfig = plane.kubeconfig(tmp_path)
     settings = Settings(port=0, kubeconfig=kubeconfig, register=True, service=SERVICE, grace_period=0.0)
     async with Server(settings) as server:
@@ -135,7 +133,7 @@ async def test_a_server_that_stops_leaves_the_registration_to_the_others(
         assert len(plane.applied) == applied
 
 
-async def test_a_ca_file_may_go_away_and_come_back(plane: ControlPlane, tmp_path: Path) -> None:
+async def test_ca_file_may_go_away_and_come_back(plane: ControlPlane, tmp_path: Path) -> None:
     file, old, new = tmp_path / "ca.crt", chain_pem(new_key(), ("old",)), chain_pem(new_key(), ("new",))
     file.write_bytes(old)
     certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"

@@ -49,7 +49,7 @@ class Failing(CertificateSource):
 
 
 @pytest.mark.parametrize("error", [NONE_LEFT, RuntimeError("can't start new thread"), ServeError("away")])
-async def test_a_look_that_fails_is_not_the_last_one(error: Exception) -> None:
+async def test_failed_renewal_is_retried(error: Exception) -> None:
     source = Failing(error)
     renewed = asyncio.Event()
     tls = Tls(source, renewed.set)
@@ -65,7 +65,7 @@ async def test_a_look_that_fails_is_not_the_last_one(error: Exception) -> None:
     ]
 
 
-async def test_a_large_call_without_a_process_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_large_call_without_process_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "socketpair", nothing_left)
     with pytest.raises(RequestError, match="no process can be started: Too many open files") as raised:
         await IsolatedCalls().review(b"{}", 30.0, None)

@@ -20,7 +20,7 @@ from tests.support.waiting import HANG
 from tests.webhook.process.process import KARTAS
 
 
-def test_a_server_with_definitions_and_a_valid_certificate_is_ready() -> None:
+def test_readiness_needs_a_valid_certificate() -> None:
     store = Store([KARTAS], catalogue=False)
     store.load()
     ends = [time.time() + 60, time.time() - 1]
@@ -29,7 +29,7 @@ def test_a_server_with_definitions_and_a_valid_certificate_is_ready() -> None:
     assert readiness.objections() == ["the certificate has expired"]
 
 
-def test_a_server_without_a_certificate_is_not_ready() -> None:
+def test_readiness_fails_without_certificate() -> None:
     readiness = Readiness(Store(), lambda: None)
     assert "there is no certificate yet, the log says why" in readiness.objections()
 
@@ -40,7 +40,7 @@ def test_all_objections_are_named() -> None:
     assert len(readiness.objections()) == 3
 
 
-def test_a_server_waits_for_the_kartas_of_its_cluster() -> None:
+def test_readiness_waits_for_kartas_of_cluster() -> None:
     store = Store([KARTAS], catalogue=False)
     store.load()
     settled = [False]
@@ -74,7 +74,7 @@ class Bell:
         pytest.param(61, "/readyz", ["the event loop has not run for 61 s"], id="and not ready"),
     ],
 )
-def test_what_the_heart_shows(silence: int, path: str, objections: list[str]) -> None:
+def test_liveness_follows_last_beat(silence: int, path: str, objections: list[str]) -> None:
     clock = Bell()
     heart = Readiness(Store(), clock=clock)
     heart.beat()
@@ -82,7 +82,7 @@ def test_what_the_heart_shows(silence: int, path: str, objections: list[str]) ->
     assert heart.at_last_beat(path) == objections
 
 
-def test_a_loop_that_runs_again_is_alive_again() -> None:
+def test_loop_that_runs_again_is_alive_again() -> None:
     clock = Bell()
     heart = Readiness(Store(), clock=clock)
     clock.now += 100
@@ -136,7 +136,7 @@ async def test_probes_are_answered_while_the_event_loop_computes() -> None:
     assert answers == [(200, b"ok\n")]
 
 
-async def test_a_server_that_stops_is_alive_and_not_ready() -> None:
+async def test_stopping_server_is_alive_and_not_ready() -> None:
     async with Server(settings()) as server:
         await server.wind_down()
         assert asked(server.started.health_port, "/healthz") == (200, b"ok\n")
@@ -155,7 +155,7 @@ async def test_silent_clients_keep_no_probe_waiting() -> None:
             writer.transport.abort()
 
 
-async def test_a_head_without_an_end_is_cut_off() -> None:
+async def test_endless_head_is_cut_off() -> None:
     async with Server(settings()) as server:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.started.health_port)
         writer.write(b"GET /healthz HTTP/1.1\r\nX: " + b"x" * 10_000)
@@ -164,7 +164,7 @@ async def test_a_head_without_an_end_is_cut_off() -> None:
         writer.transport.abort()
 
 
-async def test_a_health_port_in_use_is_named_and_nothing_listens() -> None:
+async def test_health_port_in_use_is_named_and_nothing_listens() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ServeError, match=f"cannot listen on 127.0.0.1 port {port}: another process listens there"):

@@ -43,7 +43,7 @@ async def test_no_process_outlives_the_server(number: signal.Signals) -> None:
             await each.close()
 
 
-async def test_a_call_in_flight_is_answered_and_the_connection_closed() -> None:
+async def test_call_in_flight_is_answered_before_the_end() -> None:
     with running(drain_timeout=2 * HANG) as server:
         client = await server.connect()
         await client.send(SLOW)
@@ -76,7 +76,7 @@ async def test_before_it_stops_the_server_says_that_it_is_not_ready_and_goes_on(
             await each.close()
 
 
-async def test_a_second_signal_ends_the_server_at_once() -> None:
+async def test_second_signal_ends_the_server_at_once() -> None:
     with running(grace_period=2 * HANG, drain_timeout=2 * HANG) as server:
         client = await server.connect()
         await client.send(SLOW)
@@ -97,7 +97,7 @@ Interruption._interrupt_if_due = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
 """
 
 
-async def test_one_signal_counts_once_beside_those_of_the_interruption() -> None:
+async def test_signal_counts_once_next_to_interruptions() -> None:
     with running(before=COINCIDENCE, grace_period=2 * HANG) as server:
         client = await server.connect()
         assert (await client.ask(get("/readyz"))).status == 200
@@ -109,7 +109,7 @@ async def test_one_signal_counts_once_beside_those_of_the_interruption() -> None
         await client.close()
 
 
-async def test_a_hangup_reloads_what_nothing_else_notices(tmp_path: Path) -> None:
+async def test_hangup_reloads_unnoticed_changes(tmp_path: Path) -> None:
     folder, far = tmp_path / "kartas", tmp_path / "far.yaml"
     folder.mkdir()
     shutil.copyfile(KARTAS / "mill.yaml", far)
@@ -133,7 +133,7 @@ async def test_a_hangup_reloads_what_nothing_else_notices(tmp_path: Path) -> Non
         assert server.ended() == 0
 
 
-async def test_a_drain_has_an_end() -> None:
+async def test_drain_has_an_end() -> None:
     with running(drain_timeout=0.1) as server:
         client = await server.connect()
         await client.send(post(question())[:-10])
@@ -156,7 +156,7 @@ def failing(**options: object) -> str:
     return said.splitlines()[-1]
 
 
-def test_a_port_in_use_is_named_with_what_to_do() -> None:
+def test_port_in_use_is_named_with_advice() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -168,7 +168,7 @@ def test_a_port_in_use_is_named_with_what_to_do() -> None:
     )
 
 
-async def test_an_address_of_another_machine_is_named() -> None:
+async def test_address_of_another_machine_is_named() -> None:
     with pytest.raises(ServeError, match="no such address"):
         async with Server(Settings(host="192.0.2.1", port=0, folders=(KARTAS,), catalogue=False)):
             pass

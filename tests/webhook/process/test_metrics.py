@@ -40,7 +40,7 @@ async def fresh(client: Client) -> Counter[tuple[str, ...]]:
     return Counter(samples(found[0]))
 
 
-async def test_the_page_of_a_running_server(client: Client) -> None:
+async def test_metrics_page_of_running_server_has_series(client: Client) -> None:
     before = await fresh(client)
     for _ in range(3):
         await client.ask(post(question()))
@@ -71,7 +71,7 @@ async def test_the_page_of_a_running_server(client: Client) -> None:
     assert ("process_cpu_seconds_total",) in found
 
 
-def test_what_clients_invent_does_not_become_a_series() -> None:
+def test_invented_values_do_not_become_series() -> None:
     metrics = Metrics()
     before = len(samples(metrics.render()))
     for code in (200, 404, 422, 999):
@@ -85,7 +85,7 @@ def test_what_clients_invent_does_not_become_a_series() -> None:
 
 
 @pytest.mark.parametrize("kinds", [1, 45, 90])
-def test_the_number_of_series_is_that_of_kinds_times_operations(kinds: int) -> None:
+def test_series_are_bounded_by_kinds_and_operations(kinds: int) -> None:
     metrics = Metrics()
     before = len(samples(metrics.render()))
     for number, operation, code in product(range(kinds), Operation, (200, 422)):
@@ -116,7 +116,7 @@ def test_scrapes_within_a_second_are_one_rendering(monkeypatch: pytest.MonkeyPat
     assert rendered == 2
 
 
-def test_a_call_is_counted_by_how_long_it_took() -> None:
+def test_call_is_counted_by_its_duration() -> None:
     metrics = Metrics()
     for seconds in (0.003, 0.1, 0.3):
         metrics.answered("Retain", MILL, 200, seconds)
@@ -129,7 +129,7 @@ def test_a_call_is_counted_by_how_long_it_took() -> None:
     assert found["kind_seconds_total", kind] == pytest.approx(0.403)
 
 
-def test_where_scripts_answer() -> None:
+def test_served_scripts_are_counted() -> None:
     def snapshot(*operations: str) -> Snapshot:
         scripts = Scripts(Script(operation, "", "mine") for operation in operations)
         return Snapshot({MILL: ServedDefinition(Definition.of_scripts(MILL, scripts), "mine.yaml")})

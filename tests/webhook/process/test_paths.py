@@ -112,7 +112,7 @@ def as_others_in(parts: Sequence[bytes]) -> list[bytes]:
 
 
 @pytest.mark.sweep
-async def test_every_case_of_the_catalogue(store: Store) -> None:
+async def test_catalogue_cases_have_same_bytes_in_both_lanes(store: Store) -> None:
     fast, plain = Line(store, Calls), Line(store, PlainCalls)
     cases = swept_cases()
     assert len(cases) > 500

@@ -35,7 +35,7 @@ def _classes() -> int:
 
 @pytest.mark.xfail(sys.version_info >= (3, 14), reason="msgspec 0.22 keeps the unions of a decoder there", strict=True)
 @pytest.mark.usefixtures("_no_collector")
-async def test_what_a_reload_replaces_is_freed_at_the_next_one(tmp_path: Path) -> None:
+async def test_replaced_snapshot_is_freed_at_next_reload(tmp_path: Path) -> None:
     """The collector of a server looks so seldom for cyclic garbage that each reload has to do it."""
     folder = tmp_path / "kartas"
     folder.mkdir()

@@ -26,9 +26,7 @@ from tests.webhook.wire.karmada import receive
         (Operation.AGGREGATE_STATUS, "unchanged"),
     ],
 )
-async def test_every_kind_of_the_catalogue_is_answered_for_an_object_that_has_nothing_yet(
-    operation: Operation, expected: Any
-) -> None:
+async def test_catalogue_kinds_are_answered_for_empty_objects(operation: Operation, expected: Any) -> None:
     async with Server(Settings(port=0, call_limit=HANG)) as server:
         started = server.started
         assert started.certificate is not None
@@ -44,7 +42,7 @@ async def test_every_kind_of_the_catalogue_is_answered_for_an_object_that_has_no
         await client.close()
 
 
-async def test_one_file_of_many_broken_definitions_is_told_in_a_few_lines(tmp_path: Path) -> None:
+async def test_file_of_many_broken_definitions_is_logged_in_few_lines(tmp_path: Path) -> None:
     (tmp_path / "many.yaml").write_text("---\na: 1\n" * 500)
     (tmp_path / "one.yaml").write_text("a: 1\n")
     with capture_logs() as said:
@@ -69,7 +67,7 @@ async def test_idle_connections_are_closed_at_once_at_the_end(monkeypatch: pytes
     await client.close()
 
 
-async def test_a_server_that_listens_says_where_with_what_and_for_whom() -> None:
+async def test_started_server_tells_url_and_kinds() -> None:
     settings = Settings(port=0, host="0.0.0.0", folders=(KARTAS,), catalogue=False)  # noqa: S104 - the case
     async with Server(settings) as server:
         started = server.started

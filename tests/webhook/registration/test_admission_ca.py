@@ -138,7 +138,7 @@ async def test_admission_ca_without_rights_is_left_to_others(rig: Rig, method: s
     assert all("is left to others" in said and "403" in said for said in rig.said())
 
 
-async def test_an_api_server_that_is_away_is_waited_for(rig: Rig) -> None:
+async def test_lost_api_server_is_waited_for(rig: Rig) -> None:
     rig.install()
     rig.plane.available = False
     async with rig.looking():

@@ -20,7 +20,7 @@ ONE = {"worker": replicas(".spec.count // 1")}
 POD = GVK("", "v1", "Pod")
 
 
-def test_one_webhook_says_everything_that_karmada_needs() -> None:
+def test_webhook_has_everything_that_karmada_needs() -> None:
     configuration = webhook_configuration(snapshot_of(define(parts=ONE)), URL, timeout_seconds=7, name="mine")
 
     assert configuration == {
@@ -56,7 +56,7 @@ def test_one_webhook_says_everything_that_karmada_needs() -> None:
 
 @pytest.mark.parametrize("endpoint", [URL, SERVICE], ids=["url", "service"])
 @pytest.mark.parametrize("gate", [False, True], ids=["gate off", "gate on"])
-def test_the_catalogue_is_admitted(endpoint: Endpoint, gate: bool) -> None:
+def test_configuration_of_catalogue_is_admitted(endpoint: Endpoint, gate: bool) -> None:
     snapshot = combine([load_catalogue()])
 
     configuration = webhook_configuration(snapshot, endpoint, multiple_pod_templates=gate)
@@ -111,13 +111,13 @@ def test_everything_is_admitted(
     assert objections(configuration) == []
 
 
-def test_the_order_of_definitions_does_not_matter() -> None:
+def test_order_of_definitions_does_not_matter() -> None:
     one, other = define(GVK("b.io", "v1", "B"), ONE), define(GVK("a.io", "v1", "A"), ONE)
 
     assert webhook_configuration(snapshot_of(one, other), URL) == webhook_configuration(snapshot_of(other, one), URL)
 
 
-def test_the_core_group_is_an_empty_string() -> None:
+def test_core_group_is_an_empty_string() -> None:
     configuration = webhook_configuration(snapshot_of(define(POD, {"all": {}})), URL)
 
     assert configuration["webhooks"][0]["rules"][0]["apiGroups"] == [""]
@@ -128,7 +128,7 @@ def test_no_definitions_are_no_webhooks() -> None:
     assert webhook_configuration(Snapshot(), URL)["webhooks"] == []
 
 
-def test_a_version_that_is_not_served_is_left_out_and_said() -> None:
+def test_unserved_version_is_omitted_with_a_finding() -> None:
     served = {GVK(TOY.group, "v2", TOY.kind): ServedKind()}
     snapshot = snapshot_of(define(parts=ONE))
 
@@ -138,14 +138,14 @@ def test_a_version_that_is_not_served_is_left_out_and_said() -> None:
     assert "toys.example.com/v1, Kind=Toy (versions it serves: v2)" in finding.message
 
 
-def test_a_definition_that_answers_nothing_is_left_out() -> None:
+def test_definition_without_answers_is_omitted() -> None:
     silent = define(annotations={"operations": "InterpretReplica"})
 
     assert webhook_configuration(snapshot_of(silent), URL)["webhooks"] == []
     assert left_out(snapshot_of(silent)) == ()
 
 
-def test_a_broken_definition_keeps_what_is_registered() -> None:
+def test_broken_definition_stays_registered() -> None:
     present = webhook_configuration(snapshot_of(define(parts=ONE), define(POD, ONE)), SERVICE)
     broken = Snapshot(quarantined=(Quarantined("toy.yaml", (error("x", (), "x"),), gvk=TOY),))
 

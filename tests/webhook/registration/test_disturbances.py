@@ -14,7 +14,7 @@ SOON, MINUTE = 2.0, 60.0
 """Seconds by the clock of the test: until a change is applied, and until a change by a rival is put back again."""
 
 
-async def test_what_the_server_completes_is_no_change_by_others(rig: Rig, clock: Clock) -> None:
+async def test_completion_by_api_server_is_not_a_change(rig: Rig, clock: Clock) -> None:
     rig.plane.completion = {"matchPolicy": "Exact"}
     async with rig.registrar():
         await until(lambda: rig.plane.applied)
@@ -41,7 +41,7 @@ async def test_changes_by_others_are_put_back(rig: Rig) -> None:
     assert len(plane.applied) == 3
 
 
-async def test_a_write_that_was_overtaken_is_left_to_its_writer(rig: Rig, clock: Clock) -> None:
+async def test_overtaken_write_is_left_to_its_writer(rig: Rig, clock: Clock) -> None:
     plane = rig.plane
     async with rig.registrar() as registrar:
         await until(lambda: plane.operations("Toy"))
@@ -57,7 +57,7 @@ async def test_a_write_that_was_overtaken_is_left_to_its_writer(rig: Rig, clock:
     assert rig.said("warning") == []
 
 
-async def test_what_a_client_without_a_name_writes_is_put_back(rig: Rig, clock: Clock) -> None:
+async def test_write_of_unnamed_client_is_put_back(rig: Rig, clock: Clock) -> None:
     """The API server takes the field manager from the User-Agent, and leaves it out where there is none."""
     plane = rig.plane
     async with rig.registrar() as registrar:
@@ -69,7 +69,7 @@ async def test_what_a_client_without_a_name_writes_is_put_back(rig: Rig, clock: 
     assert "changed by a client without a name" in rig.said("warning")[0]
 
 
-async def test_an_error_of_this_program_is_logged_and_outlived(
+async def test_internal_error_is_logged_and_survived(
     rig: Rig, clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object) -> None:
@@ -85,7 +85,7 @@ async def test_an_error_of_this_program_is_logged_and_outlived(
         await until(lambda: rig.plane.operations("Doll"))
 
 
-async def test_one_that_insists_is_noticed(rig: Rig, clock: Clock) -> None:
+async def test_insistent_writer_is_logged(rig: Rig, clock: Clock) -> None:
     plane = rig.plane
 
     def insist() -> None:
@@ -120,7 +120,7 @@ async def test_one_that_insists_is_noticed(rig: Rig, clock: Clock) -> None:
         pytest.param("GET", 401, "renew the token", id="credentials that have ended"),
     ],
 )
-async def test_what_cannot_be_applied_is_said_once_and_tried_again(
+async def test_failed_apply_is_logged_once_and_retried(
     rig: Rig, clock: Clock, method: str, status: int, hint: str
 ) -> None:
     rig.plane.refused[method, CONFIGURATIONS] = status
@@ -161,7 +161,7 @@ async def test_without_a_look_at_configurations_it_is_applied_once(rig: Rig, clo
     assert rig.said("warning")[0].startswith("changes by others go unnoticed: ")
 
 
-async def test_a_server_that_is_away_at_first(rig: Rig, clock: Clock) -> None:
+async def test_server_missing_at_start_is_retried(rig: Rig, clock: Clock) -> None:
     rig.plane.available = False
     async with rig.registrar():
         await until(lambda: rig.said("error"))
@@ -171,7 +171,7 @@ async def test_a_server_that_is_away_at_first(rig: Rig, clock: Clock) -> None:
         await until(lambda: rig.plane.operations("Toy"))
 
 
-async def test_a_server_that_goes_away_is_caught_up_with(rig: Rig) -> None:
+async def test_server_that_comes_back_is_caught_up_with(rig: Rig) -> None:
     plane = rig.plane
     async with rig.registrar():
         await until(lambda: plane.operations("Toy"))
@@ -184,7 +184,7 @@ async def test_a_server_that_goes_away_is_caught_up_with(rig: Rig) -> None:
         await until(lambda: "AggregateStatus" not in (plane.operations("Toy") or ()))
 
 
-async def test_a_history_that_is_gone_is_read_anew(rig: Rig) -> None:
+async def test_compacted_history_is_read_anew(rig: Rig) -> None:
     plane = rig.plane
     async with rig.registrar():
         await until(lambda: plane.operations("Toy"))

@@ -87,13 +87,13 @@ def test_reference_that_is_not_a_service_is_refused(text: str) -> None:
         Endpoint.of_service(text)
 
 
-def test_the_name_that_the_certificate_has_to_carry() -> None:
+def test_endpoint_has_name_for_certificate() -> None:
     assert Endpoint.of_url("https://a.example:8443/interpret").server_name == "a.example"
     assert Endpoint.of_url("https://[::1]:8443").server_name == "::1"
     assert Endpoint.of_service("system/interpreter:8443").server_name == "interpreter.system.svc"
 
 
-def test_a_bundle_holds_certificates_and_never_a_key(authority: bytes, key: ec.EllipticCurvePrivateKey) -> None:
+def test_bundle_holds_only_certificates(authority: bytes, key: ec.EllipticCurvePrivateKey) -> None:
     secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
     config = Endpoint.of_url("https://a.example", b"# ours\n" + secret + authority + authority).client_config()
@@ -101,7 +101,7 @@ def test_a_bundle_holds_certificates_and_never_a_key(authority: bytes, key: ec.E
     assert base64.b64decode(config["caBundle"]) == authority + authority
 
 
-def test_a_bundle_without_certificate_is_refused(key: ec.EllipticCurvePrivateKey) -> None:
+def test_bundle_without_certificate_is_refused(key: ec.EllipticCurvePrivateKey) -> None:
     secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
     for text in (b"hello", secret):
@@ -142,6 +142,6 @@ def test_certificates_are_what_is_between_the_lines(text: bytes, found: list[byt
         pytest.param(ONE.replace(b"M", "ü".encode(), 1), "is damaged or cut off", id="no ASCII"),
     ],
 )
-def test_what_holds_no_certificates_is_refused(text: bytes, reason: str) -> None:
+def test_text_without_certificates_is_refused(text: bytes, reason: str) -> None:
     with pytest.raises(ServeError, match=reason):
         certificates(text)

@@ -16,7 +16,7 @@ SOON = 2.0
 """Seconds by the clock of the test in which every change is applied."""
 
 
-async def test_every_change_arrives_within_two_seconds(rig: Rig, clock: Clock) -> None:
+async def test_changes_are_registered_within_two_seconds(rig: Rig, clock: Clock) -> None:
     plane = rig.plane
     async with rig.registrar() as registrar:
         await until(lambda: plane.operations("Toy"))
@@ -71,7 +71,7 @@ async def test_replicas_agree(rig: Rig, clock: Clock) -> None:
 
 
 @pytest.mark.usefixtures("hurried")
-async def test_a_version_that_is_not_served_is_left_out(rig: Rig) -> None:
+async def test_unserved_version_is_omitted_with_a_warning(rig: Rig) -> None:
     rig.plane.write(CRDS, "toys", crd("Toy", version="v2"))
     async with rig.registrar():
         await until(lambda: rig.plane.configuration)
@@ -97,7 +97,7 @@ async def test_registration_waits_until_all_definitions_are_read(rig: Rig, clock
 
 
 @pytest.mark.usefixtures("hurried")
-async def test_a_definition_that_breaks_while_nobody_serves_it_stays_registered(rig: Rig) -> None:
+async def test_definition_broken_between_runs_stays_registered(rig: Rig) -> None:
     async with rig.registrar():
         await until(lambda: rig.plane.operations("Toy"))
     before = rig.plane.operations("Toy")
@@ -113,7 +113,7 @@ async def test_a_definition_that_breaks_while_nobody_serves_it_stays_registered(
 
 
 @pytest.mark.usefixtures("hurried")
-async def test_the_settings_of_a_registration(rig: Rig) -> None:
+async def test_settings_of_registration_are_applied(rig: Rig) -> None:
     rig.define(DOLL, json.dumps(karta(DOLL, {"head": replicas("1"), **ONE})))
     async with rig.registrar(name="mine", multiple_pod_templates=True, timeout_seconds=9):
         await until(lambda: "mine" in rig.plane.collections[CONFIGURATIONS])

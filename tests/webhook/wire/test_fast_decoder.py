@@ -157,7 +157,7 @@ ABOUT_MORE = ("ReviseReplica", "Retain", "AggregateStatus")
 @pytest.mark.sweep
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("gvk", third(list(known()), __name__), ids=str)
-def test_every_definition_of_the_catalogue_answers_the_same(gvk: GVK, operation: str) -> None:
+def test_fast_decoder_agrees_for_catalogue(gvk: GVK, operation: str) -> None:
     definition, objects = known()[gvk]
     is_own = definition.answers(operation) and not definition.scripts.of(operation)
     reads_all = definition.uses_bounded or definition.references or not is_own
@@ -182,7 +182,7 @@ def beside(chance: random.Random, operation: str, obj: dict[str, Any]) -> Any:
     return chance.choice((0, 1, 2, 40, 2**31 - 1, 2**31))
 
 
-def test_what_nobody_reads_is_left_out() -> None:
+def test_unread_fields_are_omitted() -> None:
     obj = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -222,7 +222,7 @@ def test_what_nobody_reads_is_left_out() -> None:
         pytest.param(lambda body: body[:-20], id="an end that is missing"),
     ],
 )
-def test_whatever_is_unusual_is_read_as_a_whole(body: Any) -> None:
+def test_unusual_body_is_left_to_full_decoder(body: Any) -> None:
     assert GLANCE.read(body(spelled("InterpretReplica", {"apiVersion": "apps/v1", "kind": "Deployment"}))) is None
 
 
@@ -272,7 +272,7 @@ def test_damage_is_met_in_the_same_way(body: bytes) -> None:
         pytest.param(1000, 66_000, False, id="one of which so much is read that answering takes long"),
     ],
 )
-def test_what_could_take_long_is_left_to_others(unread: int, read: int, at_a_glance: bool) -> None:
+def test_large_body_is_left_to_full_decoder(unread: int, read: int, at_a_glance: bool) -> None:
     meta = {"apiVersion": "apps/v1", "kind": "Deployment"}
     template = {"spec": {"nodeSelector": {"zone": "z" * read}}}
     body = spelled("InterpretReplica", {**meta, "spec": {"template": template}, "unread": "u" * unread})
@@ -315,7 +315,7 @@ def test_numbers_beyond_doubles_are_not_noticed_where_nobody_reads() -> None:
 SCRIPTED = spelled("InterpretReplica", {"apiVersion": "apps.kruise.io/v1alpha1", "kind": "BroadcastJob", "spec": {}})
 
 
-def test_the_object_of_a_script_stays_text() -> None:
+def test_object_of_script_stays_text() -> None:
     decoded = GLANCE.read(SCRIPTED)
     assert decoded
     assert decoded.by_script

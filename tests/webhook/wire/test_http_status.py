@@ -9,7 +9,7 @@ from karta_interpreter.webhook.wire import encode_status
     ("status", "reason"),
     [(400, "BadRequest"), (405, "MethodNotAllowed"), (413, "RequestEntityTooLarge"), (431, None)],
 )
-def test_an_http_error_is_a_kubernetes_status_with_a_reason(status: int, reason: str | None) -> None:
+def test_http_error_is_kubernetes_status_with_reason(status: int, reason: str | None) -> None:
     body = json.loads(encode_status(status, "no"))
     assert (body["kind"], body["apiVersion"], body["status"]) == ("Status", "v1", "Failure")
     assert (body["code"], body["message"]) == (status, "no")

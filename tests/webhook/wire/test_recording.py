@@ -43,7 +43,7 @@ def _redacted(obj: Any, answer: bytes = _answer()) -> tuple[Any, Any]:
         {"spec": {"rootPassword": "hunter2-long", "list": [{"api_key": "hunter2-long"}]}},
     ],
 )
-def test_a_secret_value_is_in_no_part_of_a_call(obj: Any) -> None:
+def test_secret_value_is_redacted_everywhere(obj: Any) -> None:
     steps = [
         {"op": "add", "path": "/spec/env/0/value", "value": "s3"},
         {"op": "add", "path": "/spec/note", "value": "by hunter2-long"},
@@ -80,7 +80,7 @@ ENVIRONMENTS: list[Any] = [
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
-def test_an_environment_is_redacted_alike_however_it_is_written(environment: Any) -> None:
+def test_environment_is_redacted_in_every_form(environment: Any) -> None:
     text = json.dumps({"env": [{"name": "A", "value": "not one"}]})
     containers = [{"env": environment}, {"env": [{"name": "D", "value": "hunter2-long"}]}, {"note": text}]
     request = {"request": {"uid": "1", "object": {"containers": containers, "selector": [{"key": "a"}]}}}
@@ -124,7 +124,7 @@ def test_calls_are_read_as_they_came(tmp_path: Path) -> None:
     assert call.options == options
 
 
-def test_a_truncated_recording_is_read_to_its_end(tmp_path: Path) -> None:
+def test_truncated_recording_is_read_to_its_end(tmp_path: Path) -> None:
     lines = b"".join(line(n, _request({"n": n * 7919}), _answer()) for n in range(20_000))
     packed = gzip.compress(head(DEFAULT_OPTIONS) + lines)
 
@@ -135,7 +135,7 @@ def test_a_truncated_recording_is_read_to_its_end(tmp_path: Path) -> None:
     assert str(last) == "it ends before its end"
 
 
-def test_a_line_that_is_not_a_call_is_named(tmp_path: Path) -> None:
+def test_invalid_line_is_named(tmp_path: Path) -> None:
     good = line(1, _request({}), _answer())
     text = head(DEFAULT_OPTIONS) + good + b"{nonsense\n" + b"[1]\n" + good
 

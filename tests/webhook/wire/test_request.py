@@ -39,7 +39,7 @@ def changed(operation: str, path: str, value: Any) -> bytes:
 
 
 @pytest.mark.parametrize("operation", Operation)
-def test_what_karmada_sends_becomes_a_call(operation: Operation) -> None:
+def test_request_of_karmada_becomes_a_call(operation: Operation) -> None:
     context = body_of(operation)
     request = decode(json.dumps(context).encode())
     assert request.problem is None
@@ -50,7 +50,7 @@ def test_what_karmada_sends_becomes_a_call(operation: Operation) -> None:
     assert request.call.object == context["request"]["object"]
 
 
-def test_each_operation_gets_its_own_inputs_and_no_others() -> None:
+def test_call_has_only_inputs_of_its_operation() -> None:
     def call(operation: str) -> Call:
         found = decode(json.dumps(body_of(operation)).encode()).call
         assert found is not None
@@ -92,7 +92,7 @@ def test_each_operation_gets_its_own_inputs_and_no_others() -> None:
         pytest.param(b'{"request": {"uid": "%s"}}' % (b"x" * 257), "at most 256", id="a uid without end"),
     ],
 )
-def test_a_body_without_a_readable_uid_is_an_http_error(body: bytes, said: str) -> None:
+def test_body_without_readable_uid_is_http_error(body: bytes, said: str) -> None:
     with pytest.raises(RequestError, match=said) as caught:
         decode(body)
     assert caught.value.status == 400
@@ -139,7 +139,7 @@ def test_a_body_without_a_readable_uid_is_an_http_error(body: bytes, said: str) 
         ("AggregateStatus", "request/aggregatedStatus/0/health", None, "\\[0\\].health must be a string"),
     ],
 )
-def test_what_cannot_be_answered_says_why(operation: str, path: str, value: Any, said: str) -> None:
+def test_unanswerable_request_has_a_problem(operation: str, path: str, value: Any, said: str) -> None:
     request = decode(changed(operation, path, value))
     assert request.uid == body_of(operation)["request"]["uid"]
     assert request.call is None
@@ -162,18 +162,18 @@ def test_what_cannot_be_answered_says_why(operation: str, path: str, value: Any,
         pytest.param("ReviseReplica", "request/replicas", 2**31 - 1, id="the largest count"),
     ],
 )
-def test_what_may_differ_does_not_matter(operation: str, path: str, value: Any) -> None:
+def test_tolerated_differences_do_not_matter(operation: str, path: str, value: Any) -> None:
     assert decode(changed(operation, path, value)).call is not None
 
 
-def test_the_core_group_has_no_name() -> None:
+def test_core_group_has_no_name() -> None:
     pod = {"apiVersion": "v1", "kind": "Pod"}
     request = {"uid": "1", "kind": {"group": "", "version": "v1", "kind": "Pod"}, "object": pod}
     body = json.dumps({"request": request | {"operation": "InterpretHealth"}}).encode()
     assert decode(body).call == Call(Operation.INTERPRET_HEALTH, pod)
 
 
-def test_the_last_of_two_equal_keys_counts() -> None:
+def test_last_of_equal_keys_counts() -> None:
     body = json.dumps(body_of("ReviseReplica")).replace('"replicas": 2', '"replicas": 9, "replicas": 7')
     call = decode(body.encode()).call
     assert call is not None
@@ -202,7 +202,7 @@ def damaged(draw: st.DrawFn) -> bytes:
 
 
 @given(damaged() | st.binary(max_size=64) | JSON.map(lambda value: json.dumps(value).encode()))
-def test_a_body_is_unreadable_or_a_call_or_a_problem_and_nothing_else(body: bytes) -> None:
+def test_decoded_body_is_call_or_problem(body: bytes) -> None:
     try:
         request = decode(body)
     except RequestError as error:

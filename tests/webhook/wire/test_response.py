@@ -36,7 +36,7 @@ def _results(name: str, value: Any) -> Any:
     return {name: value}
 
 
-def test_the_bytes_of_an_answer() -> None:
+def test_answer_has_expected_bytes() -> None:
     body = encode_results(request(Operation.INTERPRET_REPLICA), {"replica": 3, "requires": None})
     assert body == (
         b'{"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterContext",'
@@ -51,7 +51,7 @@ def test_the_bytes_of_an_answer() -> None:
         (Operation.AGGREGATE_STATUS, "aggregatedStatus"),  # a value of a patch
     ],
 )
-def test_the_order_of_keys_changes_no_byte(operation: Operation, result: str) -> None:
+def test_order_of_keys_changes_no_byte(operation: Operation, result: str) -> None:
     forth = {"b": 1, "a": {"y": [{"é": 1, "z": 2}], "x": None}}
     back = {"a": {"x": None, "y": [{"z": 2, "é": 1}]}, "b": 1}
     whole = [MILL | {"status": one} if result == "aggregatedStatus" else one for one in (forth, back)]
@@ -115,14 +115,14 @@ def test_karmada_patches_its_object_to_the_one_that_was_answered(
         (Operation.AGGREGATE_STATUS, "aggregatedStatus"),
     ],
 )
-def test_an_unchanged_object_needs_no_patch(operation: Operation, result: str) -> None:
+def test_unchanged_object_needs_no_patch(operation: Operation, result: str) -> None:
     same = json.loads(json.dumps(MILL))
     for after in (MILL, same):
         response = json.loads(encode_results(request(operation), _results(result, after)))["response"]
         assert set(response) == {"uid", "successful", "status"}
 
 
-def test_a_patch_says_only_what_changes() -> None:
+def test_patch_has_only_changes() -> None:
     after = MILL | {"spec": {"stones": 5, "shifts": [1, 2]}}
     response = json.loads(encode_results(request(Operation.REVISE_REPLICA), {"revised": after}))["response"]
     assert response["patchType"] == "JSONPatch"
@@ -166,9 +166,7 @@ def test_a_patch_says_only_what_changes() -> None:
         (Operation.INTERPRET_DEPENDENCY, {"dependencies": [{"kind": 2**70}]}, "cannot be written as JSON", 422),
     ],
 )
-def test_what_karmada_would_reject_is_an_error_with_a_reason(
-    operation: Operation, results: Any, said: str, code: int
-) -> None:
+def test_results_that_karmada_rejects_are_errors(operation: Operation, results: Any, said: str, code: int) -> None:
     with pytest.raises(InterpretationError, match=said) as caught:
         encode_results(request(operation), results)
     assert caught.value.code == code
@@ -202,7 +200,7 @@ def _components(number: int, requirements: Mapping[str, Any]) -> Results:
         ),
     ],
 )
-def test_what_an_answer_repeats_is_bounded(operation: Operation, results: Any) -> None:
+def test_repetition_in_answer_is_bounded(operation: Operation, results: Any) -> None:
     with pytest.raises(InterpretationError, match="more than 1048576 characters"):
         encode_results(request(operation), results)
 
@@ -212,7 +210,7 @@ def test_components_may_repeat_what_fits_into_a_binding() -> None:
     assert len(encode_results(request(Operation.INTERPRET_COMPONENT), results)) > 7 * 2**17
 
 
-def test_a_status_nested_deeper_than_json_can_be_written_is_an_error() -> None:
+def test_too_deep_status_is_an_error() -> None:
     status: dict[str, Any] = {}
     for _ in range(300):
         status = {"a": status}
@@ -220,13 +218,13 @@ def test_a_status_nested_deeper_than_json_can_be_written_is_an_error() -> None:
         encode_results(request(Operation.INTERPRET_STATUS), {"status": status})
 
 
-def test_a_failure_reaches_the_user_with_code_and_reason() -> None:
+def test_failure_reaches_karmada_with_code_and_reason() -> None:
     body = encode_failure("uid-1", 422, "definition mill, field replicas: `.spec.stones` gave 2.5")
     with pytest.raises(RejectedError, match="get status code: 422, msg: definition mill, field replicas: "):
         receive(body, uid="uid-1", operation="InterpretReplica")
 
 
-def test_a_message_is_cut_to_what_an_event_can_carry_and_is_always_text() -> None:
+def test_message_is_cut_to_length_of_an_event() -> None:
     message = json.loads(encode_failure("1", 422, "\ud800" + "x" * 9000))["response"]["status"]["message"]
     assert message.startswith("?x")
     assert len(message) == 4096
@@ -260,7 +258,7 @@ RESULTS = st.one_of(
 
 
 @given(OBJECTS, RESULTS)
-def test_an_answer_is_refused_here_or_accepted_by_karmada(obj: dict[str, Any], question: tuple[Operation, Any]) -> None:
+def test_encoded_answer_is_accepted_by_karmada(obj: dict[str, Any], question: tuple[Operation, Any]) -> None:
     operation, results = question
     try:
         body = encode_results(request(operation, obj), results)

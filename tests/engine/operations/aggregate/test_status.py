@@ -118,28 +118,28 @@ def test_without_clusters_the_counters_are_zero(
         pytest.param("Ready", False, id="one that was to run does not"),
     ],
 )
-def test_a_job_that_has_ended_stays_so_without_clusters(train: Definition, type_: str, expected: bool) -> None:
+def test_ended_job_stays_ended_without_clusters(train: Definition, type_: str, expected: bool) -> None:
     obj = template({"active": 1, "conditions": [condition(type_, "True")]})
     assert (aggregate(train, obj) is obj) is expected
 
 
-def test_a_service_that_has_failed_starts_anew_without_clusters(define: Define) -> None:
+def test_failed_service_starts_anew_without_clusters(define: Define) -> None:
     definition = define(root=ROOT, mappings={"failed": MAPPINGS["failed"], "running": MAPPINGS["running"]})
     obj = template({"active": 1, "conditions": [condition("Failed", "True")]})
     assert aggregate(definition, obj)["status"] == {"active": 0, "conditions": []}
 
 
-def test_a_template_without_a_status_gets_none_without_clusters(train: Definition) -> None:
+def test_template_without_status_stays_without_clusters(train: Definition) -> None:
     for obj in (template(generation=2), template() | {"status": None}, template({})):
         assert aggregate(train, obj) is obj
 
 
-def test_a_lone_report_is_taken_as_it_is(train: Definition) -> None:
+def test_lone_report_is_taken_as_it_is(train: Definition) -> None:
     status = {"phase": "Active", "active": 2, "conditions": [condition("Ready", "True", message="m")]}
     assert aggregate(train, template(), status)["status"] == status
 
 
-def test_a_lone_report_is_without_the_generations_of_its_cluster(train: Definition) -> None:
+def test_lone_report_loses_generations_of_its_cluster(train: Definition) -> None:
     """By that of a condition, which is lower, `kubectl wait` on the template would wait for ever."""
     ready = condition("Ready", "True", message="m")
     pools = [{"name": "a", "status": {"conditions": [ready]}}]
@@ -159,22 +159,20 @@ def test_a_lone_report_is_without_the_generations_of_its_cluster(train: Definiti
         pytest.param({"observedGeneration": -1, "conditions": []}, False, id="the controller has written something"),
     ],
 )
-def test_a_status_of_an_object_that_nobody_has_seen_is_none(
-    train: Definition, unseen: dict[str, Any], *, is_silent: bool
-) -> None:
+def test_unobserved_status_counts_as_none(train: Definition, unseen: dict[str, Any], *, is_silent: bool) -> None:
     ready = {"observedGeneration": 2, "phase": "Active", "conditions": [condition("Ready", "True")]}
     merged, silent = (aggregate(train, template(), ready, other)["status"] for other in (unseen, None))
     assert (merged == silent) is is_silent
 
 
-def test_one_cluster_gives_phase_and_reason(train: Definition) -> None:
+def test_phase_and_reason_come_from_one_cluster(train: Definition) -> None:
     """Of two that are equally badly off it is the first by name."""
     reports = [{"phase": name, "conditions": [condition("Failed", "True", reason=name)]} for name in ("Zeta", "Alpha")]
     merged = aggregate(train, template(), *reports)["status"]
     assert (merged["phase"], merged["conditions"][0]["reason"]) == ("Zeta", "Zeta")
 
 
-def test_a_report_of_which_nothing_is_left_changes_nothing(define: Define) -> None:
+def test_report_with_nothing_left_changes_nothing(define: Define) -> None:
     definition = define(root=ROOT, mappings=MAPPINGS, aggregate=".status.phase: omit")
     for obj in (template(), template() | {"status": None}, template({})):
         assert aggregate(definition, obj, {"phase": "Pending"}) is obj
@@ -191,7 +189,7 @@ def test_large_lists_are_merged_in_time(train: Definition) -> None:
     assert len(aggregate(train, template(), *nodes)["status"]["nodes"]) == 26_000
 
 
-def test_the_status_of_a_member_belongs_to_the_generation_of_its_own_object(define: Define) -> None:
+def test_member_status_is_matched_with_generation_of_its_object(define: Define) -> None:
     current = {"expression": ".status.observedGeneration == .metadata.generation", "expectedResult": "true"}
     definition = define(root=ROOT, mappings={"running": [{"byExpression": current}]})
     behind, current_one = (
@@ -202,7 +200,7 @@ def test_the_status_of_a_member_belongs_to_the_generation_of_its_own_object(defi
     assert merged["status"]["phase"] == "Behind", "the other one runs: of its own generations 2 is the present one"
 
 
-def test_the_generation_of_the_template_is_not_that_of_a_member(define: Define) -> None:
+def test_member_status_is_not_matched_with_generation_of_template(define: Define) -> None:
     behind = {"expression": ".status.seen < .metadata.generation", "expectedResult": "true"}
     mappings = {"degraded": [{"byExpression": behind}], "running": [{"byPhase": "Active"}]}
     definition = define(root=ROOT, mappings=mappings | {"initializing": [{"byPhase": "Pending"}]})
@@ -219,7 +217,7 @@ def test_the_generation_of_the_template_is_not_that_of_a_member(define: Define) 
         pytest.param(lambda number: {"conditions": [condition(f"Type{number}", "True")]}, id="conditions"),
     ],
 )
-def test_the_work_does_not_grow_with_what_clusters_do_not_have(
+def test_work_does_not_grow_with_missing_fields(
     train: Definition, monkeypatch: pytest.MonkeyPatch, status: Callable[[int], Any]
 ) -> None:
     made: list[Part] = []
@@ -241,12 +239,12 @@ def test_the_work_does_not_grow_with_what_clusters_do_not_have(
     assert work(80) < 5 * work(20), "16 times as much would be by clusters and by fields"
 
 
-def test_the_same_status_again_changes_nothing(train: Definition) -> None:
+def test_same_status_returns_same_object(train: Definition) -> None:
     obj = template({"active": 3})
     assert aggregate(train, obj, {"active": 1}, {"active": 2}) is obj
 
 
-def test_a_status_that_differs_in_its_types_alone_changes(train: Definition) -> None:
+def test_status_that_differs_only_in_types_changes(train: Definition) -> None:
     merged = aggregate(train, template({"ready": 1, "parts": [False]}), {"ready": True, "parts": [0]})["status"]
     assert [type(value) for value in (merged["ready"], *merged["parts"])] == [bool, int]
 
@@ -434,16 +432,14 @@ def test_conditions(train: Definition, clusters: list[list[dict[str, Any]]], exp
         pytest.param([condition("Paused", "False")], "True", id="or is not in another one"),
     ],
 )
-def test_a_condition_that_the_annotation_names_holds_as_soon_as_it_does_somewhere(
-    define: Define, others: list[dict[str, str]], expected: str
-) -> None:
+def test_any_condition_holds_if_it_holds_somewhere(define: Define, others: list[dict[str, str]], expected: str) -> None:
     definition = define(root=ROOT, mappings=MAPPINGS, aggregate='.status.conditions["Paused"]: any')
     conditions = [[condition("Ready", "True"), condition("Paused", "True")], [condition("Ready", "True"), *others]]
     merged = aggregate(definition, template(), *({"conditions": each} for each in conditions))["status"]["conditions"]
     assert merged == [condition("Ready", "True", message="a; b"), condition("Paused", expected, message="a")]
 
 
-def test_the_reason_is_that_of_the_cluster_that_is_worst_off(define: Define) -> None:
+def test_condition_reason_comes_from_worst_cluster(define: Define) -> None:
     starting = {"byConditions": [{"type": "Ready", "status": "False", "reason": "Pulling"}]}
     broken = {"byConditions": [{"type": "Ready", "status": "False", "reason": "NoEndpoint"}]}
     service = define(root=ROOT, mappings={"initializing": [starting], "degraded": [broken]})
@@ -452,7 +448,7 @@ def test_the_reason_is_that_of_the_cluster_that_is_worst_off(define: Define) -> 
     assert merged == [condition("Ready", "False", reason="NoEndpoint", message="a; b")]
 
 
-def test_a_silent_cluster_keeps_the_whole_from_being_complete(train: Definition) -> None:
+def test_silent_cluster_prevents_completion(train: Definition) -> None:
     done = {"completionTime": "2026-01-01T00:00:00Z", "conditions": [condition("Complete", "True")], "succeeded": 2}
     assert aggregate(train, template(), done, None)["status"] == {"conditions": [], "succeeded": 2}
 
@@ -515,7 +511,7 @@ REVISIONS = ("currentRevision", "updateRevision", "currentReplicas", "updatedRep
         pytest.param([("b", "b", 3, 3), (None, None, 0, 0)], (None, None, 3, 3), id="the worst has none yet"),
     ],
 )
-def test_a_roll_out_goes_on_while_it_does_in_one_cluster(
+def test_rollout_goes_on_while_one_cluster_rolls(
     train: Definition, members: list[tuple[Any, ...]], expected: tuple[Any, ...]
 ) -> None:
     ready = {"conditions": [condition("Ready", "True")]}
@@ -561,7 +557,7 @@ def test_observed_generation_is_the_templates(
         pytest.param([None], "08:00", id="all that had started is gone: it stays"),
     ],
 )
-def test_a_start_that_a_batch_job_has_does_not_move(define: Define, starts: list[str | None], expected: str) -> None:
+def test_start_of_batch_job_does_not_move(define: Define, starts: list[str | None], expected: str) -> None:
     definition = define(root=ROOT, mappings=ENDING, outcomes=OUTCOMES)
     merged = aggregate(definition, template(at("08:00")), *({"active": 1, **at(hour)} for hour in starts))
     assert merged["status"] == {"active": len(starts), **at(expected)}
@@ -592,7 +588,7 @@ def test_any_other_start_is_what_clusters_report(
         pytest.param({}, None, "08:00", id="nothing is suspended: it stays"),
     ],
 )
-def test_a_start_may_go_when_the_template_is_suspended(
+def test_start_goes_if_template_is_suspended(
     define: Define, spec: dict[str, bool], start: str | None, expected: str | None
 ) -> None:
     root = {**ROOT, "suspendDefinition": SUSPENSION}
@@ -601,7 +597,7 @@ def test_a_start_may_go_when_the_template_is_suspended(
     assert merged["status"] == {"active": 1, **at(expected)}
 
 
-def test_an_end_is_not_before_the_start_that_stays(define: Define) -> None:
+def test_end_is_not_before_kept_start(define: Define) -> None:
     definition = define(root=ROOT, mappings=ENDING, outcomes=OUTCOMES)
     ends = [condition("Met", "True"), condition("Complete", "True")]
     ended = at("07:00") | {"completionTime": "2026-01-01T07:30:00Z", "conditions": ends}
@@ -611,11 +607,11 @@ def test_an_end_is_not_before_the_start_that_stays(define: Define) -> None:
     }
 
 
-def test_a_members_generation_never_gets_into_a_template_without_one(train: Definition) -> None:
+def test_generation_of_member_is_not_written_without_template_generation(train: Definition) -> None:
     assert aggregate(train, template(), {"observedGeneration": 7, "active": 1})["status"] == {"active": 1}
 
 
-def test_the_annotation_decides_where_it_names_a_field(define: Define) -> None:
+def test_aggregate_annotation_decides_for_its_fields(define: Define) -> None:
     rules = "{.status.cpu: sum, '.status.pools[].peak': max, .status.ready: any}"
     definition = define(root=ROOT, mappings=MAPPINGS, aggregate=rules)
     statuses = [
@@ -626,7 +622,7 @@ def test_the_annotation_decides_where_it_names_a_field(define: Define) -> None:
     assert merged == {"cpu": "1500m", "ready": True, "pools": [{"name": "p", "peak": 9}]}
 
 
-def test_the_worst_cluster_speaks_where_the_annotation_says_so(define: Define) -> None:
+def test_worst_and_union_take_worst_cluster_first(define: Define) -> None:
     definition = define(root=ROOT, mappings=MAPPINGS, aggregate="{.status.container: worst, .status.pods: union}")
     running = {"container": {"running": {}}, "pods": {"t-0": "Running", "t-1": "Running"}}
     broken = {"container": {"waiting": {}}, "pods": {"t-0": "Pending", "t-2": "Pending"}}
@@ -665,7 +661,7 @@ def test_the_worst_cluster_speaks_where_the_annotation_says_so(define: Define) -
         pytest.param({"n": {"failed": "x"}}, [{"n": {"failed": "1"}}], {"n": {"failed": "1"}}, id="it was no quantity"),
     ],
 )
-def test_a_counter(
+def test_counter_does_not_fall(
     define: Define, known: dict[str, Any], reported: list[dict[str, Any]], expected: dict[str, Any]
 ) -> None:
     definition = define(root=ROOT, mappings=MAPPINGS, aggregate=".status.n.failed: counter")
@@ -701,13 +697,13 @@ def test_omitted_field_stays_as_the_template_has_it(
     assert {**merged, "left": merged["left"] or None} == {"active": 1, "left": None} | expected
 
 
-def test_a_rule_that_does_not_fit_is_explained(define: Define) -> None:
+def test_rule_that_does_not_fit_names_its_field(define: Define) -> None:
     definition = define(root=ROOT, mappings=MAPPINGS, aggregate="{.status.cpu: sum}")
     with pytest.raises(InterpretationError, match=r"annotation aggregate, \.status\.cpu: a string is"):
         aggregate(definition, template(), {"cpu": "lots"}, {"cpu": "1"})
 
 
-def test_a_status_that_is_no_object_is_the_callers_mistake(train: Definition) -> None:
+def test_status_of_wrong_type_is_bad_request(train: Definition) -> None:
     with pytest.raises(InterpretationError, match="cluster a must be an object") as caught:
         aggregate(train, template(), "fine")
     assert caught.value.code == 400
@@ -744,13 +740,13 @@ def test_without_clusters_an_outcome_may_depend_on_the_spec(define: Define, *, p
         ),
     ],
 )
-def test_what_several_rules_remove(define: Define, rules: str, expected: dict[str, Any]) -> None:
+def test_several_rules_remove_their_fields(define: Define, rules: str, expected: dict[str, Any]) -> None:
     definition = define(root=ROOT, aggregate=rules)
     status = {"a": {"b": 1, "x": 2}, "c": [{"d": 1, "e": 2}]}
     assert aggregate(definition, template(), status)["status"] == expected
 
 
-def test_one_walk_removes_what_all_rules_name(define: Define) -> None:
+def test_single_walk_removes_fields_of_all_rules(define: Define) -> None:
     elements = 50
     statuses = [{"pools": [{"name": f"p{number}", "n": 1} for number in range(elements)]}] * 2
     items = tuple(StatusItem(f"m{index}", status) for index, status in enumerate(statuses))
@@ -873,13 +869,13 @@ def test_empty_text_is_the_last_choice(define: Define, rule: str) -> None:
     assert aggregate(definition, template(), {"selector": ""}, {"selector": ""})["status"] == {"selector": ""}
 
 
-def test_a_message_is_one_that_fits_into_a_condition(train: Definition) -> None:
+def test_message_is_cut_to_length_of_a_condition(train: Definition) -> None:
     long = {"conditions": [condition("Ready", "True", message="m" * 20_000)]}
     [ready] = aggregate(train, template(), long, long)["status"]["conditions"]
     assert ready["message"].startswith("a: mmm")
     assert len(ready["message"]) == 32768
 
 
-def test_a_sum_beyond_an_int64_is_an_error(train: Definition) -> None:
+def test_sum_beyond_int64_is_an_error(train: Definition) -> None:
     with pytest.raises(InterpretationError, match="the sum is too large"):
         aggregate(train, template(), {"n": 2**63 - 1}, {"n": 1})
