@@ -17,6 +17,7 @@ from karta_interpreter.definitions.karta.status_rules import FAILING, Status
 from karta_interpreter.engine.evaluation.pods import PodSet, pod_sets
 from karta_interpreter.engine.evaluation.status import match_status
 from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.operations.interpret_health import is_stale
 from karta_interpreter.engine.suites.suite import Case
 from karta_interpreter.engine.verification import Evidence, Verdict, verify
 from tests.engine.verification.member import NOW, Thing, ago, crashing, ready
@@ -154,6 +155,9 @@ def _member(definition: Definition, case: Case, donor: Any) -> Evidence | None:
         obj["spec"] = {**donor, **(obj.get("spec") or {})}
     metadata = {name: value for name, value in obj["metadata"].items() if name != "deletionTimestamp"}
     obj["metadata"] = {**metadata, "creationTimestamp": ago(3600), "managedFields": fields}
+    if is_stale(definition, obj):
+        # Questions about pods wait until the controller has seen the last generation.
+        obj["metadata"]["generation"] = get(obj, ("status", "observedGeneration"))
     definition = resolved(definition, obj, reader)
     sets = pod_sets(definition, obj)
     if sum(each.replicas for each in sets) > _MOST_PODS:
