@@ -76,7 +76,7 @@ def test_requests_follow_the_options(run: Run, command: str, path: tuple[str | i
     ],
 )
 @pytest.mark.usefixtures("job")
-def test_a_suite_is_run_with_the_options(run: Run, options: tuple[str, ...], code: int) -> None:
+def test_suite_is_run_with_options(run: Run, options: tuple[str, ...], code: int) -> None:
     result = run("test", "suite.yaml", "-f", "karta.yaml", "--explain", *options)
 
     assert result.exit_code == code, result.output
@@ -84,7 +84,7 @@ def test_a_suite_is_run_with_the_options(run: Run, options: tuple[str, ...], cod
 
 
 @pytest.mark.usefixtures("job")
-def test_a_diff_asks_both_sides_with_the_options(run: Run) -> None:
+def test_diff_asks_both_sides_with_options(run: Run) -> None:
     sides = ("--from", "karta.yaml", "--to", "simple.yaml", "--object", "suite.yaml")
 
     assert "- 700m" in run("diff", *sides).stdout
@@ -92,7 +92,7 @@ def test_a_diff_asks_both_sides_with_the_options(run: Run) -> None:
 
 
 @pytest.mark.parametrize("command", ["interpret", "explain", "test", "diff"])
-def test_the_options_have_the_help_of_serve(command: str) -> None:
+def test_options_have_help_of_serve(command: str) -> None:
     texts = {each.name: getattr(each, "help", "") for each in serve.params}
     chosen = {
         each.name: getattr(each, "help", "")

@@ -76,7 +76,7 @@ def band(tmp_path: Path) -> list[str]:
     return ["--kartas", str(path), "--no-catalogue"]
 
 
-def test_the_list_has_a_line_for_each_kind(run: Callable[..., Result], band: list[str]) -> None:
+def test_list_has_a_line_for_each_kind(run: Callable[..., Result], band: list[str]) -> None:
     result = run("catalogue", "list", *band)
     cells = (line.split("  ") for line in result.stdout.splitlines())
     header, line = ([cell.strip() for cell in row if cell] for row in cells)
@@ -110,7 +110,7 @@ def test_definitions_that_do_not_exist_are_wrong_usage(
     assert result.stderr == "error: no.yaml: No such file or directory\n"
 
 
-def test_the_whole_catalogue_is_listed(run: Callable[..., Result]) -> None:
+def test_whole_catalogue_is_listed(run: Callable[..., Result]) -> None:
     listed = json.loads(run("catalogue", "list", "-o", "json").stdout)
     assert len(listed) == len(catalogue_files())
     assert {each["origin"] for each in listed} == {"catalogue"}
@@ -136,7 +136,7 @@ def test_all_that_a_definition_says_is_shown(run: Callable[..., Result], band: l
     assert facts.endswith(wanted)
 
 
-def test_a_kind_that_is_not_divided_shows(run: Callable[..., Result], tmp_path: Path) -> None:
+def test_indivisible_kind_is_shown(run: Callable[..., Result], tmp_path: Path) -> None:
     path = tmp_path / "band.yaml"
     path.write_text(_FULL.replace("elastic: player", "elastic: none"), encoding="utf-8")
     shown = run("catalogue", "show", "band", "-f", str(path)).stdout
@@ -192,12 +192,12 @@ def test_machines_get_expressions_and_annotations_in_full(run: Callable[..., Res
         pytest.param("v1/Pod", ["Pod"], id="a core kind"),
     ],
 )
-def test_a_kind_is_named_in_several_ways(run: Callable[..., Result], kind: str, shown: list[str]) -> None:
+def test_kind_may_be_named_in_several_forms(run: Callable[..., Result], kind: str, shown: list[str]) -> None:
     document = json.loads(run("catalogue", "show", kind, "-o", "json").stdout)
     assert [each["kind"] for each in document] == shown
 
 
-def test_a_kind_that_is_not_there_is_a_mistake(run: Callable[..., Result]) -> None:
+def test_unknown_kind_is_a_mistake_with_hint(run: Callable[..., Result]) -> None:
     for command in ("show", "export"):
         result = run("catalogue", command, "RayJop")
         assert result.exit_code == 2
@@ -219,7 +219,7 @@ def test_exported_json_can_be_applied_as_a_list(run: Callable[..., Result]) -> N
     assert {item["kind"] for item in document["items"]} == {"Karta"}
 
 
-def test_what_cannot_be_used_is_said(run: Callable[..., Result], tmp_path: Path) -> None:
+def test_unusable_file_is_reported(run: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("kind: Karta\n")
     result = run("catalogue", "list", "--no-catalogue", "--kartas", str(tmp_path))
     assert result.exit_code == 0

@@ -68,7 +68,7 @@ def test_kubectl_completes_the_plugin(
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_script_asks_this_program(run: Run, shell: str) -> None:
+def test_completion_script_asks_this_program(run: Run, shell: str) -> None:
     result = run("completion", shell)
 
     assert (result.exit_code, result.stderr) == (0, "")
@@ -86,7 +86,7 @@ def test_commands_complete_without_imports() -> None:
     assert {"yaml", "pydantic", "orjson"}.isdisjoint(result.stderr.split())
 
 
-def test_the_plugin_has_the_name_of_a_kubectl_command_in_its_help() -> None:
+def test_kubectl_plugin_has_its_name_in_help() -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     assert scripts["kubectl-karta"] == "karta_interpreter.cli:kubectl"
     assert scripts["kubectl_complete-karta"] == "karta_interpreter.cli:kubectl_complete"

@@ -95,7 +95,7 @@ def crds(files: Path) -> Path:
     return path
 
 
-def test_a_draft_is_yaml_with_comments_above_what_they_are_about(run: Run) -> None:
+def test_draft_is_yaml_with_comments(run: Run) -> None:
     result = run("create", "karta", "--crd", "-", stdin=CRD.format(kind="Bakery"))
 
     assert result.exit_code == 0, result.output
@@ -103,14 +103,14 @@ def test_a_draft_is_yaml_with_comments_above_what_they_are_about(run: Run) -> No
     assert result.stderr == "example.io/v1, Kind=Bakery: 4 places to CHECK\n"
 
 
-def test_a_draft_can_be_validated(run: Run, files: Path) -> None:
+def test_draft_can_be_validated(run: Run, files: Path) -> None:
     (files / "draft.yaml").write_text(run("create", "karta", "--crd", "-", stdin=CRD.format(kind="Bakery")).stdout)
 
     assert run("validate", "--strict", "draft.yaml").exit_code == 0
 
 
 @pytest.mark.usefixtures("crds")
-def test_one_of_several(run: Run) -> None:
+def test_create_karta_selects_kind_and_version(run: Run) -> None:
     result = run("create", "karta", "--crd", "crds.yaml", "--kind", "mill", "--version", "v1")
 
     assert yaml.safe_load(result.stdout)["metadata"]["name"] == "example-io-mill-v1"
@@ -148,14 +148,14 @@ def test_groups_that_share_a_kind(run: Run, kind: str, code: int, text: str) -> 
     ],
 )
 @pytest.mark.usefixtures("crds")
-def test_what_cannot_be_drafted(run: Run, options: tuple[str, ...], code: int, message: str) -> None:
+def test_impossible_draft_is_an_error(run: Run, options: tuple[str, ...], code: int, message: str) -> None:
     result = run("create", "karta", "--crd", "crds.yaml", *options)
 
     assert (result.exit_code, result.stdout) == (code, "")
     assert message in result.stderr
 
 
-def test_what_a_draft_lacks_is_said_beside_it(run: Run) -> None:
+def test_draft_without_pods_is_a_warning(run: Run) -> None:
     nothing = CRD.format(kind="Bakery").replace("ovens:", "pots:").replace("podTemplate:", "lid:")
 
     result = run("create", "karta", "--crd", "-", stdin=nothing)
@@ -164,7 +164,7 @@ def test_what_a_draft_lacks_is_said_beside_it(run: Run) -> None:
     assert [loaded.definition is None for loaded in load_documents(result.stdout, "draft")] == [False]
 
 
-def test_a_suite_has_todays_answers_and_asks_for_reasons(run: Run, files: Path) -> None:
+def test_suite_has_present_answers_and_asks_for_reasons(run: Run, files: Path) -> None:
     result = run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
 
     replica = yaml.safe_load((files / "testdata" / "interpretreplica.yaml").read_text())
@@ -175,7 +175,7 @@ def test_a_suite_has_todays_answers_and_asks_for_reasons(run: Run, files: Path) 
     assert run("test").stderr.endswith("1 kind, 7 cases: 7 passed, 0 failed\n")
 
 
-def test_the_cases_of_a_suite_share_the_object(run: Run, files: Path) -> None:
+def test_cases_of_suite_share_the_object(run: Run, files: Path) -> None:
     run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
 
     cases = [yaml.safe_load(path.read_text()) for path in (files / "testdata").glob("*.yaml")]
@@ -192,7 +192,7 @@ def test_printed_cases_are_whole(run: Run, files: Path) -> None:
     assert [case.get("desiredObj") or case["observedObj"] for case in cases] == [job] * 7
 
 
-def test_a_suite_has_retain_with_the_object_of_a_member(run: Run, files: Path) -> None:
+def test_suite_has_retain_with_object_of_member(run: Run, files: Path) -> None:
     karta = (files / "karta.yaml").read_text()
     retain = "  annotations: {karta-interpreter.io/retain: .spec.seed}\nspec:\n  structure"
     (files / "karta.yaml").write_text(karta.replace("spec:\n  structure", retain))
@@ -217,7 +217,7 @@ def test_a_suite_has_retain_with_the_object_of_a_member(run: Run, files: Path) -
     assert run("test", "--name", "demo").exit_code == 0
 
 
-def test_an_object_of_a_member_that_is_no_workloads_is_a_mistake(run: Run, files: Path) -> None:
+def test_member_object_without_workload_is_a_mistake(run: Run, files: Path) -> None:
     (files / "member.yaml").write_text((files / "job.yaml").read_text().replace("name: demo", "name: demon"))
 
     result = run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--observed-file", "member.yaml")
@@ -233,7 +233,7 @@ def test_an_object_of_a_member_that_is_no_workloads_is_a_mistake(run: Run, files
         pytest.param(("--desired-replica", "0"), 0, id="none"),
     ],
 )
-def test_a_suite_revises_to_a_count(run: Run, files: Path, options: tuple[str, ...], count: int) -> None:
+def test_suite_revises_to_a_count(run: Run, files: Path, options: tuple[str, ...], count: int) -> None:
     del files
     found = run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", *options).stdout
 
@@ -241,7 +241,7 @@ def test_a_suite_revises_to_a_count(run: Run, files: Path, options: tuple[str, .
     assert (case["inputReplicas"], case["output"]["revised"]["spec"]["replicas"]) == (count, count)
 
 
-def test_a_suite_aggregates_two_members(run: Run, files: Path) -> None:
+def test_suite_aggregates_two_members(run: Run, files: Path) -> None:
     del files
     found = run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml").stdout
 
@@ -259,9 +259,7 @@ def test_a_suite_aggregates_two_members(run: Run, files: Path) -> None:
         pytest.param("\xff", "cannot read objects/1.yaml: ", id="not UTF-8"),
     ],
 )
-def test_a_shared_object_that_cannot_be_read_is_an_error(
-    run: Run, files: Path, content: str | None, reason: str
-) -> None:
+def test_unreadable_shared_object_is_an_error(run: Run, files: Path, content: str | None, reason: str) -> None:
     run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
     shared = files / "testdata" / "objects" / "1.yaml"
     if content is None:
@@ -275,7 +273,7 @@ def test_a_shared_object_that_cannot_be_read_is_an_error(
     assert reason in " ".join(result.output.split())
 
 
-def test_a_suite_replaces_no_file(run: Run, files: Path) -> None:
+def test_suite_replaces_no_file(run: Run, files: Path) -> None:
     (files / "testdata").mkdir()
     (files / "testdata" / "interprethealth.yaml").write_text("mine")
 
@@ -285,21 +283,21 @@ def test_a_suite_replaces_no_file(run: Run, files: Path) -> None:
     assert "these files already exist: interprethealth.yaml" in result.stderr
 
 
-def test_a_suite_asks_about_workloads(run: Run, files: Path) -> None:
+def test_suite_without_file_argument_is_a_mistake(run: Run, files: Path) -> None:
     del files
     result = run("create", "suite", "-f", "karta.yaml")
 
     assert (result.exit_code, result.stderr) == (2, 'error: give the workload: FILE or --object FILE, "-" for stdin\n')
 
 
-def test_a_suite_without_a_workload_is_a_mistake(run: Run, files: Path) -> None:
+def test_suite_of_empty_file_is_an_error(run: Run, files: Path) -> None:
     (files / "empty.yaml").touch()
     result = run("create", "suite", "-f", "karta.yaml", "--object", "empty.yaml")
 
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", "error: empty.yaml: it contains no object\n")
 
 
-def test_an_update_writes_what_differs_and_nothing_else(run: Run, files: Path) -> None:
+def test_update_writes_only_differences(run: Run, files: Path) -> None:
     run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
     suite = files / "testdata" / "interpretreplica.yaml"
     good = suite.read_text()
@@ -312,7 +310,7 @@ def test_an_update_writes_what_differs_and_nothing_else(run: Run, files: Path) -
     assert suite.read_text() == "# mine\n" + good
 
 
-def test_an_update_writes_an_output_for_a_case_without_one(run: Run, files: Path) -> None:
+def test_update_writes_missing_output(run: Run, files: Path) -> None:
     run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
     suite = files / "testdata" / "interpretreplica.yaml"
     good = suite.read_text()
@@ -326,7 +324,7 @@ def test_an_update_writes_an_output_for_a_case_without_one(run: Run, files: Path
     assert suite.read_text() == good
 
 
-def test_an_update_leaves_a_case_that_has_no_answer(run: Run, files: Path) -> None:
+def test_update_leaves_case_without_answer(run: Run, files: Path) -> None:
     run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
     suite, shared = files / "testdata" / "interpretreplica.yaml", files / "testdata" / "objects" / "1.yaml"
     text = suite.read_text()
@@ -337,7 +335,7 @@ def test_an_update_leaves_a_case_that_has_no_answer(run: Run, files: Path) -> No
     assert (updated.exit_code, suite.read_text()) == (1, text)
 
 
-def test_an_update_keeps_the_ends_of_lines(run: Run, files: Path) -> None:
+def test_update_keeps_ends_of_lines(run: Run, files: Path) -> None:
     run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
     suite = files / "testdata" / "interpretreplica.yaml"
     good = suite.read_bytes().replace(b"\n", b"\r\n")
@@ -348,7 +346,7 @@ def test_an_update_keeps_the_ends_of_lines(run: Run, files: Path) -> None:
     assert (updated.exit_code, suite.read_bytes()) == (0, good)
 
 
-def test_an_update_follows_a_link(run: Run, files: Path) -> None:
+def test_update_follows_a_link(run: Run, files: Path) -> None:
     run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "shared")
     suite, link = files / "shared" / "interpretreplica.yaml", files / "testdata" / "linked.yaml"
     good = suite.read_text()
@@ -361,7 +359,7 @@ def test_an_update_follows_a_link(run: Run, files: Path) -> None:
     assert (updated.exit_code, link.is_symlink(), suite.read_text()) == (0, True, good)
 
 
-def test_an_update_goes_on_after_a_suite_that_cannot_be_written(run: Run, files: Path) -> None:
+def test_update_goes_on_after_unwritable_suite(run: Run, files: Path) -> None:
     run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
     first, second = files / "testdata" / "a.yaml", files / "testdata" / "interpretreplica.yaml"
     good = second.read_text()
@@ -375,9 +373,7 @@ def test_an_update_goes_on_after_a_suite_that_cannot_be_written(run: Run, files:
     assert "error: testdata/a.yaml:1: the output of this case is not a key at the beginning of a line" in updated.stderr
 
 
-def test_an_update_goes_on_after_a_folder_that_cannot_be_written(
-    run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_update_goes_on_after_unwritable_folder(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
     first, second = files / "testdata" / "a.yaml", files / "testdata" / "interpretreplica.yaml"
     good = second.read_text()

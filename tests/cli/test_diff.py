@@ -49,14 +49,14 @@ def _changes(result: Result) -> dict[str, list[tuple[str, object, object]]]:
     }
 
 
-def test_a_definition_answers_as_itself(run: Run) -> None:
+def test_definition_does_not_differ_from_itself(run: Run) -> None:
     result = _diff(run, "karta.yaml", "karta.yaml")
 
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == "10 questions: 0 answers differ\n"
 
 
-def test_each_place_of_an_answer_is_shown(run: Run) -> None:
+def test_diff_shows_each_place_of_an_answer(run: Run) -> None:
     result = _diff(run, "karta.yaml", "doubled.yaml")
 
     assert result.exit_code == 1
@@ -66,7 +66,7 @@ def test_each_place_of_an_answer_is_shown(run: Run) -> None:
     assert result.stderr == "10 questions: 4 answers differ\n"
 
 
-def test_a_script_and_a_karta_are_compared_where_one_of_them_answers(run: Run) -> None:
+def test_diff_compares_script_with_karta(run: Run) -> None:
     changes = _changes(_diff(run, "customization.yaml", "karta.yaml", "--object", "job.yaml", "-o", "json"))
 
     requires = {"resourceRequest": {"cpu": "2", "memory": "8Gi"}}
@@ -75,7 +75,7 @@ def test_a_script_and_a_karta_are_compared_where_one_of_them_answers(run: Run) -
     assert "InterpretHealth" not in changes  # both find it healthy
 
 
-def test_an_error_differs_from_an_answer_but_not_from_another_error(run: Run, files: Path) -> None:
+def test_error_differs_from_answer_but_not_from_error(run: Run, files: Path) -> None:
     (files / "broken.yaml").write_text(
         "{apiVersion: example.io/v1, kind: Job, metadata: {name: x}, spec: {replicas: many, template: {spec: {}}}}"
     )
@@ -90,7 +90,7 @@ def test_an_error_differs_from_an_answer_but_not_from_another_error(run: Run, fi
     assert str(before).startswith("error: ")
 
 
-def test_a_suite_gives_its_own_calls(run: Run, files: Path) -> None:
+def test_diff_asks_calls_of_a_suite(run: Run, files: Path) -> None:
     (files / "testdata").mkdir()
     (files / "testdata" / "suite.yaml").write_text(SUITE)
 
@@ -122,13 +122,13 @@ def test_release_notes_know_a_text_of_an_answer_from_no_answer(run: Run, files: 
     assert "such as team/demo: `status.message` `not answered` → `late`.\n" in result.stdout
 
 
-def test_the_count_that_is_written_can_be_given(run: Run) -> None:
+def test_desired_replica_is_asked(run: Run) -> None:
     result = _diff(run, "karta.yaml", "doubled.yaml", "--object", "job.yaml", "--desired-replica", "10")
 
     assert "  revised.spec.replicas\n  - 10\n  + 5\n" in result.stdout
 
 
-def test_the_count_is_one_that_karmada_can_ask_for(run: Run) -> None:
+def test_desired_replica_must_fit_karmada(run: Run) -> None:
     result = _diff(run, "karta.yaml", "karta.yaml", "--object", "job.yaml", "--desired-replica", "2147483648")
 
     assert result.exit_code == 2
@@ -140,7 +140,7 @@ def _git(*arguments: str) -> None:
     subprocess.run(["git", *author, *arguments], check=True, capture_output=True)
 
 
-def test_a_git_revision_has_its_own_catalogue(run: Run, files: Path) -> None:
+def test_git_revision_has_its_own_catalogue(run: Run, files: Path) -> None:
     (job,) = (entry.definition for entry in load_catalogue().entries if entry.definition.gvk.kind == "JobSet")
     home = files / "kartas" / job.gvk.group / job.gvk.version / job.gvk.kind
     home.mkdir(parents=True)
@@ -217,13 +217,13 @@ def test_bad_input_is_one_line(run: Run, files: Path, arguments: tuple[str, ...]
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_the_definition_says_what_gives_the_new_answer(run: Run) -> None:
+def test_explained_diff_names_cause_in_definition(run: Run) -> None:
     result = _diff(run, "karta.yaml", "doubled.yaml", "--object", "job.yaml", "--explain")
 
     assert "  + 6\n  cause: rootComponent.scaleDefinition.replicasPath: .spec.replicas * 2\n" in result.stdout
 
 
-def test_an_operation_that_only_one_side_answers_is_one_line(run: Run) -> None:
+def test_operation_of_only_one_side_is_one_line(run: Run) -> None:
     result = _diff(run, "customization.yaml", "karta.yaml")
     back = _diff(run, "karta.yaml", "customization.yaml")
 
@@ -231,7 +231,7 @@ def test_an_operation_that_only_one_side_answers_is_one_line(run: Run) -> None:
     assert "InterpretDependency\n  no longer answered\n\n" in back.stdout
 
 
-def test_a_long_value_can_be_seen_whole(run: Run, files: Path) -> None:
+def test_long_value_is_shown_with_full(run: Run, files: Path) -> None:
     for name, letter in (("before.yaml", "a"), ("after.yaml", "b")):
         script = f"function ReflectStatus(obj) return {{message = '{letter * 300}'}} end"
         (files / name).write_text(
@@ -242,7 +242,7 @@ def test_a_long_value_can_be_seen_whole(run: Run, files: Path) -> None:
     assert f"  + {'b' * 300}\n" in _diff(run, "before.yaml", "after.yaml", "--object", "job.yaml", "--full").stdout
 
 
-def test_a_difference_to_karmadas_script_shows_its_reason(run: Run, files: Path) -> None:
+def test_difference_to_script_of_karmada_shows_reason(run: Run, files: Path) -> None:
     script = CUSTOMIZATION.replace("example.io/v1, kind: Job", "ray.io/v1, kind: RayCluster")
     (files / "ray.yaml").write_text(script.replace("== 'Running'", "== 'ready'"))
     cluster = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": "x"}, "status": {"state": "ready"}}

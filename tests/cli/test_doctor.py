@@ -104,7 +104,7 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "perf_counter", lambda: 0.0)
 
 
-def test_a_server_of_ours_that_is_registered_rightly(run: Run, karmada: Karmada, kubeconfig: str) -> None:
+def test_registered_server_has_no_problem(run: Run, karmada: Karmada, kubeconfig: str) -> None:
     karmada.objects["/apis/mill.example.org"] = group("v1")
     karmada.objects["/apis/mill.example.org/v1"] = resources("GrainMill")
     with running() as server:
@@ -117,7 +117,7 @@ def test_a_server_of_ours_that_is_registered_rightly(run: Run, karmada: Karmada,
     assert result.exit_code == 0
 
 
-def test_a_server_of_ours_that_lacks_a_definition(run: Run, karmada: Karmada, kubeconfig: str) -> None:
+def test_server_without_definition_is_a_problem(run: Run, karmada: Karmada, kubeconfig: str) -> None:
     with running() as server:
         karmada.objects[CONFIGURATIONS] = registered(server, BREW)
         result = run("doctor", "--kubeconfig", kubeconfig, "-o", "json")
@@ -153,7 +153,7 @@ def test_for_programs(run: Run, kubeconfig: str) -> None:
     assert as_json.stderr == as_yaml.stderr == ""
 
 
-def test_an_api_server_that_is_away(run: Run, kubeconfig: str) -> None:
+def test_unreachable_api_server_is_a_problem(run: Run, kubeconfig: str) -> None:
     config = yaml.safe_load(Path(kubeconfig).read_text())
     config["clusters"][0]["cluster"]["server"] = "http://127.0.0.1:1"
     Path(kubeconfig).write_text(yaml.safe_dump(config))
@@ -184,14 +184,14 @@ NO_KUBECONFIG = "the kubeconfig nowhere cannot be used: there is no such file"
 
 
 @pytest.mark.parametrize("command", ["doctor", "unregister"])
-def test_a_kubeconfig_that_is_missing(run: Run, command: str) -> None:
+def test_missing_kubeconfig_is_an_error(run: Run, command: str) -> None:
     result = run(command, "--kubeconfig", "nowhere")
 
     assert result.exit_code == 1
     assert NO_KUBECONFIG in result.output
 
 
-def test_a_server_without_its_kubeconfig_does_not_start() -> None:
+def test_server_without_kubeconfig_does_not_start() -> None:
     arguments = ["serve", "--cluster", "--plain-http", "--kubeconfig", "nowhere"]
     ran = subprocess.run(
         [sys.executable, "-m", "karta_interpreter", *arguments], capture_output=True, text=True, check=False
@@ -216,7 +216,7 @@ UNREACHABLE = [
 
 
 @pytest.mark.parametrize(("change", "wanted"), UNREACHABLE)
-def test_each_way_to_miss_the_api_server_has_its_own_advice(
+def test_wrong_kubeconfig_has_its_own_advice(
     run: Run, karmada: Karmada, kubeconfig: str, change: dict[str, str], wanted: str
 ) -> None:
     config = yaml.safe_load(Path(kubeconfig).read_text())

@@ -23,7 +23,7 @@ def misspelt(files: Path) -> Path:
 
 
 @pytest.mark.usefixtures("files")
-def test_the_chain_from_the_answer_to_the_object(run: Run) -> None:
+def test_explain_shows_chain_from_answer_to_object(run: Run) -> None:
     result = run("explain", "job.yaml", *KARTA, "--operation", "interpretreplica", env={"COLUMNS": "100"})
 
     assert (result.exit_code, result.stderr) == (0, "")
@@ -53,7 +53,7 @@ def test_the_chain_from_the_answer_to_the_object(run: Run) -> None:
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.usefixtures("files")
-def test_the_object_is_a_file_or_an_option(run: Run) -> None:
+def test_object_is_argument_or_option(run: Run) -> None:
     file, option = run("explain", "job.yaml", *KARTA), run("explain", "--object", "job.yaml", *KARTA)
 
     assert (option.exit_code, option.stdout) == (0, file.stdout)
@@ -94,7 +94,7 @@ def test_markdown_has_a_table_for_each_operation(run: Run) -> None:
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("target", [("Job", *KARTA), KARTA, ("karta.yaml",)], ids=["kind", "option", "file"])
-def test_a_kind_or_a_karta_shows_what_operations_read(run: Run, target: tuple[str, ...]) -> None:
+def test_kind_or_karta_shows_reads_of_operation(run: Run, target: tuple[str, ...]) -> None:
     result = run("explain", *target, "--operation", "ReviseReplica", env={"COLUMNS": "100"})
 
     assert (result.exit_code, result.stdout.splitlines()[-2:]) == (
@@ -118,14 +118,14 @@ def test_a_kind_or_a_karta_shows_what_operations_read(run: Run, target: tuple[st
         pytest.param(("-", *KARTA, "--observed-file", "-"), 2, "only one option can read standard input", id="stdin"),
     ],
 )
-def test_what_cannot_be_explained(run: Run, arguments: tuple[str, ...], code: int, message: str) -> None:
+def test_impossible_explanation_is_an_error(run: Run, arguments: tuple[str, ...], code: int, message: str) -> None:
     result = run("explain", *arguments)
 
     assert (result.exit_code, message in result.stderr) == (code, True), result.stderr
 
 
 @pytest.mark.usefixtures("files")
-def test_an_answer_that_is_an_error(run: Run) -> None:
+def test_failed_answer_is_explained(run: Run) -> None:
     result = run(
         "explain",
         "-",
@@ -160,7 +160,7 @@ def test_strict_exits_with_3_for_a_warning(run: Run, command: tuple[str, ...], c
 
 
 @pytest.mark.usefixtures("misspelt")
-def test_a_tree_shows_a_count_without_pods(run: Run) -> None:
+def test_tree_shows_count_without_pods(run: Run) -> None:
     result = run("tree", "-f", "karta.yaml", "--object", "job.yaml")
 
     assert result.stdout == (
@@ -173,7 +173,7 @@ def test_a_tree_shows_a_count_without_pods(run: Run) -> None:
     )
 
 
-def test_a_failed_case_shows_warnings_and_if_asked_the_chain(run: Run, misspelt: Path) -> None:
+def test_failed_case_shows_warnings_and_chain(run: Run, misspelt: Path) -> None:
     (misspelt / "testdata").mkdir()
     job = "\n".join(f"  {line}" for line in (misspelt / "job.yaml").read_text().splitlines())
     case = "name: three pods\noperation: InterpretReplica\noutput: {replica: 3}\ndesiredObj:\n"

@@ -97,7 +97,7 @@ def without(run_forked: RunForked) -> Without:
     return run
 
 
-def test_the_extras_are_those_of_the_package() -> None:
+def test_extras_are_those_of_the_package() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     libraries = {
         extra: sorted(each.partition(">")[0].replace("-", "_") for each in requirements)
@@ -117,7 +117,7 @@ def test_commands_on_files_need_no_extra(without: Without) -> None:
     assert not failed
 
 
-def test_a_command_names_the_extra_that_it_needs(files: Path, without: Without) -> None:
+def test_command_names_missing_extra(files: Path, without: Without) -> None:
     write_kubeconfig(files / "config", "http://127.0.0.1:1")
     (files / "ca.pem").write_text("hello")
 
@@ -130,7 +130,7 @@ def test_a_command_names_the_extra_that_it_needs(files: Path, without: Without) 
     ]
 
 
-def test_the_console_has_an_extra_of_its_own(without: Without) -> None:
+def test_console_has_its_own_extra(without: Without) -> None:
     others = {*EXTRAS["server"]} - {*EXTRAS["console"]}
     ((code, stderr, _),) = without([*EXTRAS["server"]], ["console"])
     ((works, _, _),) = without([*others], ["console", "--help"])
@@ -139,7 +139,7 @@ def test_the_console_has_an_extra_of_its_own(without: Without) -> None:
     assert (code, stderr, works) == (2, f"error: console requires aiohttp; install the [console] extra: {pip}\n", 0)
 
 
-def test_a_cluster_needs_more_than_the_console(files: Path, without: Without) -> None:
+def test_cluster_needs_server_extra(files: Path, without: Without) -> None:
     write_kubeconfig(files / "config", "http://127.0.0.1:1")
 
     ((code, stderr, _),) = without(["kubernetes_asyncio"], ["unregister", "--kubeconfig", "config"])

@@ -88,7 +88,7 @@ def _hostile(files: Path) -> None:
         ),
     ],
 )
-def test_a_name_forges_no_line(run: Callable[..., Result], command: str) -> None:
+def test_hostile_name_forges_no_line(run: Callable[..., Result], command: str) -> None:
     result = run(*command.split())
     lines = result.output.split("\n")
     assert _FORGED in result.output

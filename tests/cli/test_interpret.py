@@ -28,7 +28,7 @@ def _rows(table: str) -> dict[str, list[str]]:
     return rows
 
 
-def test_one_operation_prints_the_blocks_of_karmadactl(run: Run) -> None:
+def test_single_operation_prints_blocks_of_karmadactl(run: Run) -> None:
     result = run("interpret", *_MINE, *_OBSERVED, "--operation", "interpretreplica")
 
     assert (result.exit_code, result.stderr) == (0, "")
@@ -38,7 +38,7 @@ def test_one_operation_prints_the_blocks_of_karmadactl(run: Run) -> None:
     )
 
 
-def test_an_absent_result_prints_null(run: Run, files: Path) -> None:
+def test_absent_result_prints_null(run: Run, files: Path) -> None:
     (files / "bare.yaml").write_text("{apiVersion: example.io/v1, kind: Job, spec: {template: {spec: {}}}}")
 
     result = run("interpret", *_MINE, "--desired-file", "bare.yaml", "--operation", "InterpretReplica")
@@ -177,7 +177,7 @@ def test_wrong_usage_is_exit_code_2(run: Run, files: Path, arguments: list[str],
         ),
     ],
 )
-def test_an_object_that_cannot_be_used_is_exit_code_1(run: Run, files: Path, content: str, message: str) -> None:
+def test_unusable_object_is_exit_code_1(run: Run, files: Path, content: str, message: str) -> None:
     (files / "it.yaml").write_text(content)
 
     result = run("interpret", *_MINE, "--observed-file", "it.yaml")
@@ -186,7 +186,7 @@ def test_an_object_that_cannot_be_used_is_exit_code_1(run: Run, files: Path, con
     assert result.stderr.startswith(message)
 
 
-def test_a_failed_operation_says_so_on_stderr(run: Run, files: Path) -> None:
+def test_failed_operation_is_reported_on_stderr(run: Run, files: Path) -> None:
     (files / "job.yaml").write_text("{apiVersion: example.io/v1, kind: Job, spec: {replicas: x, template: {spec: {}}}}")
 
     result = run("interpret", *_MINE, *_OBSERVED, "--operation", "InterpretReplica")
@@ -195,7 +195,7 @@ def test_a_failed_operation_says_so_on_stderr(run: Run, files: Path) -> None:
     assert result.stderr.startswith("Execute InterpretReplica error: definition job")
 
 
-def test_a_definition_that_is_broken_shows_its_findings(run: Run, files: Path, karta: Callable[..., str]) -> None:
+def test_broken_definition_shows_its_findings(run: Run, files: Path, karta: Callable[..., str]) -> None:
     (files / "karta.yaml").write_text(karta(replicas=".spec.replicas |"))
 
     result = run("interpret", *_MINE, *_OBSERVED)
@@ -205,14 +205,14 @@ def test_a_definition_that_is_broken_shows_its_findings(run: Run, files: Path, k
     assert "they define no usable kind" in result.stderr
 
 
-def test_a_kind_that_nobody_defines(run: Run) -> None:
+def test_undefined_kind_is_an_error(run: Run) -> None:
     result = run("interpret", *_OBSERVED)
 
     assert result.exit_code == 1
     assert result.stderr == "error: the catalogue has no definition for example.io/v1, Kind=Job; give one with -f\n"
 
 
-def test_the_catalogue_answers_without_being_named(run: Run, files: Path) -> None:
+def test_catalogue_answers_without_being_named(run: Run, files: Path) -> None:
     (files / "deployment.yaml").write_text(
         "{apiVersion: apps/v1, kind: Deployment, spec: {replicas: 2, template: {spec: {containers: []}}}}"
     )
@@ -222,9 +222,7 @@ def test_the_catalogue_answers_without_being_named(run: Run, files: Path) -> Non
     assert result.stdout.startswith("---\n# [1/2] replica:\n2\n")
 
 
-def test_the_first_of_several_definitions_wins_and_the_others_are_named(
-    run: Run, files: Path, karta: Callable[..., str]
-) -> None:
+def test_first_definition_wins_and_others_are_named(run: Run, files: Path, karta: Callable[..., str]) -> None:
     (files / "mine.yaml").write_text(karta(name="mine", replicas='"7"'))
 
     result = run("interpret", "-f", "mine.yaml", "-f", "karta.yaml", *_OBSERVED, "--operation", "InterpretReplica")
@@ -233,9 +231,7 @@ def test_the_first_of_several_definitions_wins_and_the_others_are_named(
     assert "mine from mine.yaml hides job from karta.yaml" in result.stderr
 
 
-def test_a_broken_definition_before_a_good_one_is_not_passed_over_in_silence(
-    run: Run, files: Path, karta: Callable[..., str]
-) -> None:
+def test_broken_definition_before_good_one_is_reported(run: Run, files: Path, karta: Callable[..., str]) -> None:
     (files / "mine.yaml").write_text(karta(replicas=".a |"))
     (files / "unrelated.yaml").write_text(karta("Other", replicas=".b |"))
 
@@ -285,7 +281,7 @@ def test_standard_input_is_a_file(run: Run, option: str) -> None:
     assert result.stdout.startswith("---\n# [1/2] replica:\n3\n")
 
 
-def test_a_list_with_one_object_is_that_object(run: Run) -> None:
+def test_list_with_one_object_is_that_object(run: Run) -> None:
     stdin = json.dumps({"kind": "List", "items": [yaml.safe_load(Path("job.yaml").read_text())]})
 
     result = run("interpret", *_MINE, "--observed-file", "-", "--operation", "InterpretHealth", stdin=stdin)
@@ -312,7 +308,7 @@ def test_without_an_operation_all_that_can_be_asked_are(run: Run) -> None:
     ]
 
 
-def test_with_everything_given_nothing_is_left_out(run: Run) -> None:
+def test_complete_inputs_answer_every_operation(run: Run) -> None:
     result = run("interpret", *_MINE, *_BOTH, "--status-file", "statuses.yaml", "--desired-replica", "9")
 
     rows = _rows(result.stdout)
@@ -331,7 +327,7 @@ def test_with_everything_given_nothing_is_left_out(run: Run) -> None:
     assert rows["AggregateStatus"] == ["no change"]
 
 
-def test_one_failed_operation_does_not_hide_the_others(run: Run, files: Path) -> None:
+def test_failed_operation_does_not_hide_the_others(run: Run, files: Path) -> None:
     text = Path("job.yaml").read_text().replace("replicas: 3", "replicas: x")
     (files / "job.yaml").write_text(text)
 
@@ -365,9 +361,7 @@ def test_errors_for_programs(run: Run, files: Path) -> None:
     assert list(outcome) == ["error"]
 
 
-def test_the_annotation_that_leaves_operations_out_is_respected(
-    run: Run, files: Path, karta: Callable[..., str]
-) -> None:
+def test_operations_annotation_is_respected(run: Run, files: Path, karta: Callable[..., str]) -> None:
     annotation = "metadata:\n  annotations:\n    karta-interpreter.io/operations: InterpretHealth\n"
     (files / "karta.yaml").write_text(karta().replace("metadata:\n", annotation))
 
@@ -419,7 +413,7 @@ def test_objects_that_are_referred_to_come_from_files(run: Run, trainjob: tuple[
         assert _rows(result.stdout)["InterpretReplica"] == ["4 pods, cpu 2 each"]
 
 
-def test_an_object_that_is_referred_to_and_not_given_is_named(run: Run, trainjob: tuple[str, ...]) -> None:
+def test_missing_referenced_object_is_named(run: Run, trainjob: tuple[str, ...]) -> None:
     result = run(*trainjob, "--operation", "InterpretReplica")
     assert result.exit_code == 1
     assert "the reference $clusterTrainingRuntime has no value" in result.stderr

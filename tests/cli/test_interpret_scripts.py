@@ -48,7 +48,7 @@ _OVER = ("-f", "karta.yaml", "--override", "scripts.yaml", *_OBSERVED)
 
 
 @pytest.mark.parametrize("operation", ["InterpretReplica", "interpretreplica"])
-def test_a_customization_answers_as_in_karmadactl(run: Run, operation: str) -> None:
+def test_customization_answers_as_in_karmadactl(run: Run, operation: str) -> None:
     result = run("interpret", *_ONLY, "--operation", operation)
 
     assert (result.exit_code, result.stderr) == (0, "")
@@ -89,7 +89,7 @@ def test_interpret_names_unanswered_operations_of_scripts(
     assert (result.stdout, result.stderr) == ("", message)
 
 
-def test_a_script_that_fails_shows_its_line(run: Run, files: Path) -> None:
+def test_failing_script_shows_its_line(run: Run, files: Path) -> None:
     (files / "scripts.yaml").write_text(_customization(health="obj.status.nothing.here"))
 
     result = run("interpret", *_ONLY, "--operation", "InterpretHealth")
@@ -100,7 +100,7 @@ def test_a_script_that_fails_shows_its_line(run: Run, files: Path) -> None:
         assert part in result.stderr
 
 
-def test_a_script_that_cannot_be_run_is_not_passed_over(run: Run, files: Path) -> None:
+def test_unusable_script_is_an_error(run: Run, files: Path) -> None:
     (files / "scripts.yaml").write_text(_customization(health="tru e"))
 
     result = run("interpret", *_OVER, "--operation", "InterpretHealth")
@@ -141,7 +141,7 @@ def test_which_script_answers(run: Run, files: Path, arguments: tuple[str, ...],
     assert result.stdout == f"---\n# [1/1] healthy:\n{str(expected).lower()}\n"
 
 
-def test_a_script_that_overrides_a_broken_one_answers(run: Run, files: Path) -> None:
+def test_override_of_broken_script_answers(run: Run, files: Path) -> None:
     (files / "broken.yaml").write_text(_customization(health="("))
     over = ("-f", "karta.yaml", "-f", "broken.yaml", "--override", "scripts.yaml", *_OBSERVED)
 
@@ -151,7 +151,7 @@ def test_a_script_that_overrides_a_broken_one_answers(run: Run, files: Path) -> 
     assert "broken.yaml" in result.stderr  # its findings are shown all the same
 
 
-def test_a_conflict_is_shown(run: Run, files: Path) -> None:
+def test_conflict_is_shown(run: Run, files: Path) -> None:
     (files / "another.yaml").write_text(_customization("another", health="true"))
 
     result = run("interpret", *_OVER, "--override", "another.yaml", "--operation", "InterpretHealth")
@@ -177,7 +177,7 @@ def test_scripts_go_over_the_catalogue(run: Run, files: Path) -> None:
     assert document["operations"]["InterpretComponent"]["results"]["components"]
 
 
-def test_the_table_says_which_scripts_answered(run: Run) -> None:
+def test_table_names_scripts_that_answered(run: Run) -> None:
     result = run("interpret", *_OVER)
 
     assert result.stdout.splitlines()[:5] == [
@@ -198,7 +198,7 @@ def test_without_a_definition_only_what_has_a_script_is_asked(run: Run) -> None:
     assert "ReviseReplica skipped: rule is not enabled\n" in result.stderr
 
 
-def test_a_script_may_ask_the_definition(run: Run, files: Path) -> None:
+def test_script_may_ask_the_definition(run: Run, files: Path) -> None:
     (files / "scripts.yaml").write_text(_customization(health='not require("karta").interpretHealth(obj)'))
 
     result = run("interpret", *_OVER, "--operation", "InterpretHealth")
@@ -219,7 +219,7 @@ def test_file_that_is_not_a_customization_cannot_override(run: Run) -> None:
     assert "karta.yaml:1:1: error [not-a-customization] not a ResourceInterpreterCustomization, got" in result.stderr
 
 
-def test_a_check_prints_the_table_and_what_is_wrong(run: Run, files: Path) -> None:
+def test_check_prints_table_and_findings(run: Run, files: Path) -> None:
     good = run("interpret", "-f", "scripts.yaml", "--check")
     assert (good.exit_code, good.stderr) == (0, "")
     assert ["InterpretHealth:", "PASS"] in map(str.split, good.stdout.splitlines())

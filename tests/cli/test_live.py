@@ -77,19 +77,19 @@ def asked(files: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]
         pytest.param(("machines.example.io/m",), "of no namespace", id="without a namespace"),
     ],
 )
-def test_a_workload_is_named_as_in_kubectl(run: Run, arguments: tuple[str, ...], name: str) -> None:
+def test_workload_is_named_as_in_kubectl(run: Run, arguments: tuple[str, ...], name: str) -> None:
     result = run("tree", *arguments, "-f", "karta.yaml")
 
     assert (result.exit_code, result.stdout) == (0, f"Job {name}: Running, 3 pods, cpu 2, memory 8Gi each\n")
 
 
-def test_a_version_may_be_named(run: Run) -> None:
+def test_version_may_be_named(run: Run) -> None:
     result = run("interpret", "jobs.v2.example.io/demo", "-f", "karta.yaml", "-o", "json")
 
     assert '"name": "of v2"' in result.stdout
 
 
-def test_the_live_object_is_the_observed_one(run: Run, asked: list[tuple[Any, ...]]) -> None:
+def test_live_object_is_the_observed_one(run: Run, asked: list[tuple[Any, ...]]) -> None:
     live = run("interpret", "job/demo", "-f", "karta.yaml", "--kubeconfig", "member.config", "--context", "member1")
     both = run("interpret", "job/demo", "-f", "karta.yaml", "--desired-file", "desired.yaml", "--operation", "Retain")
 
@@ -112,7 +112,9 @@ def test_the_live_object_is_the_observed_one(run: Run, asked: list[tuple[Any, ..
     ],
 )
 @pytest.mark.parametrize("command", ["interpret", "tree"])
-def test_what_cannot_be_read(run: Run, command: str, arguments: tuple[str, ...], code: int, message: str) -> None:
+def test_unreadable_live_object_is_an_error(
+    run: Run, command: str, arguments: tuple[str, ...], code: int, message: str
+) -> None:
     result = run(command, *arguments, "-f", "karta.yaml")
 
     assert (result.exit_code, result.stdout) == (code, "")

@@ -80,9 +80,7 @@ def test_without_a_mistake_there_is_no_message(kind: str, run: Run, write: Calla
 
 
 @pytest.mark.parametrize("mistake", [pytest.param(each, id=each["reason"]) for each in _MISTAKES])
-def test_the_message_shows_where_what_and_what_to_do(
-    mistake: dict[str, str], run: Run, write: Callable[..., None]
-) -> None:
+def test_message_shows_place_reason_and_hint(mistake: dict[str, str], run: Run, write: Callable[..., None]) -> None:
     (kind,) = _FILES.keys() & mistake
     (changed,) = _PLACES.keys() & mistake
     write(kind, changed, *mistake[changed])

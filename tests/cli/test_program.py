@@ -26,7 +26,7 @@ def test_help_names_every_command(run: Run, flag: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_help_of_a_command_begins_with_its_line_in_the_list(run: Run, name: str) -> None:
+def test_command_help_begins_with_its_line_in_the_list(run: Run, name: str) -> None:
     result = run(name, "--help")
 
     assert result.exit_code == 0
@@ -40,7 +40,7 @@ def test_the_help_of_a_command_begins_with_its_line_in_the_list(run: Run, name: 
         pytest.param("x", f"there are: {', '.join(COMMANDS)}", id="nothing like it"),
     ],
 )
-def test_a_command_that_does_not_exist(run: Run, name: str, hint: str) -> None:
+def test_unknown_command_is_an_error_with_hint(run: Run, name: str, hint: str) -> None:
     result = run(name)
 
     assert result.exit_code == 2
@@ -68,7 +68,7 @@ def test_catalog_is_alias_of_catalogue(run: Run) -> None:
     assert run("catalog", "list").stdout == run("catalogue", "list").stdout != ""
 
 
-def test_the_version(run: Run) -> None:
+def test_version_is_printed(run: Run) -> None:
     assert run("--version").stdout == f"karta-interpreter, version {__version__}\n"
 
 
@@ -96,7 +96,7 @@ def test_wrong_usage_is_exit_code_2_and_talk(run: Run, arguments: list[str]) -> 
     assert "Error: " in result.stderr
 
 
-def test_the_console_script_is_this_program() -> None:
+def test_console_script_is_this_program() -> None:
     (script,) = entry_points(group="console_scripts", name="karta-interpreter")
 
     assert script.value == "karta_interpreter.cli:main"
@@ -118,7 +118,7 @@ def test_help_imports_no_command() -> None:
     assert heavy.isdisjoint(modules.split())
 
 
-def test_a_reader_that_has_enough_is_no_accident(files: Path) -> None:
+def test_closed_pipe_is_not_an_error(files: Path) -> None:
     del files
     read, write = os.pipe()
     os.close(read)
@@ -202,7 +202,7 @@ def test_colours_are_for_terminals_only(commands: Path, files: Path, karta: Call
 
 
 @pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
-def test_a_terminal_gets_colours_unless_it_refuses(
+def test_terminal_gets_colours_unless_it_refuses(
     commands: Path, files: Path, karta: Callable[..., str], no_color: str, coloured: bool
 ) -> None:
     (files / "bad.yaml").write_text(karta(replicas=".a |"))
@@ -219,7 +219,7 @@ def test_a_terminal_gets_colours_unless_it_refuses(
     assert ("\x1b[" in output) is coloured
 
 
-def test_the_help_has_the_exit_codes_of_the_documentation(run: Run) -> None:
+def test_help_has_exit_codes_of_the_documentation(run: Run) -> None:
     page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\d) \| (.*) \|$", page, re.MULTILINE)
     assert len(rows) == 4

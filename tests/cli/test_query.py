@@ -37,7 +37,7 @@ def _files(files: Path) -> None:
         pytest.param(".spec.groups | length", ["2       computed"], id="no place"),
     ],
 )
-def test_each_output_has_the_place_that_it_is_read_from(run: Run, expression: str, rows: list[str]) -> None:
+def test_outputs_have_places_that_they_are_read_from(run: Run, expression: str, rows: list[str]) -> None:
     result = run("query", expression, "--object", "groups.yaml")
 
     verdict, _, *shown = result.stdout.splitlines()
@@ -92,7 +92,7 @@ def test_query_names_what_is_wrong(run: Run, arguments: list[str], code: int, st
     assert stderr in result.stderr
 
 
-def test_a_bounded_expression_has_its_reason_and_its_outputs(run: Run) -> None:
+def test_bounded_expression_has_reason_and_outputs(run: Run) -> None:
     result = run("query", "reduce .spec.groups[].count as $n (0; . + $n)", "--object", "groups.yaml", "-o", "json")
 
     found = json.loads(result.stdout)

@@ -81,7 +81,7 @@ def _write(folder: Path, content: bytes, number: int) -> None:
     (folder / f"calls-20260101T000000Z-{number:08}.jsonl.gz").write_bytes(content)
 
 
-def test_the_same_definition_answers_every_operation_as_before(run: Run, folder: Path) -> None:
+def test_same_definition_replays_without_difference(run: Run, folder: Path) -> None:
     result = run("replay", str(folder), "--to", "karta.yaml")
 
     assert (result.exit_code, result.stdout) == (0, "")
@@ -128,7 +128,7 @@ def test_release_notes_have_a_line_for_each_group(run: Run, folder: Path) -> Non
     assert any(each.startswith(line) for each in result.stdout.splitlines())
 
 
-def test_a_kind_that_nothing_answers_is_named(run: Run, folder: Path) -> None:
+def test_unanswered_kind_is_named(run: Run, folder: Path) -> None:
     result = run("replay", str(folder))
 
     assert result.exit_code == 1
@@ -136,7 +136,7 @@ def test_a_kind_that_nothing_answers_is_named(run: Run, folder: Path) -> None:
     assert "warning: --to has no definition for example.io/v1, Kind=Job" in result.stderr
 
 
-def test_one_answer_can_be_explained(run: Run, folder: Path) -> None:
+def test_answer_can_be_explained_by_its_uid(run: Run, folder: Path) -> None:
     result = run("replay", str(folder), "--to", "doubled.yaml", "--explain", "InterpretReplica-1")
     unknown = run("replay", str(folder), "--to", "doubled.yaml", "--explain", "nobody")
 
@@ -146,7 +146,7 @@ def test_one_answer_can_be_explained(run: Run, folder: Path) -> None:
     assert (unknown.exit_code, unknown.stderr) == (1, "error: there is no request nobody in the recordings\n")
 
 
-def test_what_cannot_be_read_is_counted_and_named(run: Run, folder: Path, files: Path) -> None:
+def test_unreadable_calls_are_counted_and_named(run: Run, folder: Path, files: Path) -> None:
     good = _recorded(files / "karta.yaml", [_body("1", "InterpretReplica")])
     odd = line(1.0, b"[]", b'{"response":{}}') + b"nonsense\n" * 2
     _write(folder, gzip.compress(good + odd), 2)
@@ -168,7 +168,7 @@ def test_what_cannot_be_read_is_counted_and_named(run: Run, folder: Path, files:
     assert last.endswith("calls in 6 files: 0 answers differ")
 
 
-def test_a_folder_without_recordings_cannot_be_used(run: Run, files: Path) -> None:
+def test_folder_without_recordings_is_an_error(run: Run, files: Path) -> None:
     result = run("replay", str(files), "--to", "karta.yaml")
 
     assert result.exit_code == 1

@@ -44,7 +44,7 @@ def test_github_shows_a_finding_at_its_line_of_an_annotation(run: Run, files: Pa
     assert "file=bad.yaml,line=8,col=9,title=annotation-retain" in run("validate", "bad.yaml", "-o", "github").stdout
 
 
-def test_a_message_cannot_end_a_workflow_command() -> None:
+def test_message_cannot_end_workflow_command() -> None:
     assert github([_ODD], ()) == (
         "::error file=a%2Cb%3A c.yaml,line=3,col=7,title=odd::spec.a: 100 %25 odd,%0Ain two: lines\x07%0A\x01.a"
         "%0Ahint: look\n"

@@ -24,7 +24,7 @@ def test_without_flags_the_settings_are_the_defaults(run: Run, settings: list[Se
     assert settings == [Settings()]
 
 
-def test_every_setting_has_a_flag_and_a_variable() -> None:
+def test_settings_have_flags_and_variables() -> None:
     fields = {field.name for field in dataclasses.fields(Settings)}
     options = {option.name: option for option in serve.command.params}
 
@@ -50,7 +50,7 @@ def test_kinds_can_be_chosen(run: Run, settings: list[Settings], monkeypatch: py
         pytest.param("localhost:8444", ("localhost", 8444), id="a name"),
     ],
 )
-def test_an_address_is_host_and_port(run: Run, settings: list[Settings], text: str, address: tuple[str, int]) -> None:
+def test_address_is_host_and_port(run: Run, settings: list[Settings], text: str, address: tuple[str, int]) -> None:
     assert run("serve", "--types-api", text).exit_code == 0
     assert settings == [Settings(types_api=address)]
 
@@ -146,5 +146,5 @@ def test_wrong_settings_are_exit_code_2(run: Run, settings: list[Settings], argu
         pytest.param(["--body-limit", "0"], "'0' is not a whole number from 1 up.", id="without an upper bound"),
     ],
 )
-def test_a_number_names_its_range_in_words(run: Run, arguments: list[str], message: str) -> None:
+def test_number_out_of_range_names_its_range(run: Run, arguments: list[str], message: str) -> None:
     assert message in run("serve", *arguments).stderr

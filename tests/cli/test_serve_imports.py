@@ -51,7 +51,7 @@ def imported(files: dict[str, str]) -> set[str]:
     return {".".join(name.split(".")[:length]) for name in modules for length in range(1, name.count(".") + 2)}
 
 
-def test_a_server_imports_what_it_needs(tmp_path: Path) -> None:
+def test_server_imports_only_what_it_needs(tmp_path: Path) -> None:
     key, files = new_key(), {}
     for name, content in (("certificate_file", chain_pem(key)), ("key_file", key_pem(key))):
         (tmp_path / name).write_bytes(content)

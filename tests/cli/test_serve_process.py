@@ -53,7 +53,7 @@ def _stop(server: ForkServerProcess) -> None:
     os.kill(server.pid, signal.SIGTERM)
 
 
-def test_a_server_that_cannot_start_says_why() -> None:
+def test_server_that_cannot_start_names_reason() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         with _forked(*NO_CATALOGUE, "--port", port) as (server, stdout, stderr):
@@ -66,7 +66,7 @@ def test_a_server_that_cannot_start_says_why() -> None:
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
 @pytest.mark.parametrize("scheme", ["--https", "--plain-http"])
-def test_the_line_to_try_it_works_as_printed(files: Path, karta: Callable[..., str], scheme: str) -> None:
+def test_printed_curl_line_works(files: Path, karta: Callable[..., str], scheme: str) -> None:
     (files / "bad.yaml").write_text(karta("Bad", replicas=".a |"))
     with _on_a_terminal("--port", "0", scheme, "--kartas", str(files)) as (server, shown):
         said = _read_until(shown, "  curl ")
@@ -99,7 +99,7 @@ QUIET = [
 
 
 @pytest.mark.parametrize(("arguments", "line"), QUIET)
-def test_a_terminal_can_be_kept_for_log_lines(arguments: list[str], line: str) -> None:
+def test_terminal_can_be_kept_for_log_lines(arguments: list[str], line: str) -> None:
     with _on_a_terminal(*NO_CATALOGUE, "--port", "0", *arguments) as (server, shown):
         while not re.match(line, (said := shown.readline()).strip()):
             assert said, "the server serves"
@@ -125,7 +125,7 @@ def test_without_a_terminal_there_are_log_lines_alone(arguments: list[str], line
     assert [re.search(r"stopp(ing|ed)", each) is not None for each in rest] == [True, True]
 
 
-def test_a_server_whose_terminal_is_closed_stops() -> None:
+def test_server_with_closed_terminal_stops() -> None:
     ours, its = os.openpty()
     with _reserved_port() as port:
         command = [*SERVE, "--port", str(port), "--grace-period", "0", "--plain-http"]
@@ -147,7 +147,7 @@ VARIABLES = {
 }
 
 
-def test_a_variable_that_is_no_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (*VARIABLES, "KARTA_INTERPRETER_SERVICE_PORT_HTTPS"):
         monkeypatch.setenv(name, "1")
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -203,7 +203,7 @@ STDERRS = [
 
 
 @pytest.mark.parametrize("stderr", STDERRS)
-def test_a_server_starts_and_ends_in_order_whatever_stderr_is(stderr: Callable[[], Stderr]) -> None:
+def test_server_runs_with_any_stderr(stderr: Callable[[], Stderr]) -> None:
     with _reserved_port() as port, stderr() as handle:
         command = [*SERVE, "--port", str(port), "--grace-period", "0", "--plain-http"]
         server = subprocess.Popen(command, stderr=handle)
@@ -217,7 +217,7 @@ def test_a_server_starts_and_ends_in_order_whatever_stderr_is(stderr: Callable[[
 
 
 @pytest.mark.parametrize("stderr", STDERRS)
-def test_a_server_that_cannot_start_ends_whatever_stderr_is(stderr: Callable[[], Stderr]) -> None:
+def test_server_that_cannot_start_ends_with_any_stderr(stderr: Callable[[], Stderr]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, stderr() as handle:
         command = [*SERVE, "--port", str(taken.getsockname()[1])]
         assert subprocess.run(command, stderr=handle, check=False, timeout=HANG).returncode == 1

@@ -84,7 +84,7 @@ def test_given_definitions_answer_instead_of_those_beside_the_suites(
     assert [case["passed"] for case in json.loads(result.stdout)["cases"]] == [False, True]
 
 
-def test_a_failure_tells_the_place_the_reason_and_the_difference(suite: Path, run: Callable[..., Result]) -> None:
+def test_failure_shows_place_reason_and_difference(suite: Path, run: Callable[..., Result]) -> None:
     suite.write_text(_WRONG)
     result = run("test")
     assert result.exit_code == 1
@@ -167,7 +167,7 @@ def test_junit_has_a_suite_per_kind(suite: Path, run: Callable[..., Result]) -> 
         pytest.param(_SUITE.replace("replicas: 3", "replicas: many"), "error: definition job", id="no answer"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_asked_has_failed(suite: Path, run: Callable[..., Result], text: str, said: str) -> None:
+def test_impossible_case_has_failed(suite: Path, run: Callable[..., Result], text: str, said: str) -> None:
     suite.write_text(text)
     result = run("test")
     assert result.exit_code == 1
@@ -189,20 +189,20 @@ def test_test_without_suites_is_a_mistake(run: Callable[..., Result], arguments:
 
 
 @pytest.mark.usefixtures("files")
-def test_an_empty_suite_is_a_mistake(run: Callable[..., Result]) -> None:
+def test_empty_suite_is_an_error(run: Callable[..., Result]) -> None:
     Path("empty.yaml").write_text("# nothing yet\n")
     result = run("test", "empty.yaml", "--name", "four")
     assert (result.exit_code, result.stderr) == (1, "error: empty.yaml: there is no case\n")
 
 
 @pytest.mark.usefixtures("suite")
-def test_a_name_that_no_case_has_is_a_mistake(run: Callable[..., Result]) -> None:
+def test_name_without_case_is_a_mistake(run: Callable[..., Result]) -> None:
     result = run("test", "--name", "four")
     assert result.exit_code == 2
     assert "no case has four in its kind, operation or name" in result.stderr
 
 
-def test_the_difference_is_coloured_where_colours_show(suite: Path) -> None:
+def test_difference_is_coloured_if_colours_show(suite: Path) -> None:
     from click.testing import CliRunner  # noqa: PLC0415 - no other test wants colours
 
     from karta_interpreter.cli.program import program  # noqa: PLC0415
@@ -214,7 +214,7 @@ def test_the_difference_is_coloured_where_colours_show(suite: Path) -> None:
 
 
 @pytest.mark.parametrize("is_link", [pytest.param(False, id="two spellings"), pytest.param(True, id="a link")])
-def test_a_suite_that_is_named_twice_is_updated_once(run: Callable[..., Result], suite: Path, *, is_link: bool) -> None:
+def test_suite_named_twice_is_updated_once(run: Callable[..., Result], suite: Path, *, is_link: bool) -> None:
     first, second = _SUITE.split("---\n")
     requests = "{resources: {requests: {cpu: 1, memory: 1Gi, example.io/gpu: 1}}}"
     first = first.replace("containers: []", f"containers: [{requests}]").replace(

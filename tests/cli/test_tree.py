@@ -29,7 +29,7 @@ STRAY = """\
 
 
 @pytest.mark.usefixtures("files")
-def test_a_workload_that_is_its_only_component(run: Run) -> None:
+def test_tree_of_only_component_is_one_line(run: Run) -> None:
     result = run(*JOB, "job.yaml")
 
     assert (result.exit_code, result.stdout) == (0, "Job team/demo: Running, 3 pods, cpu 2, memory 8Gi each\n")
@@ -52,7 +52,7 @@ def test_pods_are_leaves(run: Run, tmp_path: Path) -> None:
     )
 
 
-def test_a_table_counts_pods(run: Run) -> None:
+def test_table_counts_pods(run: Run) -> None:
     result = run("tree", "--object", str(MANIFESTS / "raycluster.yaml"), "--pods", "-", "-o", "table", stdin=PODS)
 
     assert result.stdout.splitlines() == [
@@ -67,7 +67,7 @@ def test_a_table_counts_pods(run: Run) -> None:
     ]
 
 
-def test_a_stray_pod_is_said_and_is_exit_code_1(run: Run) -> None:
+def test_stray_pod_is_reported_with_exit_code_1(run: Run) -> None:
     result = run("tree", "--object", str(MANIFESTS / "raycluster.yaml"), "--pods", "-", stdin=PODS + STRAY)
 
     assert result.exit_code == 1
@@ -82,7 +82,7 @@ def test_for_programs(run: Run, output: str, read: Callable[[str], dict[str, obj
     assert (tree["kind"], tree["replicas"], tree["status"]) == ("JobSet", 34, {"phases": ["Undefined"]})
 
 
-def test_a_picture(run: Run) -> None:
+def test_mermaid_output_is_a_flowchart(run: Run) -> None:
     result = run("tree", "--object", str(MANIFESTS / "leaderworkerset.yaml"), "-o", "mermaid")
 
     assert result.stdout == (
@@ -141,7 +141,7 @@ def test_wrong_usage(run: Run, arguments: tuple[str, ...], code: int, message: s
     assert message in result.stderr
 
 
-def test_what_the_definition_cannot_answer(run: Run, files: Path) -> None:
+def test_unanswerable_workload_is_an_error(run: Run, files: Path) -> None:
     workload = yaml.safe_load((files / "job.yaml").read_text())
     workload["spec"]["replicas"] = "many"
     (files / "job.yaml").write_text(yaml.safe_dump(workload))

@@ -49,7 +49,7 @@ async def test_another_name(run: Run, plane: ControlPlane, tmp_path: Path) -> No
     assert plane.collections[CONFIGURATIONS] == {}
 
 
-async def test_a_server_that_still_runs_is_noticed(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+async def test_running_server_is_noticed(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
     plane.write(CONFIGURATIONS, NAME, {"webhooks": []})
     plane.on_removal = lambda: plane.write(CONFIGURATIONS, NAME, {"webhooks": []})
 
@@ -59,7 +59,7 @@ async def test_a_server_that_still_runs_is_noticed(run: Run, plane: ControlPlane
     assert "stop it first" in result.stderr
 
 
-async def test_a_right_that_is_missing(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+async def test_missing_right_is_named(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
     plane.refused["DELETE", CONFIGURATIONS] = 403
 
     result = await unregister(run, plane, tmp_path)
@@ -69,7 +69,7 @@ async def test_a_right_that_is_missing(run: Run, plane: ControlPlane, tmp_path: 
     assert '"verbs": ["delete"]' in result.stderr
 
 
-def test_a_kubeconfig_that_is_missing(run: Run, tmp_path: Path) -> None:
+def test_missing_kubeconfig_is_an_error(run: Run, tmp_path: Path) -> None:
     result = run("unregister", "--kubeconfig", str(tmp_path / "none"))
 
     assert result.exit_code == 1

@@ -47,7 +47,7 @@ def url(files: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         pytest.param("validate {}karta.yaml", id="validate"),
     ],
 )
-def test_a_url_is_a_file(run: Run, url: str, arguments: str) -> None:
+def test_url_is_read_as_a_file(run: Run, url: str, arguments: str) -> None:
     here = run(*arguments.replace("{}", "").split())
     there = run(*arguments.replace("{}", f"{url}/").split())
 
@@ -56,7 +56,7 @@ def test_a_url_is_a_file(run: Run, url: str, arguments: str) -> None:
     assert here.exit_code == 0
 
 
-def test_a_finding_names_the_place(run: Run, url: str) -> None:
+def test_finding_names_place_in_url(run: Run, url: str) -> None:
     result = run("validate", f"{url}/bad.yaml")
 
     assert result.stdout.startswith(f"{url.removeprefix('http://')}/bad.yaml:16:23: error [")
@@ -79,7 +79,7 @@ def test_file_at_a_url_has_to_come_in_time(run: Run, url: str, monkeypatch: pyte
     assert (slow.exit_code, "has not come in 30 seconds" in slow.stderr) == (1, True)
 
 
-def test_what_cannot_be_read(run: Run, url: str) -> None:
+def test_unreadable_url_is_an_error(run: Run, url: str) -> None:
     missing = run("query", ".a", "--object", f"{url}/none.yaml")
     assert (missing.exit_code, missing.stderr) == (1, f"error: {url}/none.yaml: HTTP status 404 File not found\n")
 

@@ -17,7 +17,7 @@ def _files(files: Path) -> None:
     del files
 
 
-def test_a_good_definition_is_silent_on_stdout(run: Run) -> None:
+def test_good_definition_prints_nothing_on_stdout(run: Run) -> None:
     result = run("validate", _GOOD)
 
     assert (result.exit_code, result.stdout) == (0, "")
@@ -33,13 +33,13 @@ def test_karta_of_another_api_group_is_read(run: Run, files: Path, karta: Karta,
     assert (read.exit_code, read.stdout.replace("other.yaml", _GOOD), read.stderr) == (0, known.stdout, known.stderr)
 
 
-def test_a_definition_is_an_argument_or_an_option(run: Run) -> None:
+def test_definition_is_argument_or_option(run: Run) -> None:
     assert run("validate", "-f", _GOOD).stderr == "1 definition, 0 errors, 0 warnings\n"
     nothing = run("validate")
     assert (nothing.exit_code, nothing.stderr) == (2, 'error: give definitions: PATH or -f PATH, "-" for stdin\n')
 
 
-def test_a_finding_has_its_place_its_expression_and_a_caret(run: Run, files: Path, karta: Karta) -> None:
+def test_finding_has_place_expression_and_caret(run: Run, files: Path, karta: Karta) -> None:
     (files / "bad.yaml").write_text(karta(replicas=".spec.replicas | del(.a)"))
 
     result = run("validate", "bad.yaml")
@@ -53,7 +53,7 @@ def test_a_finding_has_its_place_its_expression_and_a_caret(run: Run, files: Pat
     assert result.stderr == "1 definition, 1 error, 0 warnings\n"
 
 
-def test_every_finding_of_every_file_is_shown(run: Run, files: Path, karta: Karta) -> None:
+def test_findings_of_all_files_are_shown(run: Run, files: Path, karta: Karta) -> None:
     folder = files / "kartas"
     folder.mkdir()
     (folder / "a.yaml").write_text(karta("A", replicas=".a |") + "---\n" + karta("B", replicas="env"))
@@ -79,7 +79,7 @@ def test_every_finding_of_every_file_is_shown(run: Run, files: Path, karta: Kart
         pytest.param("it.yaml", "# nothing", "no-definitions", "0 definitions, 1 error, 0 warnings", id="empty"),
     ],
 )
-def test_what_holds_no_definition_is_an_error(
+def test_file_without_definition_is_an_error(
     run: Run, files: Path, name: str, content: str, rule: str, summary: str
 ) -> None:
     (files / name).write_text(content)
@@ -91,7 +91,7 @@ def test_what_holds_no_definition_is_an_error(
     assert f" error [{rule}] " in result.stdout
 
 
-def test_an_unreadable_file_does_not_hide_the_others(run: Run, files: Path) -> None:
+def test_unreadable_file_does_not_hide_the_others(run: Run, files: Path) -> None:
     (files / "it.yaml").write_text("a: [")
     result = run("validate", "it.yaml", _GOOD)
 
@@ -213,7 +213,7 @@ def test_customizations_alone_are_something(run: Run, files: Path) -> None:
     assert (result.exit_code, result.stderr) == (0, "1 customization, 0 errors, 1 warning\n")
 
 
-def test_two_scripts_for_an_operation_are_a_conflict(run: Run, files: Path) -> None:
+def test_scripts_for_same_operation_are_a_conflict(run: Run, files: Path) -> None:
     (files / "mine.yaml").write_text(_CUSTOMIZATION.replace("GetReplica(", "GetReplicas("))
     (files / "yours.yaml").write_text(_CUSTOMIZATION.replace("GetReplica(", "GetReplicas(").replace("mine", "yours"))
 
@@ -244,7 +244,7 @@ def test_customizations_for_programs(run: Run, files: Path) -> None:
 @pytest.mark.parametrize(
     "command", ["validate", "tree --object karta.yaml -f", "interpret --observed-file job.yaml -f"]
 )
-def test_an_empty_path_is_not_the_current_folder(run: Run, command: str) -> None:
+def test_empty_path_is_a_mistake(run: Run, command: str) -> None:
     result = run(*command.split(), "")
 
     assert (result.exit_code, result.stdout) == (2, "")
@@ -275,7 +275,7 @@ def _crd(kind: str = "Job", version: str = "v1", spec: str = _COUNTS) -> str:
     return _CRD.format(kind=kind, version=version, spec=spec)
 
 
-def test_a_field_that_the_crd_lacks_is_an_error_at_its_line(run: Run, files: Path, karta: Karta) -> None:
+def test_field_that_crd_lacks_is_an_error_at_its_line(run: Run, files: Path, karta: Karta) -> None:
     (files / "crd.yaml").write_text(_crd())
     (files / "typo.yaml").write_text(karta("Job", replicas=".spec.replica // 1"))
 
@@ -291,7 +291,7 @@ def test_a_field_that_the_crd_lacks_is_an_error_at_its_line(run: Run, files: Pat
     )
 
 
-def test_a_definition_that_fits_its_crd_has_no_finding(run: Run, files: Path) -> None:
+def test_definition_that_fits_its_crd_has_no_finding(run: Run, files: Path) -> None:
     (files / "crd.yaml").write_text(_crd())
 
     result = run("validate", _GOOD, "--crd", "crd.yaml")
@@ -322,7 +322,7 @@ def test_several_crds_of_a_kind_are_its_releases(run: Run, files: Path, crds: li
     assert [finding["rule"] for finding in json.loads(result.stdout)["findings"]] == rules
 
 
-def test_a_file_without_a_crd_is_named(run: Run) -> None:
+def test_file_without_crd_is_named(run: Run) -> None:
     result = run("validate", _GOOD, "--crd", "job.yaml")
 
     assert result.exit_code == 1

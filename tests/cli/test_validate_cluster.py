@@ -34,7 +34,7 @@ def _write(plane: ControlPlane, crd: dict[str, object]) -> None:
     plane.write(CRDS, "trainjobs.example.io", {key: crd[key] for key in ("metadata", "spec")})
 
 
-async def test_the_findings_are_those_for_the_file_of_the_crd(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+async def test_findings_of_cluster_are_those_of_crd_file(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
     _write(plane, yaml.safe_load(_CRD.read_text()))
 
     ours = await _validate(run, plane, tmp_path)
@@ -44,9 +44,7 @@ async def test_the_findings_are_those_for_the_file_of_the_crd(run: Run, plane: C
     assert ours.output == run("validate", _TYPO, "--crd", str(_CRD)).output
 
 
-async def test_a_release_in_a_file_counts_beside_that_of_the_cluster(
-    run: Run, plane: ControlPlane, tmp_path: Path
-) -> None:
+async def test_crd_file_counts_in_addition_to_cluster(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
     crd = yaml.safe_load(_CRD.read_text())
     spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     spec["properties"]["wroker"] = spec["properties"]["worker"]
@@ -58,14 +56,14 @@ async def test_a_release_in_a_file_counts_beside_that_of_the_cluster(
     assert "crd-wrong-type" in ours.stdout
 
 
-async def test_a_cluster_without_the_crd_is_a_warning(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+async def test_cluster_without_crd_is_a_warning(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
     ours = await _validate(run, plane, tmp_path)
 
     assert ours.exit_code == 0
     assert "warning [crd-missing]" in ours.stdout
 
 
-async def test_a_right_that_is_missing_is_named(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+async def test_missing_right_is_named(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
     plane.refused["GET", CRDS] = 403
 
     ours = await _validate(run, plane, tmp_path)
@@ -74,14 +72,14 @@ async def test_a_right_that_is_missing_is_named(run: Run, plane: ControlPlane, t
     assert '"verbs": ["list"]' in ours.stderr
 
 
-def test_a_kubeconfig_that_cannot_be_read_is_one_line(run: Run, tmp_path: Path) -> None:
+def test_unreadable_kubeconfig_is_one_line(run: Run, tmp_path: Path) -> None:
     ours = run("validate", _TYPO, "--kubeconfig", str(tmp_path / "none"))
 
     assert ours.exit_code == 1
     assert (ours.stdout, len(ours.stderr.splitlines())) == ("", 1)
 
 
-def test_an_empty_context_is_the_current_one_and_not_no_cluster(run: Run, tmp_path: Path) -> None:
+def test_empty_context_is_the_current_one(run: Run, tmp_path: Path) -> None:
     kubeconfig = str(tmp_path / "missing")
     result = run("validate", _TYPO, "--context", "", env={"KUBECONFIG": kubeconfig, "KUBERNETES_SERVICE_HOST": None})
 

@@ -47,7 +47,7 @@ def test_validate_runs_again_when_a_definition_changes(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["-", "https://example.invalid/karta.yaml"])
-def test_what_cannot_be_watched(path: str) -> None:
+def test_unwatchable_path_is_a_mistake(path: str) -> None:
     command = [sys.executable, "-m", "karta_interpreter", "validate", path, "--watch"]
     done = subprocess.run(command, input="", capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 2

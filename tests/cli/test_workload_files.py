@@ -27,7 +27,7 @@ def write(folder: Path, *texts: str) -> str:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_workload_is_the_object_of_the_definitions_kind(run: Run, files: Path, command: tuple[str, ...]) -> None:
+def test_workload_is_the_object_of_the_kind_of_the_definition(run: Run, files: Path, command: tuple[str, ...]) -> None:
     sample = write(files, CREDENTIALS, (files / "job.yaml").read_text(), SERVICE)
 
     found, alone = (run(*command, path, "-f", "karta.yaml") for path in (sample, "job.yaml"))
@@ -51,7 +51,7 @@ def test_objects_of_other_kinds_alone_are_named(run: Run, files: Path, command: 
 
 
 @pytest.mark.parametrize("command", COMMANDS[:-1])
-def test_two_workloads_are_named(run: Run, files: Path, command: tuple[str, ...]) -> None:
+def test_several_workloads_are_named(run: Run, files: Path, command: tuple[str, ...]) -> None:
     result = run(*command, write(files, JOB, CREDENTIALS, JOB.replace("sum", "mean")))
 
     assert (result.exit_code, result.stderr) == (
@@ -60,7 +60,7 @@ def test_two_workloads_are_named(run: Run, files: Path, command: tuple[str, ...]
     )
 
 
-def test_a_definition_with_an_error_still_chooses_its_kind(run: Run, files: Path) -> None:
+def test_broken_definition_still_chooses_its_kind(run: Run, files: Path) -> None:
     (files / "karta.yaml").write_text((files / "karta.yaml").read_text().replace(".spec.template", ".spec ||"))
 
     result = run("tree", "-f", "karta.yaml", "--object", write(files, CREDENTIALS, (files / "job.yaml").read_text()))

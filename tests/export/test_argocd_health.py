@@ -64,7 +64,7 @@ def _run(check: ArgoHealth, status: Any, generation: int = 2, version: str = "v1
         pytest.param("?", "Progressing", "Undefined", id="no status"),
     ],
 )
-def test_a_status_gives_the_health_and_the_message(phase: str, health: str, name: str) -> None:
+def test_status_gives_health_and_message(phase: str, health: str, name: str) -> None:
     assert _judged(_karta(PHASES), {"phase": phase}) == (health, name)
 
 
@@ -83,7 +83,7 @@ def test_a_status_gives_the_health_and_the_message(phase: str, health: str, name
         pytest.param({"phase": "Up", "observedGeneration": 2}, ("Healthy", "Running"), id="the present generation"),
     ],
 )
-def test_a_status_of_an_older_generation_shows_a_failure_alone(status: Any, answer: tuple[str, str]) -> None:
+def test_stale_status_shows_only_failure(status: Any, answer: tuple[str, str]) -> None:
     assert _judged(_karta(PHASES), status) == answer
 
 
@@ -105,11 +105,11 @@ def test_a_status_of_an_older_generation_shows_a_failure_alone(status: Any, answ
         ),
     ],
 )
-def test_the_message_is_that_of_the_condition_that_matched(conditions: Any, answer: tuple[str, str]) -> None:
+def test_message_is_that_of_matched_condition(conditions: Any, answer: tuple[str, str]) -> None:
     assert _judged(_karta(PHASES), {"phase": "Up", "conditions": conditions}) == answer
 
 
-def test_the_conditions_of_a_status_that_does_not_decide_are_not_told() -> None:
+def test_conditions_of_indecisive_status_are_omitted() -> None:
     status = {**PHASES, "statusMappings": {
         "running": [{"byConditions": [{"type": "Ready"}]}], "failed": [{"byPhase": "Bad"}]
     }}  # fmt: skip
@@ -127,7 +127,7 @@ def test_the_conditions_of_a_status_that_does_not_decide_are_not_told() -> None:
         pytest.param("Bad", "Degraded", id="a failure that is not named"),
     ],
 )
-def test_the_annotation_healthy_statuses_says_what_is_healthy(phase: str, health: str) -> None:
+def test_healthy_statuses_annotation_decides(phase: str, health: str) -> None:
     assert _judged(_karta(PHASES, **{"healthy-statuses": "Degraded"}), {"phase": phase})[0] == health
 
 
@@ -142,16 +142,16 @@ def test_the_annotation_healthy_statuses_says_what_is_healthy(phase: str, health
         pytest.param({"phase": "Up", "ok": True, "observedGeneration": 1}, "Progressing", id="of an older generation"),
     ],
 )
-def test_the_annotation_health_decides_what_is_healthy(status: Any, health: str) -> None:
+def test_health_annotation_decides(status: Any, health: str) -> None:
     assert _judged(_karta(PHASES, health=".status.ok"), status)[0] == health
 
 
-def test_an_annotation_health_that_gives_no_boolean_is_an_error() -> None:
+def test_health_annotation_without_boolean_is_an_error() -> None:
     with pytest.raises(lua52.LuaError, match="must give true or false"):
         _judged(_karta(PHASES, health=".status.ok"), {"ok": "yes"})
 
 
-def test_the_annotation_health_is_enough() -> None:
+def test_health_annotation_needs_no_statuses() -> None:
     definition = load_definition(_karta(PHASES, health=".status.ok"))
 
     assert _run(argocd_health(replace(definition, status=None)), {"ok": True}) == ("Healthy", "Undefined")
@@ -191,9 +191,7 @@ def _version(version: str, **mappings: str) -> Definition:
         pytest.param("v3", "On", ("Healthy", "Running"), id="any other as the last"),
     ],
 )
-def test_a_check_of_versions_that_differ_chooses_by_the_object(
-    version: str, phase: str, answer: tuple[str, str]
-) -> None:
+def test_check_of_several_versions_chooses_by_object(version: str, phase: str, answer: tuple[str, str]) -> None:
     check = argocd_health(_version("v1", running="Up"), _version("v2", running="On", failed="Up"))
 
     assert _run(check, {"phase": phase}, version=version) == answer
@@ -206,14 +204,14 @@ def test_versions_that_agree_have_one_script() -> None:
     assert "apiVersion" not in check.script
 
 
-def test_a_version_that_cannot_be_exported_is_named() -> None:
+def test_rejected_version_is_named() -> None:
     wrong = replace(_version("v1"), status=None)
 
     with pytest.raises(ExportError, match=r"^example.io/v1: statusDefinition: there is none"):
         argocd_health(wrong, _version("v2", running="Up"))
 
 
-def test_the_entries_are_named_by_group_and_kind() -> None:
+def test_entries_are_named_by_group_and_kind() -> None:
     check = argocd_health(load_definition(_karta(PHASES)))
     libs = {"resource.customizations.useOpenLibs.example.io_Toy": "true"}
 
@@ -242,21 +240,21 @@ def test_the_entries_are_named_by_group_and_kind() -> None:
         ),
     ],
 )
-def test_what_cannot_be_exported_is_named(running: Any, annotations: dict[str, str], field: str) -> None:
+def test_rejected_expression_is_named(running: Any, annotations: dict[str, str], field: str) -> None:
     with pytest.raises(ExportError) as rejected:
         argocd_health(load_definition(_karta({**PHASES, "statusMappings": {"running": [running]}}, **annotations)))
 
     assert f'{field}: `test("a|b")`: Lua has no regular expressions' in str(rejected.value)
 
 
-def test_an_object_without_a_status_is_healthy_where_the_definition_counts_undefined_as_healthy() -> None:
+def test_object_without_status_is_healthy_if_undefined_is_healthy() -> None:
     karta = _karta(PHASES, **{"healthy-statuses": "Undefined"})
 
     assert _judged(karta, {"phase": "?"}) == ("Healthy", "Undefined")
     assert _judged(karta, {"phase": "Up"}) == ("Progressing", "Running")
 
 
-def test_a_definition_without_statuses_has_no_health() -> None:
+def test_definition_without_statuses_has_no_health() -> None:
     definition = load_definition(_karta(PHASES))
 
     with pytest.raises(ExportError, match="statusDefinition: there is none"):

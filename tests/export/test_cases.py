@@ -64,6 +64,6 @@ def test_lua_gives_the_same_where_no_difference_is_named() -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.lua == "refused"], ids=lambda case: case.jq)
-def test_what_has_no_form_in_lua_is_refused(case: Case) -> None:
+def test_expression_without_form_in_lua_is_refused(case: Case) -> None:
     with pytest.raises(ExportError):
         _run([case])

@@ -59,7 +59,7 @@ def test_expressions(expression: str, expected: str, reason: str) -> None:
         pytest.param("any(.a.b[]; any(.c[]; any(.d[]; any(.e[]; .f))))", "lists in lists in lists", id="depth"),
     ],
 )
-def test_what_cel_cannot_express_is_rejected(expression: str, message: str) -> None:
+def test_expression_without_form_in_cel_is_rejected(expression: str, message: str) -> None:
     with pytest.raises(ExportError) as rejected:
         cel(parse(expression))
 

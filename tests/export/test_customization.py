@@ -31,7 +31,7 @@ def pairs() -> list[Pair]:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("operation", Operation)
-def test_the_answer_of_an_exported_script_is_that_of_the_karta(pairs: list[Pair], operation: Operation) -> None:
+def test_exported_script_agrees_with_karta(pairs: list[Pair], operation: Operation) -> None:
     tally = Tally()
 
     for pair in pairs:
@@ -105,7 +105,7 @@ def test_drafted_karta_is_exported_whole(spec: Any) -> None:
         pytest.param(Operation.INTERPRET_DEPENDENCY, {"resourceClaims": {"a": 1}}, id="claims that are an object"),
     ],
 )
-def test_a_script_rejects_pods_that_the_karta_rejects(pairs: list[Pair], operation: Operation, spec: Any) -> None:
+def test_script_rejects_pods_that_karta_rejects(pairs: list[Pair], operation: Operation, spec: Any) -> None:
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {}, "spec": {"template": {"spec": spec}}}
     (pair,) = (each for each in pairs if each.operation is operation and each.definition.name == "batch-job-v1")
 
@@ -129,9 +129,7 @@ def test_script_rejects_amount_without_all_digits(pairs: list[Pair]) -> None:
 
 
 @pytest.mark.parametrize("containers", [False, "a", {"a": {}}], ids=["false", "a text", "an object"])
-def test_a_script_rejects_containers_that_are_no_list_where_the_operator_adds_some(
-    pairs: list[Pair], containers: Any
-) -> None:
+def test_script_rejects_wrong_type_of_containers_with_added_ones(pairs: list[Pair], containers: Any) -> None:
     worker = {"groupName": "a", "template": {"spec": {"containers": containers}}}
     cluster = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {}, "spec": {"workerGroupSpecs": [worker]}}
     operation = Operation.INTERPRET_COMPONENT
@@ -152,7 +150,7 @@ def test_a_script_rejects_containers_that_are_no_list_where_the_operator_adds_so
     ],
 )
 @pytest.mark.parametrize("spec", [False, 3, "a", [{"containers": []}]])
-def test_a_script_rejects_a_pod_spec_that_is_no_object(pairs: list[Pair], operation: Operation, spec: Any) -> None:
+def test_script_rejects_wrong_type_of_pod_spec(pairs: list[Pair], operation: Operation, spec: Any) -> None:
     obj = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {}, "spec": {"template": {"spec": spec}}}
     (pair,) = (
         each for each in pairs if each.operation is operation and str(each.definition.gvk).startswith("apps/v1,")
@@ -163,7 +161,7 @@ def test_a_script_rejects_a_pod_spec_that_is_no_object(pairs: list[Pair], operat
         answer([pair.script], object=obj, replicas=2)
 
 
-def test_a_script_rejects_a_sum_of_replicas_that_karmada_cannot_hold(pairs: list[Pair]) -> None:
+def test_script_rejects_sum_of_replicas_beyond_int32(pairs: list[Pair]) -> None:
     template = {"template": {"spec": {"containers": [{"name": "main"}]}}}
     replicas = {"Master": template, "Worker": {**template, "replicas": 2147483647}}
     job = {
@@ -184,7 +182,7 @@ def test_a_script_rejects_a_sum_of_replicas_that_karmada_cannot_hold(pairs: list
 
 
 @pytest.mark.parametrize("elastic", ["replicatedjob/hot", "replicatedjob/hot, replicatedjob/warm", "replicatedjob"])
-def test_a_script_changes_the_instances_that_are_elastic(pairs: list[Pair], elastic: str) -> None:
+def test_script_changes_elastic_instances(pairs: list[Pair], elastic: str) -> None:
     jobset = next(pair.definition for pair in pairs if pair.definition.gvk.kind == "JobSet")
     path = ("metadata", "annotations", "karta-interpreter.io/elastic")
     definition = load_definition(edit.set_value(jobset.manifest, path, elastic))
@@ -203,7 +201,7 @@ def test_a_script_changes_the_instances_that_are_elastic(pairs: list[Pair], elas
 
 
 @pytest.mark.parametrize("kind", ["JobSet", "StatefulSet"])
-def test_a_script_divides_nothing_that_is_not_elastic(pairs: list[Pair], kind: str) -> None:
+def test_script_keeps_indivisible_workload(pairs: list[Pair], kind: str) -> None:
     karta = next(pair.definition for pair in pairs if pair.definition.gvk.kind == kind)
     path = ("metadata", "annotations", "karta-interpreter.io/elastic")
     definition = load_definition(edit.set_value(karta.manifest, path, "none"))
@@ -246,7 +244,7 @@ VALUES: Mapping[str, Sequence[Any]] = {
 
 
 @pytest.mark.parametrize("rule", AggregateRule)
-def test_a_script_merges_by_the_rules_of_the_definition(rule: AggregateRule) -> None:
+def test_script_merges_by_aggregate_rules(rule: AggregateRule) -> None:
     of_list = AggregateRule.SUM if rule is AggregateRule.COUNTER else rule  # counters in lists are rejected
     definition = load_definition(_ruled({".status.x": rule, ".status.y.x": rule, ".status.y.l[].x": of_list}))
     script = Script("AggregateStatus", script_of(definition, Operation.AGGREGATE_STATUS), "toy")
@@ -323,9 +321,7 @@ def _expression(expression: str, expected: str) -> Any:
         (_expression(".status.x", "null"), "", {"y": 1}, True, "the text of null"),
     ],
 )  # fmt: skip
-def test_a_script_finds_the_status_that_the_karta_finds(
-    rules: Any, named: str, status: Any, is_healthy: bool, reason: str
-) -> None:
+def test_script_matches_status_as_karta(rules: Any, named: str, status: Any, is_healthy: bool, reason: str) -> None:
     definition = load_definition(_judged(rules, named))
     obj = {"apiVersion": "example.io/v1", "kind": "Toy", "metadata": {"name": "x"}, "status": status}
     script = Script("InterpretHealth", script_of(definition, Operation.INTERPRET_HEALTH), "toy")
@@ -335,14 +331,14 @@ def test_a_script_finds_the_status_that_the_karta_finds(
 
 
 @pytest.mark.parametrize("expected", ["[]", "{}", '{"a":[]}', "9007199254740992"])
-def test_a_script_is_rejected_whose_expected_text_lua_cannot_tell_from_another(expected: str) -> None:
+def test_script_with_ambiguous_expected_text_is_rejected(expected: str) -> None:
     definition = load_definition(_judged(_expression(".status.x", expected)))
 
     with pytest.raises(ExportError, match="Lua"):
         script_of(definition, Operation.INTERPRET_HEALTH)
 
 
-def test_a_script_is_rejected_that_would_write_an_empty_object() -> None:
+def test_script_that_writes_empty_object_is_rejected() -> None:
     karta = _ruled({})
     actions = {"suspendActions": [{"path": ".spec.hold", "value": '{"on": true}'}]}
     actions["resumeActions"] = [{"path": ".spec.hold", "value": "{}"}]
@@ -377,7 +373,7 @@ _EACH = ".spec.replicatedJobs[] | if .proxy then {containers: [.proxy]} else nul
         pytest.param(".spec.replicatedJobs[] | select(.proxy) | {containers: [.proxy]}", False, id="not for each"),
     ],
 )
-def test_a_script_adds_containers_to_the_instances_that_get_them(
+def test_script_adds_containers_to_instances(
     pairs: list[Pair], operation: Operation, expression: str, *, fits: bool
 ) -> None:
     jobset = next(pair.definition for pair in pairs if pair.definition.gvk.kind == "JobSet")

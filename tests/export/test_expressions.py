@@ -54,7 +54,7 @@ def test_repeated_piece_of_text_is_short(repeated: Any) -> None:
         pytest.param("{a: 1} + {a: .x, k: 1}", {"k": 1}, id="a null replaces a value"),
     ],
 )
-def test_a_result_is_without_nulls(expression: str, output: Any) -> None:
+def test_result_is_without_nulls(expression: str, output: Any) -> None:
     assert _outputs(expression, {}) == [output]
 
 
@@ -78,7 +78,7 @@ def test_a_result_is_without_nulls(expression: str, output: Any) -> None:
         pytest.param("[.object // {}, .object // {}] | min", None, id="objects, which are no counts"),
     ],
 )
-def test_the_largest_count_the_smallest_one_and_the_sum(expression: str, output: Any) -> None:
+def test_extreme_and_sum_of_counts_agree_with_jq(expression: str, output: Any) -> None:
     obj = {"one": 1, "two": 2, "digits": "10", "list": [1], "object": {"a": 1}}
     assert re.search("extreme_count|sum_of_counts", _text_of_counts(expression))
     if output is None:
@@ -98,7 +98,7 @@ def test_the_largest_count_the_smallest_one_and_the_sum(expression: str, output:
         pytest.param("[[.list // []] | max | length, 1] | max", id="what is counted may be no number"),
     ],
 )
-def test_the_largest_count_of_anything_else_is_that_of_jq(expression: str) -> None:
+def test_maximum_of_other_values_agrees_with_jq(expression: str) -> None:
     obj = {"one": None, "two": 2, "no": False, "list": [1]}
     assert _outputs(expression, obj, of_counts=True) == [*Query.compile(expression).evaluate(obj)]
 
@@ -117,7 +117,7 @@ def _text_of_counts(expression: str) -> str:
         pytest.param(".a == 9007199254740993", "more digits than numbers of Lua", id="an integer beyond 2^53"),
     ],
 )
-def test_an_expression_without_a_form_in_lua_is_rejected_with_the_reason(expression: str, reason: str) -> None:
+def test_expression_without_form_in_lua_is_rejected_with_reason(expression: str, reason: str) -> None:
     with pytest.raises(ExportError, match=reason) as rejected:
         _compiler().list_of(Query.compile(expression, frozenset({"deployment"})), "toy replicas")
 
@@ -133,5 +133,5 @@ def test_an_expression_without_a_form_in_lua_is_rejected_with_the_reason(express
         pytest.param("a|b", None, id="Lua has no alternatives"),
     ],
 )
-def test_a_regular_expression_becomes_a_pattern_or_none(regex: str, pattern: str | None) -> None:
+def test_regular_expression_becomes_pattern_or_none(regex: str, pattern: str | None) -> None:
     assert lua_pattern(regex) == pattern

@@ -50,7 +50,7 @@ def test_conditions_become_an_element_that_exists() -> None:
     assert failed is None  # no status of the definition is a failure
 
 
-def test_a_waiting_workload_is_in_progress_though_it_is_healthy() -> None:
+def test_waiting_workload_is_in_progress() -> None:
     mappings = {"initializing": [{"byPhase": "Queued"}], "completed": [{"byPhase": "Done"}]}
 
     assert _checks({**PHASE, "statusMappings": mappings})[0] == "status.?phase.orValue(null) == 'Done'"
@@ -72,7 +72,7 @@ def _version(version: str, up: str, failed: str | None = None) -> Definition:
     return load_definition(karta)
 
 
-def test_a_check_of_versions_that_differ_chooses_by_the_object() -> None:
+def test_check_of_several_versions_chooses_by_object() -> None:
     entry = flux_health(_version("v1", "Up"), _version("v2", "On", "Bad"), _version("v3", "Live"))
 
     assert (entry["apiVersion"], entry["kind"]) == ("example.io/v3", "Toy")
@@ -94,7 +94,7 @@ def test_versions_that_agree_have_one_expression() -> None:
     assert "failed" not in alone
 
 
-def test_a_version_that_cannot_be_exported_is_named() -> None:
+def test_rejected_version_is_named() -> None:
     wrong = replace(_version("v1", "Up"), status=None)
 
     with pytest.raises(ExportError, match=r"^example.io/v1: statusDefinition: there is none"):
@@ -109,7 +109,7 @@ def test_undefined_is_what_has_no_other_status() -> None:
     assert current == "!(status.?phase.orValue(null) == 'Up'\n|| status.?phase.orValue(null) == 'Bad')"
 
 
-def test_the_annotation_health_is_what_is_current() -> None:
+def test_health_annotation_gives_current() -> None:
     current, _ = _checks({**PHASE, "statusMappings": {}}, health=".status.ok == true")
 
     assert current == "status.?ok.orValue(null) == true"
@@ -130,13 +130,13 @@ def test_the_annotation_health_is_what_is_current() -> None:
         (".status.on | length", "0", "size(status.?on.orValue([])) in [0, '0']"),
     ],
 )
-def test_the_text_of_a_value_is_compared(expression: str, expected: str, check: str) -> None:
+def test_expected_result_is_compared_as_text(expression: str, expected: str, check: str) -> None:
     suspended = [{"byExpression": {"expression": expression, "expectedResult": expected}}]
 
     assert _checks({**PHASE, "statusMappings": {"suspended": suspended}})[0] == check
 
 
-def test_a_phase_that_is_null_has_the_default() -> None:
+def test_null_phase_has_the_default() -> None:
     rules = {"phaseDefinition": {"path": '.status.phase // "New"'}, "statusMappings": {"running": [{"byPhase": "New"}]}}
 
     assert _checks(rules)[0] == "status.?phase.orValue(null) in [null, 'New']"
@@ -173,14 +173,14 @@ def test_names_of_fields_and_values_are_written_as_cel_has_them() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_exported_is_named(status: Any, message: str) -> None:
+def test_rejected_status_is_named(status: Any, message: str) -> None:
     with pytest.raises(ExportError) as rejected:
         flux_health(load_definition(_karta(status)))
 
     assert message in str(rejected.value)
 
 
-def test_a_definition_without_statuses_has_no_health() -> None:
+def test_definition_without_statuses_has_no_health() -> None:
     definition = load_definition(_karta({**PHASE, "statusMappings": {"running": [{"byPhase": "Up"}]}}))
 
     with pytest.raises(ExportError, match="statusDefinition: there is none"):

@@ -86,7 +86,7 @@ def _agrees(definition: Definition, call: Call, **second: Any) -> Mapping[str, A
 
 
 @pytest.mark.parametrize("operation", [Operation.RETAIN, Operation.REVISE_REPLICA])
-def test_a_script_of_plain_paths_has_no_functions_for_lists(operation: Operation) -> None:
+def test_script_of_plain_paths_has_no_functions_for_lists(operation: Operation) -> None:
     text = script_of(_team(), operation)
 
     assert [name for name in _OF_LISTS if name in text] == []
@@ -100,7 +100,7 @@ def test_a_script_of_plain_paths_has_no_functions_for_lists(operation: Operation
         pytest.param("select(.status.ready) | .spec.worker.slots", id="a condition on the member's status"),
     ],
 )
-def test_a_field_at_no_certain_path_takes_the_functions_for_lists(place: str) -> None:
+def test_field_at_uncertain_path_takes_functions_for_lists(place: str) -> None:
     assert "moved_path" in script_of(_team(retain=f"- {place}"), Operation.RETAIN)
 
 
@@ -210,7 +210,7 @@ def test_retain_at_plain_paths(desired: Any, observed: Any, retained: Any) -> No
         pytest.param("é" * 127, True, id="counted in bytes"),
     ],
 )
-def test_a_namespace_that_no_object_can_have_is_refused(namespace: str, is_refused: bool) -> None:
+def test_too_long_namespace_is_refused(namespace: str, is_refused: bool) -> None:
     needed = "- {apiVersion: v1, kind: Secret, name: .spec.secret, namespace: .spec.place}"
     obj = _object({"secret": "s", "place": namespace})
 

@@ -68,7 +68,7 @@ def _toy(text: str = TOY) -> Definition:
     return loaded.definition
 
 
-def test_a_script_begins_with_its_definition() -> None:
+def test_script_begins_with_its_definition() -> None:
     head = script_of(_toy(), Operation.INTERPRET_HEALTH, TOY).splitlines()[:4]
 
     assert head[0] == "-- InterpretHealth of Toy, example.io/v1."
@@ -77,7 +77,7 @@ def test_a_script_begins_with_its_definition() -> None:
     assert head[2:] == ["--", "-- Written from the toy operator 1.0."]
 
 
-def test_the_digest_is_that_of_the_content() -> None:
+def test_digest_is_that_of_the_content() -> None:
     first, same, other = (
         script_of(_toy(text), Operation.INTERPRET_STATUS).splitlines()[1]
         for text in (TOY, TOY.replace("# Also", "# And"), TOY.replace("byPhase: Running", "byPhase: Active"))
@@ -104,7 +104,7 @@ def test_the_digest_is_that_of_the_content() -> None:
         ),
     ],
 )
-def test_a_comment_of_the_definition_stands_where_it_belongs(operation: Operation, comment: str, below: str) -> None:
+def test_comment_of_definition_stands_above_its_code(operation: Operation, comment: str, below: str) -> None:
     lines = script_of(_toy(), operation, TOY).splitlines()
 
     assert lines.count(comment) == 1
@@ -124,19 +124,19 @@ def test_another_document_of_the_file_lends_no_comments() -> None:
     assert "Another one" not in script_of(_toy(), Operation.INTERPRET_HEALTH, file)
 
 
-def test_a_script_has_64_kib_at_most() -> None:
+def test_script_has_at_most_64_kib() -> None:
     # `make conformance` exports the whole catalogue, and asks for a script for 95 % of its operations.
     assert scripts.LARGEST == 64 * 1024
 
 
-def test_a_script_that_is_too_large_is_rejected_with_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_script_is_rejected_with_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scripts, "LARGEST", 100)
 
     with pytest.raises(ExportError, match=r"the script has [0-9]+ bytes, more than 100"):
         script_of(_toy(), Operation.INTERPRET_HEALTH)
 
 
-def test_an_expression_that_is_rejected_is_named_with_its_field() -> None:
+def test_rejected_expression_is_named_with_its_field() -> None:
     definition = _toy(TOY.replace("path: .status.phase", 'path: .status.phase | select(test("a|b"))'))
 
     with pytest.raises(ExportError) as rejected:
@@ -174,7 +174,7 @@ def _indented(text: str) -> str:
     return "".join(f"    {line}\n" for line in text.splitlines())
 
 
-def test_a_variable_does_not_bring_the_function_of_its_name() -> None:
+def test_variable_does_not_add_library_function() -> None:
     assert "local function number(" not in used("count(value)")
     assert "local function number(" in used("subtract(a, b)")
 
@@ -193,7 +193,7 @@ def test_a_variable_does_not_bring_the_function_of_its_name() -> None:
         ),
     ],
 )
-def test_a_script_has_no_code_for_what_the_definition_lacks(
+def test_script_has_no_code_for_missing_features(
     features: set[str], is_there: list[str], is_left_out: list[str]
 ) -> None:
     text = used("add_pod_sets(sets, component, obj)", features)
@@ -250,7 +250,7 @@ def test_health_leaves_out_statuses_that_do_not_count(matcher: str, is_there: bo
         pytest.param(2, 2, 2, id="the same number"),
     ],
 )
-def test_a_count_at_a_plain_path_is_written(replicas: int, size: int | str | None, changed: int | str) -> None:
+def test_count_at_plain_path_is_written(replicas: int, size: int | str | None, changed: int | str) -> None:
     toy = _toy(TOY.replace(".spec.parts[].size // 1", ".spec.replicas // 1"))
     script = Script("ReviseReplica", script_of(toy, Operation.REVISE_REPLICA), "toy")
     spec: dict[str, Any] = {"template": {"spec": {}}} | ({} if size is None else {"replicas": size})
@@ -289,7 +289,7 @@ def _of_catalogue(group: str, kind: str) -> Definition:
     return found
 
 
-def test_a_function_of_many_variables_keeps_its_blocks() -> None:
+def test_function_of_many_variables_keeps_its_blocks() -> None:
     def function(variables: int) -> LocalFunction:
         return LocalFunction("f", ("obj",), (Do((Local(("a",)),) * variables),))
 
@@ -307,7 +307,7 @@ def test_a_function_of_many_variables_keeps_its_blocks() -> None:
         pytest.param(call("equal", Name("a"), Name("b")), "not equal(a, b)", id="a call"),
     ],
 )
-def test_the_opposite_of_a_condition(condition: Expression, opposite: str) -> None:
+def test_negated_condition_is_its_opposite(condition: Expression, opposite: str) -> None:
     assert written(negated(condition)) == opposite
 
 
@@ -324,7 +324,7 @@ def test_parentheses_stand_where_lua_needs_them(expression: Expression, text: st
     assert written(expression) == text
 
 
-def test_the_library_is_plain_lua() -> None:
+def test_library_is_plain_lua() -> None:
     # As globals: Lua has no place for so many local functions in one chunk.
     library = re.sub(r"^local (?=function |\w+ =)", "", "\n".join(LIBRARY.values()), flags=re.MULTILINE)
 

@@ -17,7 +17,7 @@ def _files(files: Path, karta: Callable[..., str]) -> None:
     (files / "broken.yaml").write_text(karta().replace("replicasPath: ", "replicasPath: )"))
 
 
-def test_a_definition_becomes_a_patch_of_a_config_map(run: Run) -> None:
+def test_definition_becomes_patch_of_config_map(run: Run) -> None:
     result = run("export", "argocd-health", "-f", "karta.yaml")
 
     patch = yaml.safe_load(result.stdout)
@@ -42,7 +42,7 @@ def test_kinds_of_the_catalogue_are_named_as_elsewhere(run: Run) -> None:
     assert set(data.values()) - {data[f"{PREFIX}Pod"], data[f"{PREFIX}ray.io_RayCluster"]} <= {"true"}
 
 
-def test_one_that_is_asked_for_and_rejected_is_an_error(run: Run) -> None:
+def test_rejected_definition_is_an_error(run: Run) -> None:
     result = run("export", "argocd-health", "-f", "karta.yaml", "-f", "list.yaml")
 
     assert result.exit_code == 1
@@ -51,7 +51,7 @@ def test_one_that_is_asked_for_and_rejected_is_an_error(run: Run) -> None:
     assert result.stderr.endswith("\n1 health check, 1 of 2 rejected\n")
 
 
-def test_a_kind_of_the_catalogue_has_one_script_for_all_its_versions(run: Run) -> None:
+def test_catalogue_kind_has_one_script_for_all_versions(run: Run) -> None:
     result = run("export", "argocd-health")
 
     keys = [key for key in yaml.safe_load(result.stdout)["data"] if key.startswith(PREFIX)]

@@ -23,7 +23,7 @@ def _scripts(result: Result) -> dict[str, Any]:
     return found
 
 
-def test_a_definition_becomes_a_script_for_each_operation(run: Run) -> None:
+def test_definition_becomes_script_for_each_operation(run: Run) -> None:
     result = run("export", "customization", "-f", "karta.yaml")
 
     made = yaml.safe_load(result.stdout)
@@ -60,7 +60,7 @@ def test_comments_are_those_of_a_file_from_windows(run: Run, files: Path, writte
     assert run("export", "customization", "-f", "karta.yaml").stdout == plain.stdout
 
 
-def test_the_scripts_give_the_answers_of_the_definition(run: Run, files: Path) -> None:
+def test_exported_scripts_agree_with_definition(run: Run, files: Path) -> None:
     exported = run("export", "customization", "-f", "karta.yaml")
     (files / "customization.yaml").write_text(exported.stdout)
 
@@ -69,7 +69,7 @@ def test_the_scripts_give_the_answers_of_the_definition(run: Run, files: Path) -
     assert [each["operation"] for each in json.loads(result.stdout)] == ["InterpretComponent"]  # not without the gate
 
 
-def test_with_the_gate_components_take_the_place_of_counts(run: Run) -> None:
+def test_gate_replaces_counts_by_components(run: Run) -> None:
     scripts = _scripts(run("export", "customization", "RayCluster", "--multiple-pod-templates"))
 
     assert "componentResource" in scripts
@@ -82,7 +82,7 @@ def test_operations_can_be_chosen(run: Run) -> None:
     assert _scripts(result).keys() == {"healthInterpretation", "retention"}
 
 
-def test_an_operation_that_no_kind_has_is_named_with_the_gate_that_it_needs(run: Run) -> None:
+def test_unregistered_operation_is_named_with_its_gate(run: Run) -> None:
     result = run("export", "customization", "--operations", "InterpretComponent")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr.splitlines() == [
@@ -115,7 +115,7 @@ def test_several_kinds_are_written_into_a_folder(run: Run, files: Path) -> None:
     assert json.loads(written[1].read_text())["spec"]["target"]["kind"] == "RayCluster"
 
 
-def test_a_file_that_cannot_be_written_leaves_nothing_behind(run: Run, files: Path) -> None:
+def test_unwritable_file_leaves_nothing_behind(run: Run, files: Path) -> None:
     (files / "made" / "ray-io-raycluster-v1.yaml").mkdir(parents=True)
 
     result = run("export", "customization", "JobSet", "RayCluster", "--output-dir", "made")

@@ -15,7 +15,7 @@ def _files(files: Path, karta: Callable[..., str]) -> None:
     (files / "broken.yaml").write_text(karta().replace("replicasPath: ", "replicasPath: )"))
 
 
-def test_a_definition_becomes_a_patch_of_a_kustomization(run: Run) -> None:
+def test_definition_becomes_patch_of_kustomization(run: Run) -> None:
     result = run("export", "flux-health", "-f", "karta.yaml")
 
     assert result.exit_code == 0
@@ -41,7 +41,7 @@ def test_kinds_of_the_catalogue_are_named_as_elsewhere(run: Run) -> None:
     assert [each["kind"] for each in exported] == ["NIMCache", "RayCluster"]
 
 
-def test_one_that_is_asked_for_and_rejected_is_an_error(run: Run) -> None:
+def test_rejected_definition_is_an_error(run: Run) -> None:
     result = run("export", "flux-health", "-f", "karta.yaml", "-f", "list.yaml")
 
     assert result.exit_code == 1
@@ -50,7 +50,7 @@ def test_one_that_is_asked_for_and_rejected_is_an_error(run: Run) -> None:
     assert result.stderr.endswith("\n1 health check, 1 of 2 rejected\n")
 
 
-def test_a_kind_of_the_catalogue_has_one_check_for_all_its_versions(run: Run) -> None:
+def test_catalogue_kind_has_one_check_for_all_versions(run: Run) -> None:
     result = run("export", "flux-health")
 
     checks = yaml.safe_load(result.stdout)["spec"]["healthCheckExprs"]
@@ -64,7 +64,7 @@ def test_a_kind_of_the_catalogue_has_one_check_for_all_its_versions(run: Run) ->
     assert (one.exit_code, one.stdout.count("kubeflow.org/")) == (0, 1), "a version that is named counts alone"
 
 
-def test_a_version_that_cannot_be_exported_rejects_its_kind(run: Run, files: Path) -> None:
+def test_rejected_version_rejects_its_kind(run: Run, files: Path) -> None:
     older = (files / "list.yaml").read_text().replace("version: v1", "version: v1beta1")
     (files / "older.yaml").write_text(older.replace('".status.phases[0]"', ".status.phase"))
 

@@ -35,7 +35,7 @@ def webhooks(result: Result) -> Any:
     return configuration["webhooks"]
 
 
-def test_the_catalogue_at_a_url(run: Run) -> None:
+def test_catalogue_is_exported_for_url(run: Run) -> None:
     result = run(*EXPORT, *URL)
 
     assert {hook["clientConfig"]["url"] for hook in webhooks(result)} == {"https://interpreter.example:8443/interpret"}
@@ -66,7 +66,7 @@ def test_own_definitions_at_a_service(run: Run) -> None:
     assert result.stderr.startswith("1 kind, 7 operations; the certificate for interpreter.system.svc")
 
 
-def test_a_kind_that_only_has_a_script(run: Run, files: Path) -> None:
+def test_kind_with_only_a_script_is_exported(run: Run, files: Path) -> None:
     (files / "customization.yaml").write_text(
         """\
 apiVersion: config.karmada.io/v1alpha1
@@ -85,7 +85,7 @@ spec:
     assert (hook["rules"][0]["kinds"], hook["rules"][0]["operations"]) == (["Thing"], ["InterpretHealth"])
 
 
-def test_the_gate_decides_on_components(run: Run) -> None:
+def test_gate_decides_on_components(run: Run) -> None:
     def operations(*options: str) -> set[str]:
         hooks = {hook["name"].partition(".")[0]: hook for hook in webhooks(run(*EXPORT, *URL, *options))}
         return set(hooks["raycluster"]["rules"][0]["operations"])
@@ -106,7 +106,7 @@ def test_crds_are_looked_at(run: Run, files: Path, from_stdin: bool) -> None:
     assert "AggregateStatus" not in webhooks(result)[0]["rules"][0]["operations"]
 
 
-def test_a_version_that_is_not_served_is_said(run: Run, files: Path) -> None:
+def test_unserved_version_is_reported(run: Run, files: Path) -> None:
     (files / "crd.yaml").write_text(CRD.format(version="v2"))
 
     result = run(*EXPORT, *MINE, *URL, "--crds", "crd.yaml")
@@ -116,7 +116,7 @@ def test_a_version_that_is_not_served_is_said(run: Run, files: Path) -> None:
     assert "versions it serves: v2" in result.stderr
 
 
-def test_a_broken_definition_prints_nothing(run: Run, files: Path, karta: Callable[..., str]) -> None:
+def test_broken_definition_prints_nothing(run: Run, files: Path, karta: Callable[..., str]) -> None:
     (files / "bad.yaml").write_text(karta("Bad", replicas=".a |"))
 
     result = run(*EXPORT, *URL, "--kartas", "bad.yaml")
@@ -157,7 +157,7 @@ def test_crds_that_cannot_be_read(run: Run, files: Path) -> None:
     assert result.stderr.startswith("error: crd.yaml:2:")
 
 
-def test_a_configuration_can_be_piped(start: Callable[..., "subprocess.CompletedProcess[str]"], files: Path) -> None:
+def test_configuration_can_be_piped(start: Callable[..., "subprocess.CompletedProcess[str]"], files: Path) -> None:
     result = start([*EXPORT, "-f", "karta.yaml", *URL], cwd=files)
 
     assert result.returncode == 0

@@ -95,7 +95,7 @@ def test_health(healthy: bool, reason: str, line: str) -> None:
     assert _cell(CallOutcome(call, {"healthy": healthy}, reason=reason)) == [line]
 
 
-def test_a_long_error_stays_in_its_column() -> None:
+def test_long_error_stays_in_its_column() -> None:
     error = "word " * 40
 
     lines = _cell(CallOutcome(Call(Operation.INTERPRET_REPLICA, _OBJECT), error=error))

@@ -78,7 +78,7 @@ not a ResourceInterpreterCustomization, got run.ai/v1alpha1, Kind=Karta
 """
 
 
-def test_a_check_reads_as_karmadactls() -> None:
+def test_check_reads_as_that_of_karmadactl() -> None:
     assert check_text(load_customizations(_TEXT, "mine.yaml")) == _EXPECTED.replace("$", "")
 
 

@@ -11,7 +11,7 @@ RESULTS = [
 ]
 
 
-def test_every_result_is_a_line_with_its_advice_below() -> None:
+def test_result_is_a_line_with_advice_below() -> None:
     assert click.unstyle(results_table(RESULTS)).splitlines() == [
         "LEVEL    CHECK    FOUND",
         "ok       tls      fine",
@@ -30,5 +30,5 @@ def test_every_result_is_a_line_with_its_advice_below() -> None:
         pytest.param(RESULTS[2:] * 2, "0 ok, 0 warnings, 2 problems", id="several"),
     ],
 )
-def test_the_summary_counts(results: list[CheckResult], expected: str) -> None:
+def test_summary_counts_results(results: list[CheckResult], expected: str) -> None:
     assert summary(results) == expected

@@ -49,13 +49,13 @@ def test_parts_that_are_missing_leave_no_trace(finding: Finding, text: str) -> N
     assert _text(finding) == text
 
 
-def test_the_end_of_an_expression_can_be_meant() -> None:
+def test_caret_may_stand_behind_the_expression() -> None:
     finding = Finding(Severity.ERROR, "r", (), "no", expression=".a |", span=Span(4, 4))
 
     assert _text(finding).splitlines()[2] == "        ^"
 
 
-def test_a_long_expression_is_cut_around_the_place() -> None:
+def test_long_expression_is_cut_around_the_place() -> None:
     finding = _about(f"{'.a | ' * 60}BAD{' | .z' * 60}", "BAD")
 
     _, expression, carets = _text(finding).splitlines()

@@ -21,9 +21,7 @@ class _Stream(io.StringIO):
     ("is_terminal", "shown"),
     [pytest.param(True, "Cases", id="a terminal"), pytest.param(False, "", id="a file or a pipe")],
 )
-def test_every_item_is_done_and_a_terminal_shows_it(
-    monkeypatch: pytest.MonkeyPatch, is_terminal: bool, shown: str
-) -> None:
+def test_progress_is_shown_only_on_terminal(monkeypatch: pytest.MonkeyPatch, is_terminal: bool, shown: str) -> None:
     stream = _Stream(is_terminal=is_terminal)
     monkeypatch.setattr(sys, "stderr", stream)
 

@@ -30,7 +30,7 @@ def _snapshot(*kinds: GVK) -> Snapshot:
         pytest.param([_POD], Operation.INTERPRET_STATUS, id="else what there is"),
     ],
 )
-def test_the_line_to_try_it_asks_what_is_served(kinds: list[GVK], operation: Operation) -> None:
+def test_curl_line_asks_served_kind(kinds: list[GVK], operation: Operation) -> None:
     words = shlex.split(curl(_URL, _snapshot(*kinds)))
 
     request = decode(words[words.index("--data") + 1].encode())
@@ -52,9 +52,7 @@ def _scripted(kind: GVK, *operations: str) -> Snapshot:
         pytest.param(_DEPLOYMENT, ("InterpretHealth",), Operation.INTERPRET_HEALTH, id="not what no script answers"),
     ],
 )
-def test_the_line_to_try_it_asks_what_a_script_answers(
-    kind: GVK, operations: tuple[str, ...], operation: Operation
-) -> None:
+def test_curl_line_asks_operation_of_script(kind: GVK, operations: tuple[str, ...], operation: Operation) -> None:
     words = shlex.split(curl(_URL, _scripted(kind, *operations)))
 
     request = decode(words[words.index("--data") + 1].encode())
@@ -99,7 +97,7 @@ def test_scripts_are_listed() -> None:
     )
 
 
-def test_a_customization_of_which_a_part_is_used() -> None:
+def test_partly_used_customization_is_named() -> None:
     wrong = Finding(Severity.ERROR, "lua-syntax", (), "no good", source="bad.yaml", line=3, column=1)
     broken = Quarantined("bad.yaml", (wrong,), "mine", _POD, serving_last_good=True, in_part=True)
 
@@ -108,7 +106,7 @@ def test_a_customization_of_which_a_part_is_used() -> None:
     assert "Not wholly usable: mine from bad.yaml; its last good version is served\n  bad.yaml:3:1: error" in text
 
 
-def test_a_server_without_definitions_has_nothing_to_try() -> None:
+def test_server_without_definitions_has_no_curl_line() -> None:
     text = startup_text(_URL, Snapshot())
 
     assert "No definition is served." in text
@@ -124,7 +122,7 @@ def test_many_kinds_are_folded_to_their_api_versions() -> None:
     assert text.split("\n\n")[1] == "101 kinds are served:\nAPIVERSION  KINDS\na.io/v1     100\nv1          1"
 
 
-def test_a_start_has_no_more_lines_with_more_that_is_wrong() -> None:
+def test_startup_text_is_bounded() -> None:
     def lines(number: int) -> int:
         kinds = [GVK(f"g{each}.io", "v1", "A") for each in range(number)]
         wrong = [Finding(Severity.ERROR, "r", (), "no good", source=f"{each}.yaml") for each in range(number)]
