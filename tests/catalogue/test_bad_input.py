@@ -20,7 +20,7 @@ NO_COUNTS: Mapping[str, JSON] = {
 }
 
 
-def test_a_count_that_is_none_is_an_error_that_names_it(definition: Definition, objects: Sequence[Object]) -> None:
+def test_invalid_count_is_an_error_that_names_it(definition: Definition, objects: Sequence[Object]) -> None:
     taken = [
         f"{reason} at {location.path}: {said}"
         for obj, component, location in _counts(definition, objects)

@@ -239,9 +239,7 @@ def test_aggregate_status(definition: Definition, objects: Sequence[Object], rep
 
 
 @applies(lambda entry: entry.reported and answers(Operation.AGGREGATE_STATUS, scripted=False)(entry))
-def test_a_generation_is_observed_when_every_cluster_is_in_step(
-    definition: Definition, reported: Sequence[Object]
-) -> None:
+def test_generation_is_observed_if_all_clusters_are_in_step(definition: Definition, reported: Sequence[Object]) -> None:
     metadata = {"name": "a", "generation": 3}
     template = {"apiVersion": definition.gvk.api_version, "kind": definition.gvk.kind, "metadata": metadata}
     in_step = {"observedGeneration": 7, "generation": 7, "resourceTemplateGeneration": 3}

@@ -149,7 +149,7 @@ def test_raycluster(groups: list[Object]) -> None:
 
 
 @given(st.lists(worker_groups, max_size=3))
-def test_the_bounds_of_raycluster_are_pods(groups: list[Object]) -> None:
+def test_bounds_of_raycluster_are_pods(groups: list[Object]) -> None:
     named = [{**group, "groupName": f"group-{index}", "template": _TEMPLATE} for index, group in enumerate(groups)]
     obj = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "spec": {"workerGroupSpecs": named}}
     found = scale_locations(_definition(GVK.of(obj)), obj)

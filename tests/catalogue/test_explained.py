@@ -60,7 +60,7 @@ _WITHOUT_EFFECT: Final = {
 """Annotations that an operation reads, and that no object of the kind can show; why."""
 
 
-def test_the_explained_answer_is_the_answer(definition: Definition, swept: Sequence[Case]) -> None:
+def test_explained_answer_is_the_answer(definition: Definition, swept: Sequence[Case]) -> None:
     for case in swept:
         reader = Known.of(case.references)
         try:
@@ -69,9 +69,7 @@ def test_the_explained_answer_is_the_answer(definition: Definition, swept: Seque
             raise AssertionError(f"{case.source}:{case.line}: {case.name}: {error}") from error
 
 
-def test_an_annotation_is_explained_where_it_decides_and_nowhere_else(
-    definition: Definition, swept: Sequence[Case]
-) -> None:
+def test_annotation_is_explained_only_if_it_decides(definition: Definition, swept: Sequence[Case]) -> None:
     explained = [explain(definition, case.call, reader=Known.of(case.references)) for case in swept]
     for name, without in _without_one(definition):
         decides, named = set[Operation](), set[Operation]()

@@ -34,7 +34,7 @@ def test_no_family_of_cases_is_missing(definition: Definition, cases: Sequence[C
     assert missing == []
 
 
-def test_a_kind_that_tells_generations_has_a_stale_status(cases: Sequence[Case]) -> None:
+def test_kind_with_generations_has_a_stale_case(cases: Sequence[Case]) -> None:
     live = [case for case in cases if case.call.operation is Operation.INTERPRET_HEALTH]
     tells = [case for case in live if observed_generation(case.call.object.get("status")) is not None]
     stale = [case for case in tells if _is_behind(case)]

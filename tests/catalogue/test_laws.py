@@ -53,7 +53,7 @@ COUNTS = answers(Operation.INTERPRET_REPLICA, Operation.REVISE_REPLICA)
 
 
 @applies(COUNTS)
-def test_a_revised_object_has_the_number_of_pods_asked_for(definition: Definition, objects: Sequence[Object]) -> None:
+def test_revised_object_has_requested_pods(definition: Definition, objects: Sequence[Object]) -> None:
     answered = 0
     for obj in objects:
         today = _ask(definition, Operation.INTERPRET_REPLICA, obj)
@@ -148,7 +148,7 @@ def _has_templates(definition: Definition | None) -> bool:
 
 
 @applies(lambda entry: _has_templates(entry.definition))
-def test_a_component_without_its_template_is_not_there(definition: Definition, objects: Sequence[Object]) -> None:
+def test_component_without_template_does_not_exist(definition: Definition, objects: Sequence[Object]) -> None:
     compared = 0
     for obj in objects:
         for name, without in _without_templates(definition, obj):
@@ -221,7 +221,7 @@ def _retained(definition: Definition, desired: Object, observed: Object) -> JSON
         pytest.param({"spec": {}, "status": None}, id="a status of null"),
     ],
 )
-def test_an_object_that_says_nothing_has_no_pods(definition: Definition, spec: Object) -> None:
+def test_bare_object_has_no_pods(definition: Definition, spec: Object) -> None:
     bare = {"apiVersion": definition.gvk.api_version, "kind": definition.gvk.kind, "metadata": {"name": "a"}, **spec}
     wanted: Mapping[Operation, JSON] = {
         Operation.INTERPRET_COMPONENT: [],
@@ -241,7 +241,7 @@ def test_an_object_that_says_nothing_has_no_pods(definition: Definition, spec: O
 
 
 @applies(lambda entry: entry.reported and answers(Operation.AGGREGATE_STATUS, scripted=False)(entry))
-def test_the_status_of_one_cluster_is_taken_as_it_is(definition: Definition, reported: Sequence[Object]) -> None:
+def test_status_of_one_cluster_is_taken_as_it_is(definition: Definition, reported: Sequence[Object]) -> None:
     said_otherwise = {path[1] for path, rule in definition.annotations.aggregate.items() if rule in ("omit", "drop")}
     if definition.annotations.outcomes:
         said_otherwise |= {"conditions", "completionTime"}
@@ -261,7 +261,7 @@ def test_the_status_of_one_cluster_is_taken_as_it_is(definition: Definition, rep
 
 
 @applies(lambda entry: entry.reported and answers(Operation.AGGREGATE_STATUS, scripted=False)(entry))
-def test_the_order_of_clusters_is_no_matter(definition: Definition, reported: Sequence[Object]) -> None:
+def test_order_of_clusters_does_not_matter(definition: Definition, reported: Sequence[Object]) -> None:
     compared = 0
     for index in range(0, len(reported), 3):
         items = [StatusItem(f"member{place}", status) for place, status in enumerate(reported[index : index + 3])]
@@ -274,7 +274,7 @@ def test_the_order_of_clusters_is_no_matter(definition: Definition, reported: Se
 
 
 @applies(answers(Operation.AGGREGATE_STATUS, scripted=False))
-def test_what_clusters_are_called_decides_no_status(definition: Definition, cases: Sequence[Case]) -> None:
+def test_names_of_clusters_decide_no_status(definition: Definition, cases: Sequence[Case]) -> None:
     """Of clusters that are equally badly off the first by name has the text; what it means is the same."""
     for case in cases:
         names = [item.cluster for item in case.call.items]
@@ -325,7 +325,7 @@ def test_no_answer_changes_the_question(definition: Definition, cases: Sequence[
 
 
 @applies(lambda entry: entry.reported and answers(Operation.AGGREGATE_STATUS, scripted=False)(entry))
-def test_one_report_gives_what_two_equal_ones_give(definition: Definition, reported: Sequence[Object]) -> None:
+def test_equal_reports_give_what_one_gives(definition: Definition, reported: Sequence[Object]) -> None:
     """But for what is summed up or put together, and for messages, which name the clusters."""
     concatenated = {path[-1] for path, rule in definition.annotations.aggregate.items() if rule == "concat"}
     compared = 0
@@ -348,7 +348,7 @@ def _only_when_true(definition: Definition | None) -> set[str | None]:
 
 
 @applies(lambda entry: _only_when_true(entry.definition))
-def test_a_condition_that_is_there_when_true_alone_stays_beside_a_cluster_without_it(definition: Definition) -> None:
+def test_condition_written_only_if_true_survives_cluster_without_it(definition: Definition) -> None:
     for name in _only_when_true(definition):
         ready, held = ({"type": each, "status": "True", "reason": "Held"} for each in ("Ready", name))
         reports = [{"replicas": 1, "conditions": conditions} for conditions in ([ready, held], [ready])]

@@ -55,7 +55,9 @@ def _ask(obj: Object, operation: Operation, replicas: int | None = None) -> JSON
         ),
     ],
 )
-def test_what_it_consists_of_and_needs(name: str, components: dict[str, int], dependencies: list[str]) -> None:
+def test_manifest_has_components_and_dependencies(
+    name: str, components: dict[str, int], dependencies: list[str]
+) -> None:
     obj = _manifest(name)
     answered = _ask(obj, Operation.INTERPRET_COMPONENT)
     assert {component["name"]: component["replicas"] for component in answered} == components
@@ -64,7 +66,7 @@ def test_what_it_consists_of_and_needs(name: str, components: dict[str, int], de
     assert [f"{one['kind']}/{one['name']}" for one in needed] == dependencies
 
 
-def test_the_autoscaled_cluster_is_divided_within_its_bounds() -> None:
+def test_autoscaled_cluster_is_divided_within_its_bounds() -> None:
     obj = _manifest("raycluster.yaml")
     # 8 pods: the head, and of 7 workers in the proportion 6 to 8 three, which leaves a slice of four.
     groups = _ask(obj, Operation.REVISE_REPLICA, 8)["spec"]["workerGroupSpecs"]
@@ -74,7 +76,7 @@ def test_the_autoscaled_cluster_is_divided_within_its_bounds() -> None:
         _ask(obj, Operation.REVISE_REPLICA, 2)
 
 
-def test_the_training_run_is_divided_by_whole_jobs() -> None:
+def test_training_run_is_divided_by_whole_jobs() -> None:
     obj = _manifest("jobset.yaml")
     jobs = _ask(obj, Operation.REVISE_REPLICA, 18)["spec"]["replicatedJobs"]
     assert [job.get("replicas") for job in jobs] == [None, 4, 1]

@@ -16,7 +16,7 @@ _TROUBLE = {Status.FAILED, Status.DEGRADED}
 
 
 @applies(answers(Operation.AGGREGATE_STATUS))
-def test_the_whole_is_completed_when_all_parts_are_and_never_fails_by_itself(
+def test_whole_completes_with_all_parts_and_never_fails_by_itself(
     definition: Definition, cases: Sequence[Case]
 ) -> None:
     # Of a part in trouble the whole has the state, and a broadcast may be completed and in trouble.

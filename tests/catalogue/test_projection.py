@@ -21,9 +21,7 @@ def has_projection(entry: Entry) -> bool:
 
 
 @applies(has_projection)
-def test_every_case_is_answered_from_the_projection_as_from_the_whole(
-    definition: Definition, swept: Sequence[Case]
-) -> None:
+def test_projection_gives_answers_of_whole_objects(definition: Definition, swept: Sequence[Case]) -> None:
     for operation in _projected(definition):
         calls = [case.call for case in swept if case.call.operation is operation]
         assert calls, f"no case for {operation}, which has a projection"

@@ -17,9 +17,7 @@ _TEMPLATE = GVK("flow.volcano.sh", "v1alpha1", "JobTemplate")
 
 
 @applies(lambda entry: entry.definition is not None and entry.definition.gvk == _FLOW)
-def test_a_job_template_that_does_not_exist_costs_the_count_alone(
-    definition: Definition, cases: Sequence[Case]
-) -> None:
+def test_missing_job_template_costs_only_the_count(definition: Definition, cases: Sequence[Case]) -> None:
     case = next(case for case in cases if case.call.operation is Operation.INTERPRET_DEPENDENCY)
     first = Known.of(case.references[:1], complete=[_TEMPLATE])
     found = interpret(definition, case.call, reader=first)["dependencies"]

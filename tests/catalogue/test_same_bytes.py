@@ -13,7 +13,7 @@ _TOP = Path(__file__).parents[2]
 
 
 @pytest.mark.sweep
-def test_two_processes_give_the_same_bytes() -> None:
+def test_processes_give_the_same_bytes() -> None:
     """Each has its own hashes of strings, its own addresses, and its own order of calls."""
     own_seed = os.environ.get("PYTHONHASHSEED", "random")
     environment = {**os.environ, "PYTHONHASHSEED": "2" if own_seed == "1" else "1"}

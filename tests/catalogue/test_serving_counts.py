@@ -50,7 +50,7 @@ def _serves(entry: Entry) -> bool:
     return rules is not None and Status.COMPLETED not in dict(rules.mappings)
 
 
-def test_each_reason_is_needed() -> None:
+def test_reasons_are_needed() -> None:
     needed = {
         (entry.definition.gvk.kind, what)
         for entry in filter(_serves, entries())

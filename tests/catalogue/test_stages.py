@@ -14,9 +14,7 @@ _KINDS = {"JobFlow", "PipelineRun"}
 
 
 @applies(lambda entry: entry.definition is not None and entry.definition.gvk.kind in _KINDS)
-def test_the_number_of_pods_is_the_same_without_an_order_of_stages(
-    definition: Definition, cases: Sequence[Case]
-) -> None:
+def test_number_of_pods_does_not_depend_on_order_of_stages(definition: Definition, cases: Sequence[Case]) -> None:
     changed = 0
     for case in cases:
         if case.call.operation is Operation.INTERPRET_REPLICA and not case.error:

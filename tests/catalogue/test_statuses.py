@@ -13,7 +13,7 @@ from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.statuses import STATUSES
 
 
-def test_every_way_to_have_a_status_is_shown_by_a_case(definition: Definition, cases: Sequence[Case]) -> None:
+def test_matchers_of_statuses_have_cases(definition: Definition, cases: Sequence[Case]) -> None:
     objects = [obj for case in cases for obj in _live(case)]
     unmet = [
         (status.value, number)
@@ -42,7 +42,7 @@ def _is_met(definition: Definition, matcher: Matcher, obj: Object) -> bool:
         return False
 
 
-def test_the_statuses_of_each_state(definition: Definition, cases: Sequence[Case]) -> None:
+def test_statuses_of_states_are_matched(definition: Definition, cases: Sequence[Case]) -> None:
     health = [case for case in cases if case.call.operation is Operation.INTERPRET_HEALTH]
     matched = {case.name: set(match_status(definition, case.call.object).matched) for case in health}
     assert matched == STATUSES[definition.gvk]

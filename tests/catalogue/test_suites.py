@@ -10,7 +10,7 @@ from karta_interpreter.engine.suites import run
 from karta_interpreter.engine.suites.suite import Case
 
 
-def test_the_answers_are_the_expected_ones(definition: Definition, cases: Sequence[Case]) -> None:
+def test_answers_are_the_expected_ones(definition: Definition, cases: Sequence[Case]) -> None:
     failures = [
         f"{case.source}:{case.line}: {case.call.operation}, {case.name}: {failure}\n{case.description}"
         for case in cases
@@ -19,7 +19,7 @@ def test_the_answers_are_the_expected_ones(definition: Definition, cases: Sequen
     assert not failures, "\n\n".join(failures)
 
 
-def test_each_case_is_about_the_kind_and_says_why(definition: Definition, cases: Sequence[Case]) -> None:
+def test_cases_are_about_the_kind_with_reason(definition: Definition, cases: Sequence[Case]) -> None:
     for case in cases:
         place = f"{case.source}:{case.line}"
         assert GVK.of(case.call.object) == definition.gvk, place
@@ -27,7 +27,7 @@ def test_each_case_is_about_the_kind_and_says_why(definition: Definition, cases:
         assert case.expected or case.error, f"{place}: without an expectation any answer would do"
 
 
-def test_each_operation_has_cases_with_names_of_their_own(definition: Definition, cases: Sequence[Case]) -> None:
+def test_operations_have_cases_with_unique_names(definition: Definition, cases: Sequence[Case]) -> None:
     names = Counter((case.call.operation, case.name) for case in cases)
     assert [name for name, count in names.items() if count > 1] == []
     counts = Counter(case.call.operation for case in cases)

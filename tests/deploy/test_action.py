@@ -57,15 +57,13 @@ def _step(commands: Path, name: str, **variables: str) -> "subprocess.CompletedP
         pytest.param({"KARTA_PATHS": f"{EXAMPLES}/trainjob.yaml", "KARTA_CRDS": "--strict"}, 2, "", id="such a CRD"),
     ],
 )
-def test_the_action_shows_findings_at_their_lines(
-    commands: Path, variables: dict[str, str], code: int, shown: str
-) -> None:
+def test_action_shows_findings_at_their_lines(commands: Path, variables: dict[str, str], code: int, shown: str) -> None:
     result = _step(commands, "Validate", **variables)
 
     assert (result.returncode, shown in result.stdout) == (code, True), result.stderr
 
 
-def test_the_action_runs_suites(commands: Path) -> None:
+def test_action_runs_suites(commands: Path) -> None:
     result = _step(commands, "Test", KARTA_SUITES="kartas/batch")
 
     assert (result.returncode, "0 failed" in result.stderr) == (0, True), result.stderr
@@ -87,7 +85,7 @@ def test_action_compares_definitions_with_saved_member(commands: Path, paths: st
     assert result.returncode == code, result.stderr
 
 
-def test_a_variable_of_the_action_is_an_input() -> None:
+def test_variable_of_action_is_an_input() -> None:
     used = {value for step in ACTION["runs"]["steps"] for value in step.get("env", {}).values()}
     assert used == {f"${{{{ inputs.{name} }}}}" for name in ("path", "crd", "strict", "suites", "evidence")}
 
@@ -108,7 +106,7 @@ def test_actions_are_pinned_by_commit(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", HOOKS)
-def test_a_hook_runs_a_command_that_exists(name: str) -> None:
+def test_hook_runs_an_existing_command(name: str) -> None:
     installed, command, *_ = HOOKS[name]["entry"].split()
     assert Path(sys.executable).with_name(installed).exists()
     result = CliRunner().invoke(program, [command, "--help"])

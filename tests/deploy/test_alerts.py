@@ -243,13 +243,13 @@ def failures(rules: Path) -> dict[str, str]:
     return {case.attrib["name"]: "\n".join(each.text or "" for each in case.iter("failure")) for case in cases}
 
 
-def test_every_alert_is_tried() -> None:
+def test_alerts_are_tried() -> None:
     assert CASES.keys() == RUNBOOKS.keys()
     assert all({bool(case.summary) for _, case in cases} == {True, False} for cases in CASES.values())
 
 
 @pytest.mark.parametrize("name", [f"{alert}: {name}" for alert, cases in CASES.items() for name, _ in cases])
-def test_an_alert_fires_for_what_it_is_for(failures: dict[str, str], name: str) -> None:
+def test_alert_fires_in_its_case_only(failures: dict[str, str], name: str) -> None:
     assert failures[name] == ""
 
 

@@ -27,13 +27,13 @@ def ask(server: Process, authority: bytes, folder: Path, host: str = "localhost"
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=HANG)
 
 
-def test_a_server_that_answers_passes(server: Process, tmp_path: Path) -> None:
+def test_answering_server_passes(server: Process, tmp_path: Path) -> None:
     ran = ask(server, server.authority, tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert '"replicas":3' in ran.stdout
 
 
-def test_a_server_with_a_strange_certificate_fails(server: Process, tmp_path: Path) -> None:
+def test_server_with_strange_certificate_fails(server: Process, tmp_path: Path) -> None:
     ran = ask(server, SelfSignedCertificates().read().authority, tmp_path)
     assert ran.returncode == 1
     assert "CERTIFICATE_VERIFY_FAILED" in ran.stderr

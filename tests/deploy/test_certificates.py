@@ -33,15 +33,15 @@ def names_of(values: str) -> list[str]:
         pytest.param("certificate.extraNames={10.0.0.1,fd00::1}", ["10.0.0.1", "fd00::1"], id="names of one's own"),
     ],
 )
-def test_the_server_signs_for_the_names_that_are_dialled(values: str, more: list[str]) -> None:
+def test_certificate_names_are_those_that_are_dialled(values: str, more: list[str]) -> None:
     assert names_of(values) == [OWN, f"{OWN}.cluster.local", *more]
 
 
-def test_the_name_that_karmada_dials_is_there_when_it_is_another_one() -> None:
+def test_certificate_has_name_that_karmada_dials() -> None:
     assert names_of("registration.service=elsewhere/karta:443")[:2] == [OWN, "karta.elsewhere.svc"]
 
 
-def test_the_lives_are_those_that_the_server_allows() -> None:
+def test_certificate_lives_are_allowed_by_the_server() -> None:
     (deployment,) = rendered.of_kind(rendered.of("the defaults"), "Deployment")
     arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
     flags = dict(argument.partition("=")[::2] for argument in arguments)
@@ -52,7 +52,7 @@ def test_the_lives_are_those_that_the_server_allows() -> None:
     assert settings.certificate_days / 3 > 14
 
 
-def test_the_server_may_do_what_it_needs_with_its_secret_and_nothing_else() -> None:
+def test_role_allows_only_what_the_secret_needs() -> None:
     secrets = {"apiGroups": [""], "resources": ["secrets"]}
     own = {**secrets, "resourceNames": [SECRET], "verbs": ["get", "update"]}
     assert rules_of("") == [own, {**secrets, "verbs": ["create"]}]
@@ -83,13 +83,13 @@ def test_only_a_server_that_keeps_a_secret_has_a_token_and_rights(case: str, is_
     assert ("--certificate-secret" in flags, "--certificate-file" in flags) == (is_own, not is_own)
 
 
-def test_the_chart_makes_no_secret_so_no_upgrade_changes_one() -> None:
+def test_chart_makes_no_secret() -> None:
     for case, (chart, *_) in rendered.VALUES.items():
         if chart == rendered.SERVER:
             assert rendered.of_kind(rendered.of(case), "Secret") == []
 
 
-def test_the_key_of_the_authority_is_mounted_by_nobody() -> None:
+def test_key_of_authority_is_not_mounted() -> None:
     mounted = [
         volume["secret"]
         for pod in (*rendered.of_kind(rendered.of("the defaults"), "Pod"), deployment_pod())
@@ -120,7 +120,7 @@ def test_cert_manager_is_asked_for_the_same_names() -> None:
     assert spec["issuerRef"] == {"group": "cert-manager.io", "kind": "Issuer", "name": "karta-interpreter"}
 
 
-def test_an_issuer_of_the_user_is_the_only_one() -> None:
+def test_issuer_of_user_is_the_only_one() -> None:
     case = "certificates by another issuer"
     assert certificate_of(case)["spec"]["issuerRef"] == {"kind": "ClusterIssuer", "name": "ours"}
     assert rendered.of_kind(rendered.of(case), "Issuer") == []

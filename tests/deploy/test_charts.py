@@ -40,7 +40,7 @@ def test_readme_has_the_values_as_they_are(chart: str) -> None:
 
 
 @pytest.mark.parametrize("chart", CHARTS)
-def test_every_value_has_a_comment(chart: str) -> None:
+def test_values_have_comments(chart: str) -> None:
     text = text_of(chart, "values.yaml")
     assert [row for row in rows(yaml.compose(text), text.splitlines()) if row.endswith("|  |")] == []
 
@@ -259,7 +259,7 @@ def test_names_are_what_kubernetes_and_cert_manager_take(chart: str, case: str) 
 
 
 @rendered.needs_helm
-def test_each_constraint_of_topology_has_its_own_selector(tmp_path: Path) -> None:
+def test_topology_constraint_keeps_its_own_selector(tmp_path: Path) -> None:
     one = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
     constraints = [{**one, "labelSelector": {"matchLabels": {"team": "a"}}}, one]
     file = tmp_path / "values.yaml"
@@ -275,7 +275,7 @@ def test_each_constraint_of_topology_has_its_own_selector(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "value", ["podAnnotations", "podLabels", "certificate.extraNames", "kartas.inline", "resources"]
 )
-def test_a_value_whose_entries_are_all_comments_is_as_if_it_were_empty(value: str) -> None:
+def test_null_value_is_as_if_it_were_empty(value: str) -> None:
     resources = template(rendered.SERVER, f"{value}=null")
     assert rendered.of_kind(resources, "Deployment")
 

@@ -85,7 +85,7 @@ def test_another_api_group_is_that_of_crd_permissions_and_admission() -> None:
 
 
 @rendered.needs_helm
-def test_the_service_on_the_control_plane_is_the_one_that_is_registered() -> None:
+def test_service_of_control_plane_is_the_registered_one() -> None:
     (known,) = rendered.of_kind(rendered.of("the control plane"), "Service")
     (host,) = rendered.of_kind(rendered.of("the defaults"), "Service")
     metadata, spec = known["metadata"], known["spec"]
@@ -129,14 +129,14 @@ def test_admission_calls_the_server_for_both_kinds(case: str, address: dict[str,
 
 
 @rendered.needs_helm
-def test_an_authority_that_is_given_is_that_of_both_webhooks() -> None:
+def test_given_authority_is_that_of_both_webhooks() -> None:
     resources = rendered.of("the control plane with admission and its authority")
     webhooks = [webhook for each in resources for webhook in each.get("webhooks", ())]
     assert [webhook["clientConfig"]["caBundle"] for webhook in webhooks] == ["Cg==", "Cg=="]
 
 
 @rendered.needs_helm
-def test_the_server_looks_for_the_configurations_that_are_installed() -> None:
+def test_server_looks_for_installed_configurations() -> None:
     """It knows them by the name of its registration."""
     resources = rendered.of("the control plane with admission")
     names = {each["metadata"]["name"] for each in resources if each.get("webhooks")}

@@ -77,7 +77,7 @@ def of_karta(document: dict[str, Any]) -> list[str]:
     return complaints(document, schema)
 
 
-def test_the_chart_has_what_the_program_exports() -> None:
+def test_chart_has_exported_crd() -> None:
     assert custom_resource_definition() == CRD, "stale, run make generate"
 
 

@@ -90,5 +90,5 @@ def test_grafana_knows_every_field_of_the_dashboard(complaints: dict[str, str]) 
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_the_check_finds(complaints: dict[str, str], mistake: str) -> None:
+def test_dashboard_check_finds_mistake(complaints: dict[str, str], mistake: str) -> None:
     assert MISTAKES[mistake][1] in complaints[mistake]

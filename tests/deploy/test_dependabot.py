@@ -25,9 +25,9 @@ def folders(ecosystem: str) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("ecosystem", MANIFESTS)
-def test_every_place_is_named(ecosystem: str) -> None:
+def test_places_of_dependencies_are_named(ecosystem: str) -> None:
     assert {path.parent for path in ROOT.glob(MANIFESTS[ecosystem])} <= {*folders(ecosystem)}
 
 
-def test_every_kind_of_dependency_is_updated() -> None:
+def test_kinds_of_dependency_are_updated() -> None:
     assert {update["package-ecosystem"] for update in UPDATES} == {"github-actions", *MANIFESTS}

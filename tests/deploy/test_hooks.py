@@ -10,7 +10,7 @@ from tests.deploy.test_resources import container_of, flags_of, resources_of
 
 
 @rendered.needs_helm
-def test_a_network_policy_without_peers_allows_the_test_alone() -> None:
+def test_network_policy_without_peers_allows_only_the_test() -> None:
     (policy,) = rendered.of_kind(resources_of("a NetworkPolicy for nobody"), "NetworkPolicy")
     (tests,) = rendered.of_kind(resources_of("a NetworkPolicy for nobody"), "Pod")
     assert policy["spec"]["ingress"][0]["from"] == [{"podSelector": {"matchLabels": tests["metadata"]["labels"]}}]
@@ -25,7 +25,7 @@ def test_a_network_policy_without_peers_allows_the_test_alone() -> None:
         pytest.param("registration.enabled=false", 0, id="it is not the server's"),
     ],
 )
-def test_a_job_removes_the_registration_of_a_release_that_is_gone(values: str, jobs: int) -> None:
+def test_job_removes_registration_of_deleted_release(values: str, jobs: int) -> None:
     assert len(rendered.of_kind(template(rendered.SERVER, values), "Job")) == jobs
 
 

@@ -48,7 +48,7 @@ def test_copied_files_of_the_image_exist_and_are_not_ignored() -> None:
         assert any(fnmatch(source, name) or source.startswith(f"{name}/") for name in ALLOWED)
 
 
-def test_what_the_wheel_is_built_from_is_copied() -> None:
+def test_sources_of_wheel_are_copied() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     copied = " ".join(rest for word, rest in INSTRUCTIONS if word == "COPY")
     readme = project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["fragments"]
@@ -68,7 +68,7 @@ def test_everything_that_is_installed_is_locked() -> None:
         assert "--require-hashes" in install or ("--no-deps" in install and "--no-index" in install)
 
 
-def test_the_image_starts_without_a_shell_as_the_user_of_the_deployment() -> None:
+def test_image_starts_without_shell_as_user_of_deployment() -> None:
     (deployment,) = [one for one in committed("base") if one["kind"] == "Deployment"]
     security = deployment["spec"]["template"]["spec"]["securityContext"]
     assert FINAL["USER"] == f"{security['runAsUser']}:{security['runAsGroup']}"
@@ -131,7 +131,7 @@ def _build(folder: Path, engines: dict[str, Engine], **environment: str) -> tupl
         pytest.param({"podman": Engine(), "docker": Engine()}, {"ENGINE": "docker"}, "docker", id="the one asked for"),
     ],
 )
-def test_an_engine_that_works_builds_it(
+def test_working_engine_builds_image(
     tmp_path: Path, engines: dict[str, Engine], environment: dict[str, str], chosen: str
 ) -> None:
     code, errors, command = _build(tmp_path, engines, **environment, REVISION="abc", IMAGE="example.test/karta:1")

@@ -45,7 +45,7 @@ def test_all_components_go_together(tmp_path: Path) -> None:
     assert [identity(resource) for resource in build(tmp_path)] == sorted(wanted)
 
 
-def test_every_folder_is_checked() -> None:
+def test_kustomize_folders_are_checked() -> None:
     files = DEPLOY.glob("kustomize/**/kustomization.yaml")
     folders = {str(file.parent.relative_to(DEPLOY / "kustomize")) for file in files}
     assert folders == SERVER.keys() | CONTROL_PLANE.keys()

@@ -54,11 +54,11 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-def test_this_commit_could_be_tagged_later() -> None:
+def test_present_commit_has_no_findings() -> None:
     assert checks.findings(ROOT, None) == []
 
 
-def test_a_release_is_two_commands(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_release_is_two_commands(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["version", NEXT], root=repository)
     commit(repository)
     git(repository, "tag", f"v{NEXT}")
@@ -75,7 +75,7 @@ def test_a_release_is_two_commands(repository: Path, capsys: pytest.CaptureFixtu
 
 @needs_helm
 @pytest.mark.parametrize("digest", ["", "1234", "sha256:12"])
-def test_a_release_names_the_image_by_digest(repository: Path, digest: str) -> None:
+def test_release_needs_a_digest(repository: Path, digest: str) -> None:
     main(["version", NEXT], root=repository)
     commit(repository)
     git(repository, "tag", f"v{NEXT}")
@@ -84,7 +84,7 @@ def test_a_release_names_the_image_by_digest(repository: Path, digest: str) -> N
     assert not (repository / "dist").exists()
 
 
-def test_a_release_has_its_changed_answers(repository: Path) -> None:
+def test_release_has_its_changed_answers(repository: Path) -> None:
     edit(repository / "CHANGELOG.md", ANSWERS, "### Answers")
     main(["version", NEXT], root=repository)
     commit(repository)
@@ -128,7 +128,7 @@ def test_all_findings_are_named_at_once(repository: Path) -> None:
         ),
     ],
 )
-def test_a_difference_is_a_finding(repository: Path, file: str, old: str, new: str, finding: str) -> None:
+def test_version_difference_is_a_finding(repository: Path, file: str, old: str, new: str, finding: str) -> None:
     assert checks.findings(repository, None) == []
     edit(repository / file, old, new)
     [found] = checks.findings(repository, None)
@@ -145,13 +145,13 @@ def test_a_difference_is_a_finding(repository: Path, file: str, old: str, new: s
         pytest.param(VERSION, "is there already", id="released before"),
     ],
 )
-def test_a_version_that_cannot_be_changes_no_file(repository: Path, wanted: str, reason: str) -> None:
+def test_impossible_version_changes_no_file(repository: Path, wanted: str, reason: str) -> None:
     with pytest.raises(SystemExit, match=reason):
         main(["version", wanted], root=repository)
     assert source.uncommitted(repository) == []
 
 
-def test_the_minor_version_of_a_prerelease() -> None:
+def test_prerelease_has_minor_version() -> None:
     assert Place("", "", minor=True).of("0.2.0-rc.1") == "0.2"
     assert [Project(version, "").prerelease for version in ("0.2.0", "0.2.0-rc.1")] == [False, True]
 

@@ -40,7 +40,7 @@ def packed_file(target: Path, chart: str, name: str) -> str:
     return archive.contents(target / f"{chart}-{STATED.version}.tgz")[f"{chart}/{name}"].decode()
 
 
-def test_an_archive_has_nothing_of_the_build(tmp_path: Path) -> None:
+def test_archive_has_no_trace_of_the_build(tmp_path: Path) -> None:
     contents = {"a/b": b"1", "a/c": b"2"}
     archive.write(tmp_path / "one.tar.gz", contents, 1_700_000_000)
     os.utime(tmp_path / "one.tar.gz", (0, 0))
@@ -81,7 +81,7 @@ def test_packages_are_built_twice(tmp_path: Path, first: str, second: str, diffe
 
 
 @needs_helm
-def test_a_chart_is_the_same_bytes_each_time(target: Path, tmp_path: Path) -> None:
+def test_chart_has_same_bytes_each_time(target: Path, tmp_path: Path) -> None:
     for name in ("deploy/helm", "docs/examples"):
         shutil.copytree(ROOT / name, tmp_path / name)
     again = charts.package(charts.publish(tmp_path, CHARTS[0], STATED, SECTION, DIGEST), tmp_path, 0)
@@ -159,7 +159,7 @@ def test_metadata_names_people_and_places(target: Path, chart: str) -> None:
 
 @needs_helm
 @pytest.mark.parametrize("chart", CHARTS)
-def test_the_page_of_a_chart_can_be_read_anywhere(target: Path, chart: str) -> None:
+def test_chart_page_has_absolute_links(target: Path, chart: str) -> None:
     page_ = packed_file(target, chart, "README.md")
     assert [link for link in re.findall(r"\]\(([^)]+)\)", page_) if not is_url(link)] == []
     assert f"{STATED.charts}/{chart} --version {STATED.version}" in page_
@@ -174,7 +174,7 @@ def test_pods_run_the_published_image(target: Path) -> None:
 
 
 @needs_kustomize
-def test_the_bundle_builds_alone(tmp_path: Path) -> None:
+def test_kustomize_bundle_builds_by_itself(tmp_path: Path) -> None:
     name = f"karta-interpreter-kustomize-{STATED.version}"
     found = archive.files_of(ROOT / "deploy" / "kustomize", name)
     archive.write(tmp_path / f"{name}.tar.gz", found, 0)
@@ -184,7 +184,7 @@ def test_the_bundle_builds_alone(tmp_path: Path) -> None:
         verify.kustomize(tmp_path, STATED)
 
 
-def test_a_file_that_changed_is_named(tmp_path: Path) -> None:
+def test_changed_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("1")
     (tmp_path / "b").write_text("2")
     (tmp_path / files.SUMS).write_text(files.sums(tmp_path))
@@ -223,7 +223,7 @@ def test_charts_are_signed_by_the_digest_that_was_pushed(
         pytest.param("1.0.0", True, ["view", "upload", "edit"], id="after an attempt that failed"),
     ],
 )
-def test_a_page_is_published_when_it_has_all_files(
+def test_page_is_published_with_all_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, there: bool, calls: list[str]
 ) -> None:
     programs, folder = tmp_path / "programs", tmp_path / "files"
@@ -242,7 +242,7 @@ def test_a_page_is_published_when_it_has_all_files(
     assert made[-2] == f"release upload v{version} --clobber {folder}/{files.SUMS} {folder}/a.tgz"
 
 
-def test_a_step_that_fails_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_step_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path, "gh", "echo no permission >&2; exit 1")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(SystemExit, match=r"create.*no permission"):
@@ -256,7 +256,7 @@ def test_a_step_that_fails_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         pytest.param("exit 0", "built: the image, by docker", True, id="an engine that works"),
     ],
 )
-def test_the_image_is_built_where_it_can_be(
+def test_image_is_built_if_an_engine_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, said: str, built: bool
 ) -> None:
     make = shutil.which("make")
@@ -272,13 +272,13 @@ def test_the_image_is_built_where_it_can_be(
     assert ("image" in (tmp_path / "calls").read_text().splitlines()) is built
 
 
-def test_the_sbom_is_that_of_this_commit(tmp_path: Path) -> None:
+def test_sbom_is_that_of_the_commit(tmp_path: Path) -> None:
     (tmp_path / "dist").mkdir()
     for text in ("one", "two"):
         (tmp_path / "Makefile").write_text(f"sbom:\n\t@echo {text} > dist/karta-interpreter.cdx.json\n")
         assert goals.bill_of_materials(tmp_path).read_text() == f"{text}\n"
 
 
-def test_the_makefile_has_the_goals_of_a_release() -> None:
+def test_makefile_has_goals_of_a_release() -> None:
     found = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert found >= {"image", "image-test", "sbom"}

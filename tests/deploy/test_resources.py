@@ -65,7 +65,7 @@ def flags_of(case: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("case", RENDERED + COMMITTED)
-def test_each_resource_is_there_once_and_says_what_it_is(case: str) -> None:
+def test_resources_are_unique_and_labelled(case: str) -> None:
     seen = [(resource["kind"], resource["metadata"]["name"]) for resource in resources_of(case)]
     assert sorted(seen) == sorted(set(seen))
     unlabelled = [
@@ -79,7 +79,7 @@ def test_each_resource_is_there_once_and_says_what_it_is(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", DEPLOYED)
-def test_every_selector_takes_the_pods_of_the_server_and_no_others(case: str) -> None:
+def test_selectors_take_only_pods_of_the_server(case: str) -> None:
     labels = deployment_of(case)["spec"]["template"]["metadata"]["labels"]
     others = [pod["metadata"]["labels"] for pod in rendered.of_kind(resources_of(case), "Pod")]
     others += [job["spec"]["template"]["metadata"]["labels"] for job in rendered.of_kind(resources_of(case), "Job")]
@@ -141,7 +141,7 @@ def test_memory_limit_is_enough_for_bounds_that_server_derives(case: str) -> Non
 
 
 @pytest.mark.parametrize("case", DEPLOYED)
-def test_a_stopping_pod_is_given_time_to_be_forgotten_and_to_finish(case: str) -> None:
+def test_stopping_pod_has_time_to_finish(case: str) -> None:
     flags, spec = flags_of(case), deployment_of(case)["spec"]["template"]["spec"]
     grace, drain = float(flags["--grace-period"]), float(flags["--drain-timeout"])
     assert spec["terminationGracePeriodSeconds"] >= grace + drain + 5
@@ -204,7 +204,7 @@ def test_labels_and_annotations_of_the_user_replace_those_of_the_chart() -> None
 
 
 @pytest.mark.parametrize("case", DEPLOYED)
-def test_what_pods_refer_to_is_there(case: str) -> None:
+def test_references_of_pods_exist(case: str) -> None:
     made = {(resource["kind"], resource["metadata"]["name"]) for resource in resources_of(case)} | GIVEN
     made |= {("Secret", one["spec"]["secretName"]) for one in rendered.of_kind(resources_of(case), "Certificate")}
     # What the server makes itself
@@ -250,7 +250,7 @@ def test_commands_that_are_run_in_a_pod_look_at_the_same_control_plane() -> None
 
 
 @rendered.needs_helm
-def test_an_autoscaled_deployment_leaves_the_number_to_the_autoscaler() -> None:
+def test_autoscaled_deployment_has_no_replicas() -> None:
     assert "replicas" not in deployment_of("everything on")["spec"]
     assert deployment_of("the defaults")["spec"]["replicas"] == 2
 
@@ -263,7 +263,7 @@ def test_an_autoscaled_deployment_leaves_the_number_to_the_autoscaler() -> None:
         pytest.param("an autoscaler in a hurry", 150, id="more than is requested"),
     ],
 )
-def test_the_autoscaler_looks_at_the_cpu_of_the_server_and_of_nothing_beside_it(case: str, target: int) -> None:
+def test_autoscaler_looks_only_at_cpu_of_the_server(case: str, target: int) -> None:
     (autoscaler,) = rendered.of_kind(resources_of(case), "HorizontalPodAutoscaler")
     (metric,) = autoscaler["spec"]["metrics"]
     assert metric["containerResource"]["container"] == container_of(case)["name"]
@@ -272,7 +272,7 @@ def test_the_autoscaler_looks_at_the_cpu_of_the_server_and_of_nothing_beside_it(
 
 
 @rendered.needs_helm
-def test_the_autoscaler_is_as_fast_as_kubernetes_unless_told_otherwise() -> None:
+def test_autoscaler_has_behavior_only_if_given() -> None:
     (autoscaler,) = rendered.of_kind(resources_of("everything on"), "HorizontalPodAutoscaler")
     assert "behavior" not in autoscaler["spec"]
     (hurried,) = rendered.of_kind(resources_of("an autoscaler in a hurry"), "HorizontalPodAutoscaler")
@@ -280,7 +280,7 @@ def test_the_autoscaler_is_as_fast_as_kubernetes_unless_told_otherwise() -> None
 
 
 @rendered.needs_helm
-def test_a_limit_is_a_request_where_there_is_no_other() -> None:
+def test_limit_counts_as_request() -> None:
     values = "autoscaling.enabled=true,resources.requests.cpu=null,resources.limits.cpu=1"
     assert rendered.of_kind(template(rendered.SERVER, values), "HorizontalPodAutoscaler")
 

@@ -38,7 +38,7 @@ def test_rendered_resources_are_what_kubernetes_knows(document: Document, case: 
         ),
     ],
 )
-def test_the_check_finds(document: Document, change: dict[str, object], complaint: str) -> None:
+def test_schema_check_finds_complaint(document: Document, change: dict[str, object], complaint: str) -> None:
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}}
     assert document.complaints(service) == []
     assert document.complaints({**service, **change}) == [complaint]

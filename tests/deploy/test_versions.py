@@ -39,13 +39,13 @@ def minor(version: str) -> tuple[int, ...]:
         ),
     ],
 )
-def test_the_page_has_the_versions_of_the_tests(name: str, tested: list[str]) -> None:
+def test_page_has_tested_versions(name: str, tested: list[str]) -> None:
     oldest, newest, listed = ROWS[name]
     assert listed == tested
     assert minor(oldest) <= minor(tested[0]) <= minor(tested[-1]) <= minor(newest)
 
 
-def test_the_oldest_of_each_is_tested() -> None:
+def test_oldest_versions_are_tested() -> None:
     # Helm is the exception: what is needed of it came with 3.14.
     tested = {name: listed[0] for name, (_, _, listed) in ROWS.items() if name != "Helm"}
     assert {name: minor(ROWS[name][0]) for name in tested} == {name: minor(version) for name, version in tested.items()}
@@ -57,7 +57,7 @@ def test_charts_refuse_an_older_kubernetes_and_no_newer_one(chart: str) -> None:
     assert described["kubeVersion"] == f">={ROWS['Kubernetes'][0]}.0-0"
 
 
-def test_the_package_refuses_an_older_python() -> None:
+def test_package_refuses_older_python() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["requires-python"] == f">={ROWS['Python'][0]}"
 

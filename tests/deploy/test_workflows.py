@@ -76,7 +76,7 @@ def after(job: str) -> set[str]:
     return direct.union(*(after(each) for each in direct))
 
 
-def test_what_cannot_be_taken_back_comes_last() -> None:
+def test_irrevocable_jobs_come_last() -> None:
     """A version on PyPI cannot be uploaded again, and the page announces it."""
     assert after("page") == JOBS.keys() - {"page"}
     assert after("pypi") == JOBS.keys() - {"page", "pypi"}
@@ -89,14 +89,14 @@ def test_what_cannot_be_taken_back_comes_last() -> None:
     assert RELEASE["concurrency"]["cancel-in-progress"] is False
 
 
-def test_a_tag_of_the_version_starts_a_release() -> None:
+def test_version_tag_starts_a_release() -> None:
     [pattern] = RELEASE[True]["push"]["tags"]  # YAML 1.1 reads the key `on` as true
     tag = re.compile(pattern.replace(".", r"\.").replace("*", ".*"))
     assert all(map(tag.fullmatch, (project.read().tag, "v1.0.0-rc.1")))
     assert not tag.fullmatch("v1")
 
 
-def test_every_command_is_one_of_the_makefile() -> None:
+def test_commands_are_goals_of_the_makefile() -> None:
     makefile = (ROOT / "Makefile").read_text()
     goals = set(re.findall(r"\bmake ([\w-]+)", "\n".join(step.get("run", "") for step in steps(RELEASE))))
     assert goals == {"console", "tools", "release-check", "release", "release-push-charts", "release-page"}
@@ -104,7 +104,7 @@ def test_every_command_is_one_of_the_makefile() -> None:
     assert [goal for goal in goals if not re.search(rf"^(?:[\w-]+ )*{goal}(?: [\w-]+)*:", makefile, re.MULTILINE)] == []
 
 
-def test_the_image_has_the_arguments_and_platforms_that_it_is_announced_with() -> None:
+def test_image_job_has_announced_arguments_and_platforms() -> None:
     [build] = [step["with"] for step in JOBS["image"]["steps"] if "build-push-action" in step.get("uses", "")]
     given = {line.partition("=")[0] for line in build["build-args"].splitlines()}
     known = re.findall(r"^ARG (\w+)", (ROOT / build["file"]).read_text(), re.MULTILINE)

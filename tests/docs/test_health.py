@@ -11,7 +11,7 @@ from karta_interpreter.engine.operations.interpret_health import healthy_statuse
 _PAGE = Path(__file__).parents[2] / "docs" / "health.md"
 
 
-def test_every_kind_of_the_catalogue_stands_in_the_row_of_its_family() -> None:
+def test_kinds_of_catalogue_are_in_row_of_their_family() -> None:
     section = re.search(r"## The catalogue\n(.*?)\n## ", _PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert section
     rows = re.findall(r"^\| ([A-Z].*) \| (.*) \|$", section[1], re.MULTILINE)

@@ -17,7 +17,7 @@ FILE = f"{navigation.HOME}/blob/main"
 PAGE = '<link rel="canonical" href="https://example.com/"><a href="other/b.html#there">b</a><p id="here">'
 
 
-def test_every_page_is_once_in_the_navigation() -> None:
+def test_pages_are_once_in_the_navigation() -> None:
     entries = Counter(
         normpath(join(section, "..", page))
         for section in navigation.SECTIONS
@@ -28,11 +28,11 @@ def test_every_page_is_once_in_the_navigation() -> None:
     assert entries == Counter(pages - {"index"}), "list each page in docs/how-to.md, reference.md or explanation.md"
 
 
-def test_the_readme_is_short() -> None:
+def test_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 100
 
 
-def test_the_figures_of_the_readme_are_those_of_the_pages() -> None:
+def test_readme_figures_are_those_of_the_pages() -> None:
     readme = (ROOT / "README.md").read_text()
     proofs = re.findall(r"^- \[\w+\]\((.*)\)((?:.*\n  )*.*)", readme.partition("## What proves it")[2], re.MULTILINE)
     figures = {page: re.findall(r"\*\*(.*?)\*\*", text) for page, text in proofs[:3]}
@@ -79,9 +79,7 @@ def test_links_on_the_site(text: str, shown: str) -> None:
         pytest.param('<img src="none.png">', "links to none.png", id="a picture that does not exist"),
     ],
 )
-def test_the_built_site_loads_nothing_from_elsewhere_and_has_no_dead_links(
-    added: str, problem: str, tmp_path: Path
-) -> None:
+def test_site_check_finds_dead_links_and_foreign_loads(added: str, problem: str, tmp_path: Path) -> None:
     check_site.read.cache_clear()
     (tmp_path / "other").mkdir()
     (tmp_path / "a.html").write_text(PAGE + added)

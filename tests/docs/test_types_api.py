@@ -28,7 +28,7 @@ def shown() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
-def test_the_session_prints_what_the_page_shows(tmp_path: Path) -> None:
+def test_session_prints_what_the_page_shows(tmp_path: Path) -> None:
     commands = list(shown())
     with running(tmp_path) as server:
         end = "printf '\\n<end>\\n'"
@@ -41,11 +41,11 @@ def test_the_session_prints_what_the_page_shows(tmp_path: Path) -> None:
     assert [text.rstrip("\n") for text in printed] == [output.rstrip("\n") for _, output in commands]
 
 
-def test_the_page_names_every_status() -> None:
+def test_page_names_all_statuses() -> None:
     assert [status for status in PROBLEMS if f"| {status} |" not in PAGE] == []
 
 
-def test_the_page_names_every_option() -> None:
+def test_page_names_all_options() -> None:
     text = (ROOT / "interpreter" / "karta_interpreter" / "cli" / "serve.py").read_text(encoding="utf-8")
     flags = {f"--{name.replace('_', '-')}" for name in re.findall(r'_option\("(types_\w+)"', text)}
     flags -= {"--types-categories", "--types-priorities"}

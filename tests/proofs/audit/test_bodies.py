@@ -8,7 +8,7 @@ from tests.proofs.audit.families import expressions, long_karta
 _LARGEST = 2 * 2**20
 
 
-def test_a_fat_body_is_one_that_every_route_reads() -> None:
+def test_fat_body_is_read_by_all_routes() -> None:
     """The workload types API reads 2 MiB; what is around the fields needs less than 10 KB."""
     for name, body in zip(FIELDS, filled({"request": {"FAT": 0}}), strict=True):
         assert _LARGEST / 2 < len(body) < _LARGEST - 10_000, name
@@ -21,6 +21,6 @@ def test_fields_stand_where_they_are_wanted() -> None:
     assert len(found) == 190_000 + len(definition(0, ".x"))
 
 
-def test_a_family_has_the_expression_of_196_bytes_and_the_karta_of_470_kilobytes() -> None:
+def test_families_have_expression_of_196_bytes_and_karta_of_470_kilobytes() -> None:
     assert 190 <= min(len(each) for each in expressions() if each.count("(.a // .b)[]") == 12) <= 200
     assert 450_000 < len(json.dumps(long_karta())) < 490_000

@@ -17,11 +17,11 @@ QUIET, BUSY = Waits(100, 0, 0.001, 0.002), Waits(100, 0, 0.1, 0.4)
         pytest.param(Waits(9, 0, 0.4, 0.8), BUSY, 2.0, id="a busy machine delays the control, too"),
     ],
 )
-def test_a_wait_is_a_ratio(attacked: Waits, control: Waits, ratio: float) -> None:
+def test_wait_is_ratio_of_percentiles(attacked: Waits, control: Waits, ratio: float) -> None:
     assert attacked.over(control) == pytest.approx(ratio)
 
 
-def test_the_percentile_leaves_out_one_in_a_hundred() -> None:
+def test_percentile_omits_one_in_a_hundred() -> None:
     assert Waits.of([1.0] * 995 + [9.0] * 5, 0).p99 == 1.0
     assert Waits.of([1.0] * 980 + [9.0] * 20, 0).p99 == 9.0
     assert Waits.of([], 3) == Waits(0, 3, 0.0, 0.0)
@@ -59,7 +59,7 @@ def test_answers_are_counted_by_kind(answer: Answer | None, kind: str) -> None:
     assert kind_of(answer) == kind
 
 
-def test_the_table_has_a_row_for_each_attack() -> None:
+def test_table_row_shows_attack() -> None:
     answers = {f"code {number}": number for number in range(400, 408)}
     waits = {"call": (BUSY, QUIET), "health": (Waits(3, 2, 0.1, 5.0), QUIET)}
     cells = row("idle", Found(1200, answers), waits, 81.7, 2)

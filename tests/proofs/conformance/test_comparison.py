@@ -66,15 +66,15 @@ def test_answers_that_differ(name: str, expected: JSON, found: JSON) -> None:
     assert disagreement({name: expected}, {name: found}).startswith(f"--- {name} expected")
 
 
-def test_an_expected_result_must_be_there() -> None:
+def test_expected_result_must_exist() -> None:
     assert disagreement({"replica": 1}, {}) == "replica is missing from the results"
 
 
-def test_a_result_that_nobody_expects_is_not_compared() -> None:
+def test_unexpected_result_is_not_compared() -> None:
     assert not disagreement({"replica": 1}, {"replica": 1, "requires": None})
 
 
-def test_the_diff_shows_what_differs() -> None:
+def test_diff_shows_differences() -> None:
     shown = disagreement({"status": {"ready": 1, "total": 2}}, {"status": {"ready": 1, "total": 3}})
     assert '-  "total": 2' in shown
     assert '+  "total": 3' in shown

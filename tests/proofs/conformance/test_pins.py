@@ -5,7 +5,7 @@ from karta_interpreter.export.gitops import ARGO_CD, FLUX
 from tests.proofs.rig.binaries import KARMADA
 
 
-def test_one_version_of_karmada_is_tested_against() -> None:
+def test_karmada_has_one_version() -> None:
     module = (Path(__file__).parent / "karmada" / "go.mod").read_text()
     assert re.findall(r"github\.com/karmada-io/karmada (\S+)", module) == [KARMADA]
 

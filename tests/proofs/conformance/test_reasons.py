@@ -12,26 +12,26 @@ HEALTH = ("ray.io/v1 RayCluster", "InterpretHealth")
 REASONS = {HEALTH: "because"}
 
 
-def test_a_difference_with_a_reason_is_no_complaint() -> None:
+def test_difference_with_reason_is_not_a_complaint() -> None:
     assert not list(complaints([Pair(*HEALTH, asked=2, different=["x"])], REASONS))
 
 
-def test_a_difference_needs_a_reason() -> None:
+def test_difference_needs_a_reason() -> None:
     (complaint,) = complaints([Pair(*HEALTH, asked=2, different=["x"])], {})
     assert "gives no reason" in complaint
 
 
-def test_a_reason_needs_a_difference() -> None:
+def test_reason_needs_a_difference() -> None:
     (complaint,) = complaints([Pair(*HEALTH, asked=2)], REASONS)
     assert "does not differ any more" in complaint
 
 
-def test_the_page_has_its_reasons_in_the_form_that_is_read() -> None:
+def test_page_has_readable_reasons() -> None:
     kinds = "".join(line.split("|")[1] for line in PAGE.read_text().splitlines() if line.startswith("| "))
     assert len(read_reasons(PAGE.read_text())) == kinds.count("/v") > 0
 
 
-def test_a_row_may_name_several_kinds() -> None:
+def test_row_may_name_several_kinds() -> None:
     page = "| apps.kruise.io/v1alpha1 CloneSet, apps.kruise.io/v1beta1 StatefulSet | Retain | because |"
     assert read_reasons(page) == {
         ("apps.kruise.io/v1alpha1 CloneSet", "Retain"): "because",
@@ -39,7 +39,7 @@ def test_a_row_may_name_several_kinds() -> None:
     }
 
 
-def test_every_known_difference_is_about_a_script_that_is_there() -> None:
+def test_known_differences_are_about_existing_scripts() -> None:
     sources = {question.scripts[0].source for question in environment_questions()}
     assert reasons().keys() <= sources
 
@@ -62,7 +62,7 @@ ASKED = Call(
         pytest.param(["nulls", "empty values"], '"list": []', True, id="several causes"),
     ],
 )
-def test_a_reason_is_what_the_difference_goes_with(causes: list[str], differs_with: str, *, is_reason: bool) -> None:
+def test_reason_excuses_difference_by_its_causes(causes: list[str], differs_with: str, *, is_reason: bool) -> None:
     def differs(call: Call) -> str:
         seen = f"{call.object} {call.items}".replace("'", '"')
         return "they differ" if differs_with in seen else ""
@@ -77,7 +77,7 @@ def test_values_that_are_not_there_are_no_reason() -> None:
     assert not Reason("because", frozenset(Operation), ["nulls"]).excuses(plain.operation, plain, "", lambda _: "")
 
 
-def test_a_pattern_is_looked_for_in_the_difference_of_its_operations() -> None:
+def test_pattern_excuses_difference_of_its_operations() -> None:
     reason = Reason("because", frozenset({Operation.RETAIN}), pattern="no number")
 
     assert reason.excuses(Operation.RETAIN, ASKED, "-> no number", str)
@@ -85,5 +85,5 @@ def test_a_pattern_is_looked_for_in_the_difference_of_its_operations() -> None:
     assert not reason.excuses(Operation.INTERPRET_HEALTH, ASKED, "-> no number", str)
 
 
-def test_each_reason_of_exported_scripts_has_causes_or_a_pattern() -> None:
+def test_export_reasons_have_causes_or_pattern() -> None:
     assert all(bool(each.causes) != bool(each.pattern) and each.text for each in export_reasons())

@@ -16,6 +16,6 @@ def test_only_what_matters_is_left() -> None:
     assert smallest.items == ()
 
 
-def test_what_matters_as_a_whole_stays_whole() -> None:
+def test_question_that_matters_as_a_whole_is_not_shrunk() -> None:
     question = Question((SCRIPT,), {"kind": "Job", "spec": {"n": 1}})
     assert shrink(question, lambda smaller: smaller == question) == question

@@ -25,5 +25,5 @@ def test_definitions_of_a_checkout_are_loaded_and_errors_reported(tmp_path: Path
     assert all("broken.yaml" in problem for problem in found.problems)
 
 
-def test_a_checkout_without_definitions_is_a_problem(tmp_path: Path) -> None:
+def test_checkout_without_definitions_is_a_problem(tmp_path: Path) -> None:
     assert load_all(tmp_path).problems == (f"{tmp_path / 'docs'} has no definitions",)

@@ -189,7 +189,7 @@ def _asked(config: Path, *options: str | Path) -> str:
         ),
     ],
 )
-def test_a_kubeconfig_that_does_not_do(
+def test_unusable_kubeconfig_is_reported(
     plane: ControlPlane, config: Callable[[ControlPlane], Path], causes: list[str], diagnosis: str
 ) -> None:
     file = config(plane)
@@ -203,7 +203,7 @@ def test_a_kubeconfig_that_does_not_do(
     assert diagnosis in _asked(file)
 
 
-def test_a_certificate_that_has_expired(plane: ControlPlane, administrators: Path) -> None:
+def test_expired_certificate_ends_the_start(plane: ControlPlane, administrators: Path) -> None:
     chain, key = plane.authority.server("past", _HOST, life=timedelta(seconds=-5))
     with _serving(plane, administrators, "--certificate-file", chain, "--key-file", key) as server:
         assert server.process.child.wait(HANG) == 1
@@ -214,7 +214,7 @@ def test_a_certificate_that_has_expired(plane: ControlPlane, administrators: Pat
     assert "renew it" in message
 
 
-def test_a_certificate_that_expires(plane: ControlPlane, administrators: Path) -> None:
+def test_expiring_certificate_is_reported(plane: ControlPlane, administrators: Path) -> None:
     for life in _LIVES:
         chain, key = plane.authority.server("short", _HOST, life=life)
         pair = ("--certificate-file", chain, "--key-file", key, "--certificate-interval", "0.5")
@@ -237,7 +237,7 @@ def _is_late(server: Interpreter) -> bool:
     return not server.process.alive or bool(_complaints(server))
 
 
-def test_an_authority_that_did_not_sign(plane: ControlPlane, administrators: Path) -> None:
+def test_wrong_authority_is_diagnosed(plane: ControlPlane, administrators: Path) -> None:
     chain, key = plane.authority.server("unsigned", _HOST)
     pair = ("--certificate-file", chain, "--key-file", key)
     with _serving(plane, administrators, *pair, "--ca-file", _stranger(plane).file) as server:
@@ -246,7 +246,7 @@ def test_an_authority_that_did_not_sign(plane: ControlPlane, administrators: Pat
         assert _complaints(server) == []
 
 
-def test_a_service_without_endpoints(plane: ControlPlane, administrators: Path) -> None:
+def test_service_without_endpoints_is_diagnosed(plane: ControlPlane, administrators: Path) -> None:
     port = free_port()
     plane.karmada.apply(_SERVICE)
     try:
@@ -259,7 +259,7 @@ def test_a_service_without_endpoints(plane: ControlPlane, administrators: Path) 
         plane.karmada.delete(_SERVICE)
 
 
-def test_two_installations_that_fight(plane: ControlPlane, administrators: Path) -> None:
+def test_competing_installations_are_reported(plane: ControlPlane, administrators: Path) -> None:
     with _serving(plane, administrators) as one, _serving(plane, administrators) as other:
         servers = {one.url: one, other.url: other}
         gave_up = until("one of them gives up for now", lambda: _who_said(servers, "is changed again and again"))

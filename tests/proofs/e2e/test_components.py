@@ -85,7 +85,7 @@ def test_components_stay_through_a_restart_of_karmada(plane: ControlPlane) -> No
             assert _decided(flow) == decided
 
 
-def test_a_change_over_the_quota_is_refused_and_the_components_stay(plane: ControlPlane) -> None:
+def test_change_over_quota_is_refused_and_components_stay(plane: ControlPlane) -> None:
     kind = kind_of("RayCluster")
     placed, up, down = kind.stages
     with _scarce(plane), flowing(plane, kind, kind.workload("scarce"), ONE_CLUSTER) as flow:
@@ -119,7 +119,7 @@ def test_estimators_count_sets_of_components(plane: ControlPlane) -> None:
         assert _placed_by_room(plane, "packed", {}, member1=3, member2=2) == "member1"
 
 
-def test_a_kind_of_one_component_is_divided_as_ever(plane: ControlPlane) -> None:
+def test_kind_of_one_component_is_divided(plane: ControlPlane) -> None:
     kind = kind_of("Deployment")
     stage = kind.stages[0]
     with flowing(plane, kind, kind.workload("divided-with-the-gate"), weighted(2, 1)) as flow:

@@ -51,7 +51,7 @@ def customized(request: pytest.FixtureRequest, plane: ControlPlane, installed: I
         plane.restart_components(multiple_pod_templates=False)
 
 
-def test_a_switch_from_webhook_to_customization_changes_no_work(plane: ControlPlane, installed: Installed) -> None:
+def test_switch_from_webhook_to_customization_changes_no_work(plane: ControlPlane, installed: Installed) -> None:
     server = installed.serve()
     installed.registered({"url": server.url})
     with ExitStack() as stack:

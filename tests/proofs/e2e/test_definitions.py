@@ -55,9 +55,7 @@ def _counted(server: Interpreter, expected: int) -> float:
     return time.monotonic() - begun
 
 
-def test_a_changed_karta_answers_without_a_restart(
-    plane: ControlPlane, interpreter: Interpreter, karta: Object
-) -> None:
+def test_changed_karta_answers_without_restart(plane: ControlPlane, interpreter: Interpreter, karta: Object) -> None:
     _counted(interpreter, 9)
     plane.karmada.apply(put(karta, _COUNT, ".spec.replicatedJobs[] | (.replicas // 1) * 2"))
     changed = _counted(interpreter, 18)
@@ -66,7 +64,7 @@ def test_a_changed_karta_answers_without_a_restart(
     say(f"  changed after {changed:.1f} s, back after {back:.1f} s")
 
 
-def test_a_deleted_karta_is_registered_no_longer(
+def test_deleted_karta_is_not_registered(
     plane: ControlPlane, installed: Installed, interpreter: Interpreter, karta: Object
 ) -> None:
     begun = time.monotonic()
@@ -79,7 +77,7 @@ def test_a_deleted_karta_is_registered_no_longer(
     say(f"  its webhook is gone after {gone:.1f} s")
 
 
-def test_a_broken_karta_is_quarantined(plane: ControlPlane, interpreter: Interpreter, karta: Object) -> None:
+def test_broken_karta_is_quarantined(plane: ControlPlane, interpreter: Interpreter, karta: Object) -> None:
     plane.karmada.apply(put(karta, _COUNT, ".spec.replicatedJobs[ | 1"))
     expected = {"conditions": [{"type": "Validated", "status": "False"}]}
     status = until("the Karta is not validated", lambda: _status(plane, karta, expected))
@@ -90,7 +88,7 @@ def test_a_broken_karta_is_quarantined(plane: ControlPlane, interpreter: Interpr
     until("the Karta is ready again", lambda: _status(plane, karta, expected))
 
 
-def test_an_invalid_karta_is_refused_with_all_findings(
+def test_invalid_karta_is_refused_with_all_findings(
     plane: ControlPlane, interpreter: Interpreter, karta: Object
 ) -> None:
     broken = put(put(karta, _COUNT, ".spec.replicatedJobs[ | 1"), _TEMPLATE, "input_filename")
@@ -102,7 +100,7 @@ def test_an_invalid_karta_is_refused_with_all_findings(
         assert (plane.karmada.find(karta) or {})["spec"] == karta["spec"]
 
 
-def test_a_second_karta_for_a_kind_is_refused(plane: ControlPlane, interpreter: Interpreter, karta: Object) -> None:
+def test_second_karta_for_kind_is_refused(plane: ControlPlane, interpreter: Interpreter, karta: Object) -> None:
     second = put(karta, ("metadata", "name"), "another-jobset")
     with _admission(plane, interpreter):
         refusal = until("the Karta is refused", lambda: _refusal(plane, second))
@@ -110,7 +108,7 @@ def test_a_second_karta_for_a_kind_is_refused(plane: ControlPlane, interpreter: 
         assert karta["metadata"]["name"] in refusal
 
 
-def test_a_new_karta_is_labelled(plane: ControlPlane, interpreter: Interpreter, karta: Object) -> None:
+def test_new_karta_is_labelled(plane: ControlPlane, interpreter: Interpreter, karta: Object) -> None:
     with _admission(plane, interpreter):
         plane.karmada.delete(karta)
         until("the Karta is gone from the server", lambda: not _answers(interpreter))

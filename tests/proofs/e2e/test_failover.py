@@ -30,7 +30,7 @@ _OTHER = {"member1": "member2", "member2": "member1"}
 pytestmark = pytest.mark.usefixtures("interpreter")
 
 
-def test_a_job_that_waits_stays_and_a_service_that_does_not_start_moves(plane: ControlPlane) -> None:
+def test_waiting_job_stays_and_service_that_does_not_start_moves(plane: ControlPlane) -> None:
     with ExitStack() as stack:
         jobs = [_reported(stack, plane, kind, "waits", "starting") for kind in ("Job", "JobSet", "PyTorchJob")]
         service = _reported(stack, plane, "Deployment", "starves", "starting")
@@ -56,7 +56,7 @@ def test_a_job_that_waits_stays_and_a_service_that_does_not_start_moves(plane: C
         pytest.param("Job", "Failed", id="API servers do not let a Job take back that it has failed"),
     ],
 )
-def test_a_job_that_has_failed_runs_again_elsewhere(plane: ControlPlane, kind: str, seen: str) -> None:
+def test_failed_job_runs_again_elsewhere(plane: ControlPlane, kind: str, seen: str) -> None:
     with ExitStack() as stack:
         job = _reported(stack, plane, kind, "fails", "failed")
         job.aggregated({"conditions": [{"type": "Failed", "status": "True"}]})
@@ -69,7 +69,7 @@ def test_a_job_that_has_failed_runs_again_elsewhere(plane: ControlPlane, kind: s
         job.aggregated({"conditions": [{"type": seen, "status": "True"}]})
 
 
-def test_a_job_that_has_failed_stays_where_its_karta_says_so(plane: ControlPlane, interpreter: Interpreter) -> None:
+def test_failed_job_stays_if_its_karta_says_so(plane: ControlPlane, interpreter: Interpreter) -> None:
     (karta,) = (karta for karta in kartas() if karta["metadata"]["name"] == "batch-job-v1")
     named = ("metadata", "annotations", "karta-interpreter.io/healthy-statuses")
     plane.karmada.apply(put(karta, named, "Initializing, Running, Completed, Failed, Suspended"))
@@ -90,7 +90,7 @@ def test_a_job_that_has_failed_stays_where_its_karta_says_so(plane: ControlPlane
         plane.karmada.apply(karta)
 
 
-def test_a_flink_job_keeps_its_savepoint_and_its_upgrade_mode(
+def test_flink_job_keeps_savepoint_and_upgrade_mode(
     plane: ControlPlane, installed: Installed, interpreter: Interpreter
 ) -> None:
     """In two failovers in a row, by the rules of the policy that we export."""

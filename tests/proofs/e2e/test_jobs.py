@@ -17,7 +17,7 @@ _JOB = kind_of("Job")
 pytestmark = pytest.mark.usefixtures("interpreter")
 
 
-def test_a_job_has_failed_when_its_last_pod_has_ended(plane: ControlPlane) -> None:
+def test_job_has_failed_after_its_last_pod(plane: ControlPlane) -> None:
     with flowing(plane, _JOB, _JOB.workload("fails-late"), weighted(2, 1)) as flow:
         flow.members(_JOB.stages[0].members)
         flow.report(member1="running", member2="failed")
@@ -26,7 +26,7 @@ def test_a_job_has_failed_when_its_last_pod_has_ended(plane: ControlPlane) -> No
         flow.aggregated({"conditions": [{"type": "Failed", "status": "True"}], "failed": 14})
 
 
-def test_a_failure_is_remembered_when_its_cluster_goes(plane: ControlPlane) -> None:
+def test_failure_is_remembered_without_its_cluster(plane: ControlPlane) -> None:
     # Duplicated: what a member is to complete cannot change, as it would with its share.
     with flowing(plane, _JOB, _JOB.workload("evicted"), DUPLICATED) as flow:
         flow.scheduled(dict.fromkeys(MEMBERS, 6))
@@ -42,7 +42,7 @@ def test_a_failure_is_remembered_when_its_cluster_goes(plane: ControlPlane) -> N
         assert "completionTime" not in status
 
 
-def test_a_job_that_one_member_completes_and_the_other_fails_has_failed(plane: ControlPlane) -> None:
+def test_job_completed_and_failed_in_members_has_failed(plane: ControlPlane) -> None:
     with flowing(plane, _JOB, _JOB.workload("half-done"), weighted(2, 1)) as flow:
         flow.members(_JOB.stages[0].members)
         flow.report(member1="completed", member2="failed")
@@ -60,7 +60,7 @@ def test_members_that_start_one_after_the_other(plane: ControlPlane) -> None:
         flow.aggregated({"active": 6})
 
 
-def test_a_job_is_suspended_when_it_runs(plane: ControlPlane) -> None:
+def test_running_job_is_suspended(plane: ControlPlane) -> None:
     with flowing(plane, _JOB, _JOB.workload("paused"), weighted(2, 1)) as flow:
         flow.members(_JOB.stages[0].members)
         flow.report(**dict.fromkeys(MEMBERS, "running"))
@@ -76,7 +76,7 @@ def test_a_job_is_suspended_when_it_runs(plane: ControlPlane) -> None:
         flow.aggregated({"active": 6})
 
 
-def test_the_switch_of_a_job_is_the_templates(plane: ControlPlane) -> None:
+def test_switch_of_job_is_that_of_the_template(plane: ControlPlane) -> None:
     # karmada-apiserver knows the kind, and fills in that the template does not suspend.
     with flowing(plane, _JOB, _JOB.workload("admitted"), DUPLICATED) as flow:
         flow.members(dict.fromkeys(MEMBERS, (6,)))
@@ -86,7 +86,7 @@ def test_the_switch_of_a_job_is_the_templates(plane: ControlPlane) -> None:
         flow.switched(suspended=False)
 
 
-def test_the_switch_of_a_job_is_the_members_when_a_karta_says_so(plane: ControlPlane, interpreter: Interpreter) -> None:
+def test_switch_of_job_is_that_of_the_member_if_karta_says_so(plane: ControlPlane, interpreter: Interpreter) -> None:
     (karta,) = (karta for karta in kartas() if karta["metadata"]["name"] == "batch-job-v1")
     retain = ("metadata", "annotations", "karta-interpreter.io/retain")
     places = f"{karta['metadata']['annotations']['karta-interpreter.io/retain']}- .spec.suspend\n"

@@ -71,7 +71,7 @@ def test_replicas_that_a_member_scales_are_retained(plane: ControlPlane, kind: K
 
 
 @_which_can_be("suspended", but="Job")
-def test_a_member_that_suspends_stays_suspended(plane: ControlPlane, kind: Kind) -> None:
+def test_suspended_member_stays_suspended(plane: ControlPlane, kind: Kind) -> None:
     # Not so a Job: karmada-apiserver knows the kind and fills in that the template does not suspend.
     template = kind.workload(f"queued-{kind.name.lower()}")
     with flowing(plane, kind, template, DUPLICATED) as flow:
@@ -84,7 +84,7 @@ def test_a_member_that_suspends_stays_suspended(plane: ControlPlane, kind: Kind)
 
 
 @_which_can_be("suspended")
-def test_a_suspended_workload_is_healthy_and_resumes(plane: ControlPlane, kind: Kind) -> None:
+def test_suspended_workload_is_healthy_and_resumes(plane: ControlPlane, kind: Kind) -> None:
     template = kind.switched(kind.workload(f"suspended-{kind.name.lower()}"), suspended=True)
     with flowing(plane, kind, template, weighted(2, 1)) as flow:
         flow.members(kind.stages[0].members)
@@ -97,7 +97,7 @@ def test_a_suspended_workload_is_healthy_and_resumes(plane: ControlPlane, kind: 
 
 
 @_which_can_be("completed")
-def test_a_workload_is_complete_when_all_of_it_is(plane: ControlPlane, kind: Kind) -> None:
+def test_workload_completes_with_all_members(plane: ControlPlane, kind: Kind) -> None:
     with flowing(plane, kind, kind.workload(f"completed-{kind.name.lower()}"), weighted(2, 1)) as flow:
         flow.members(kind.stages[0].members)
         flow.report(**dict.fromkeys(MEMBERS, "running"))
@@ -113,7 +113,7 @@ def test_a_workload_is_complete_when_all_of_it_is(plane: ControlPlane, kind: Kin
 
 
 @_which_can_be("failed")
-def test_a_failure_in_one_member_shows(plane: ControlPlane, kind: Kind) -> None:
+def test_failure_in_one_member_shows(plane: ControlPlane, kind: Kind) -> None:
     with flowing(plane, kind, kind.workload(f"failed-{kind.name.lower()}"), weighted(2, 1)) as flow:
         flow.members(kind.stages[0].members)
         flow.report(member1="running", member2="failed")
@@ -121,7 +121,7 @@ def test_a_failure_in_one_member_shows(plane: ControlPlane, kind: Kind) -> None:
         flow.aggregated(kind.condition("failed"))
 
 
-def test_a_share_that_cannot_be_written_is_said(plane: ControlPlane) -> None:
+def test_unwritable_share_is_an_event(plane: ControlPlane) -> None:
     kind = kind_of("LeaderWorkerSet")
     flow = Flow.begin(plane, kind, kind.workload("indivisible"), weighted(1, 1))
     flow.scheduled({"member1": 3, "member2": 3})

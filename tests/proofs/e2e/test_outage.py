@@ -59,7 +59,7 @@ def _stale(server: Interpreter) -> float:
     return float(seconds)
 
 
-def test_the_server_answers_on_and_catches_up(plane: ControlPlane, interpreter: Interpreter) -> None:
+def test_server_answers_during_outage_and_catches_up(plane: ControlPlane, interpreter: Interpreter) -> None:
     placed, up, _ = _RAYCLUSTER.stages
     with flowing(plane, _RAYCLUSTER, _RAYCLUSTER.workload("outlives"), weighted(2, 1)) as flow:
         flow.members(placed.members)
@@ -78,7 +78,7 @@ def test_the_server_answers_on_and_catches_up(plane: ControlPlane, interpreter: 
             flow.saw(f"a new Karta answers after {time.monotonic() - begun:.1f} s")
 
 
-def test_a_server_starts_from_its_catalogue(plane: ControlPlane, installed: Installed) -> None:
+def test_server_starts_from_its_catalogue(plane: ControlPlane, installed: Installed) -> None:
     pods = _RAYCLUSTER.stages[0].pods
     with _two_heads(plane):
         with _outage(plane):

@@ -62,7 +62,7 @@ def override(folder: Path) -> Iterator[Path]:
     file.unlink(missing_ok=True)
 
 
-def test_an_override_beats_the_karta_until_it_is_gone(overridden: Interpreter, override: Path) -> None:
+def test_override_prevails_over_karta_until_deleted(overridden: Interpreter, override: Path) -> None:
     pods = _JOBSET.stages[0].pods
     took = _counted(overridden, pods * 2)
     override.unlink()

@@ -30,7 +30,7 @@ def pulled(plane: ControlPlane, interpreter: Interpreter) -> Iterator[ControlPla
 
 
 @pytest.mark.parametrize("name", ["RayCluster", "JobSet"])
-def test_the_agent_asks_for_what_happens_in_the_member(
+def test_agent_asks_operations_of_the_member(
     plane: ControlPlane, pulled: ControlPlane, installed: Installed, interpreter: Interpreter, name: str
 ) -> None:
     kind = kind_of(name)

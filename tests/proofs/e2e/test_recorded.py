@@ -18,7 +18,7 @@ _KIND = kind_of("JobSet")
 _LESS, _MORE = "(.replicas // 1) *", "2 * (.replicas // 1) *"
 
 
-def test_an_upgrade_in_four_steps(plane: ControlPlane, installed: Installed, tmp_path: Path) -> None:
+def test_upgrade_takes_four_steps(plane: ControlPlane, installed: Installed, tmp_path: Path) -> None:
     folder, changed = tmp_path / "recordings", tmp_path / "next.yaml"
     folder.mkdir()
     text = yaml.safe_dump(karta_of(_KIND), width=10_000)

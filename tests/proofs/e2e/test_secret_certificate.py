@@ -187,7 +187,7 @@ def test_certificates_and_authorities_change_and_no_call_fails(
         installed.stop(replica)
 
 
-def test_a_broken_and_a_deleted_secret_are_mended(installed: Installed, host: Host, front: Service) -> None:
+def test_broken_and_deleted_secret_are_repaired(installed: Installed, host: Host, front: Service) -> None:
     replica = serve(installed, front, life=_DAY)
     installed.registered({"service": {"name": "karta-interpreter", "port": front.port}})
     first = host.content()["ca.crt"]
@@ -210,7 +210,7 @@ def test_a_broken_and_a_deleted_secret_are_mended(installed: Installed, host: Ho
     installed.stop(replica)
 
 
-def test_the_last_certificate_is_served_while_the_host_cluster_is_away(
+def test_last_certificate_is_served_during_outage_of_host(
     plane: ControlPlane, installed: Installed, host: Host, front: Service
 ) -> None:
     replica = serve(installed, front, life=_DAY)

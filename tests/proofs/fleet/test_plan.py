@@ -7,12 +7,12 @@ from tests.proofs.fleet.plan import counts, plan
 from tests.proofs.fleet.workloads import KINDS, at
 
 
-def test_a_day_has_two_hundred_objects_of_fifteen_kinds() -> None:
+def test_day_has_two_hundred_objects_of_fifteen_kinds() -> None:
     found = counts(200)
     assert (len(found), sum(found.values())) == (15, 200)
 
 
-def test_a_day_is_the_same_each_time() -> None:
+def test_day_is_the_same_each_time() -> None:
     assert plan(200) == plan(200)
 
 
@@ -35,7 +35,7 @@ def test_everything_happens_in_a_day() -> None:
     assert wanted <= happens
 
 
-def test_an_object_is_created_before_anything_else_happens_to_it() -> None:
+def test_object_is_created_first() -> None:
     begun = dict[str, str]()
     for event in plan(200):
         begun.setdefault(event.name, event.action)

@@ -85,7 +85,7 @@ def test_image_needs_no_shell(image: Image) -> None:
     assert found == [], "the base has one, so that the other tests show nothing about that"
 
 
-def test_its_user_can_write_to_no_file(image: Image, restrictions: Restrictions) -> None:
+def test_user_can_write_to_no_file(image: Image, restrictions: Restrictions) -> None:
     found = list(_files(image.root / "app"))
     assert found
     for path in (image.root / "app", *found):

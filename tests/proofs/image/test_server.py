@@ -60,7 +60,7 @@ def _wait_until_ready(served: Served) -> None:
     raise AssertionError(served.container.log)
 
 
-def test_the_process_has_no_rights(served: Served, restrictions: Restrictions) -> None:
+def test_process_has_no_rights(served: Served, restrictions: Restrictions) -> None:
     pid = served.container.pid
     status = dict(
         line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line
@@ -82,12 +82,12 @@ def test_all_operations_are_answered_as_in_the_checkout(served: Served) -> None:
         assert json.loads(served.caller.post(body)) == json.loads(wanted), f"{case.source}:{case.line}"
 
 
-def test_a_bounded_expression_has_its_process(served: Served) -> None:
+def test_bounded_expression_has_its_process(served: Served) -> None:
     answer = json.loads(served.caller.post(body_about("InterpretReplica", bounded(1))))["response"]
     assert (answer["successful"], answer["replicas"]) == (True, 3)
 
 
-def test_a_script_has_its_process(served: Served) -> None:
+def test_script_has_its_process(served: Served) -> None:
     sundial = {"apiVersion": "mill.example.org/v1", "kind": "Sundial", "metadata": {"name": "s", "namespace": "n"}}
     for stones, healthy in ((3, True), (2, False)):
         body = body_about("InterpretHealth", sundial | {"spec": {"stones": stones}})

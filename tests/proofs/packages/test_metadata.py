@@ -16,13 +16,13 @@ def rendered(metadata: Metadata) -> str:
     return render(metadata.description or "", stream=sys.stderr) or ""
 
 
-def test_an_index_takes_it(metadata: Metadata) -> None:
+def test_metadata_is_complete_for_an_index(metadata: Metadata) -> None:
     assert metadata.license_expression == "Apache-2.0"
     assert "LICENSE" in (metadata.license_files or ())
     assert {"Homepage", "Documentation", "Changelog", "Issues", "Repository"} == set(metadata.project_urls or ())
 
 
-def test_every_supported_python_is_named(metadata: Metadata) -> None:
+def test_supported_pythons_are_named(metadata: Metadata) -> None:
     prefix = "Programming Language :: Python :: 3."
     named = {each.removeprefix(prefix) for each in metadata.classifiers or () if each.startswith(prefix)}
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
@@ -33,13 +33,13 @@ def test_every_supported_python_is_named(metadata: Metadata) -> None:
     assert str(metadata.requires_python) == f">=3.{min(named, key=int)}"
 
 
-def test_the_extras_are_those_of_pyproject(metadata: Metadata) -> None:
+def test_extras_are_those_of_pyproject(metadata: Metadata) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
     assert set(metadata.provides_extra or ()) == project["optional-dependencies"].keys()
 
 
-def test_the_description_is_the_readme_and_renders(metadata: Metadata) -> None:
+def test_description_is_the_readme_and_renders(metadata: Metadata) -> None:
     assert metadata.description_content_type == "text/markdown"
     assert rendered(metadata)
 

@@ -8,7 +8,7 @@ from karta_interpreter.definitions.sources.files import load_catalogue
 _CHECKOUT = Path(__file__).parents[3]
 
 
-def test_an_sdist_holds_all_that_a_wheel_is_made_of(wheel: Path, built: Path) -> None:
+def test_sdist_builds_the_same_wheel(wheel: Path, built: Path) -> None:
     assert wheel.read_bytes() == (built / "direct" / wheel.name).read_bytes()
 
 
@@ -23,7 +23,7 @@ def test_wheel_carries_the_catalogue_with_its_suites(wheel: Path) -> None:
     assert not [name for name in names if name.startswith(("kartas/", "tests/"))]
 
 
-def test_an_installed_package_finds_its_catalogue(wheel: Path, tmp_path: Path) -> None:
+def test_installed_package_finds_its_catalogue(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     code = (

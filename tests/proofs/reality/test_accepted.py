@@ -35,24 +35,22 @@ _KNOWN = [Accepted("one", "health", "because")]
     ],
     ids=["known", "another", "gone", "of another case", "not run"],
 )
-def test_a_difference_is_known_or_fails_and_so_does_a_reason_for_none(
-    outcomes: list[Outcome], lines: list[str]
-) -> None:
+def test_difference_and_accepted_entry_need_each_other(outcomes: list[Outcome], lines: list[str]) -> None:
     assert list(judge(outcomes, _KNOWN)) == lines
 
 
-def test_an_entry_without_a_label_is_for_all_labels() -> None:
+def test_entry_without_label_is_for_all_labels() -> None:
     outcome = Outcome("one", "c", "Kind", "v1", [Finding("components (template)", "ours 2"), Finding("replica (x)")])
     known = [Accepted("one", "components", "because"), Accepted("one", "replica", "because")]
     assert list(judge([outcome], known)) == ["one: replica: gone: remove it from accepted.yaml"]
 
 
-def test_an_entry_may_have_many_cases_and_comparisons() -> None:
+def test_entry_may_have_many_cases_and_comparisons() -> None:
     text = "- {case: [a, b], what: [x, z], reason: 'for\n  this'}"
     assert read_accepted(text) == [Accepted(case, what, "for this") for case in "ab" for what in "xz"]
 
 
-def test_two_entries_that_have_become_one_are_an_error() -> None:
+def test_repeated_entry_is_an_error() -> None:
     with pytest.raises(ManifestError, match="twice"):
         read_accepted("- {case: a, what: x, reason: this, case: b}")
 
@@ -70,12 +68,12 @@ def test_names_of_cases_are_namespaces_and_differ() -> None:
     assert all(name == name.lower() and "_" not in name for name in names)
 
 
-def test_every_step_is_known() -> None:
+def test_steps_are_known() -> None:
     words = {step.partition(" ")[0] for case in _CASES for step in case.steps}
     assert words <= STEPS.keys()
 
 
-def test_a_field_that_is_unknown_is_an_error() -> None:
+def test_unknown_field_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"case x: unknown \['objekt'\], missing \['object', 'steps'\]"):
         Case.of(BUILTIN, {"name": "x", "objekt": {}})
 
@@ -87,12 +85,12 @@ def test_controllers_that_want_one_port_do_not_run_together() -> None:
         assert len(ports) == len(set(ports))
 
 
-def test_a_controller_brings_those_that_it_needs() -> None:
+def test_controller_brings_those_that_it_needs() -> None:
     assert with_needed([BUILTIN], CONTROLLERS) == [BUILTIN]
     for controller in CONTROLLERS:
         names = {one.name for one in with_needed([controller], CONTROLLERS)}
         assert names == {controller.name, *controller.needs}
 
 
-def test_what_needs_no_program_is_shared() -> None:
+def test_builtin_controller_is_shared() -> None:
     assert shares_module(BUILTIN)

@@ -45,7 +45,7 @@ def test_components_are_compared_by_name(answered: list[Object], problem: str) -
     assert (finding.what, finding.problem) == ("components (x)", problem)
 
 
-def test_a_single_component_may_have_any_name() -> None:
+def test_single_component_may_have_any_name() -> None:
     assert not compare_components("x", [_component("anything", 1)], Reality.of([_pod()], single)).problem
 
 
@@ -99,7 +99,7 @@ def test_spelling_is_what_gos_types_change(before: Any, after: Any, same: bool) 
     assert same_meaning(before, after) is same
 
 
-def test_every_place_of_a_pod_that_refers_to_an_object_is_read() -> None:
+def test_references_of_pod_are_all_read() -> None:
     spec = {
         "volumes": [
             {"name": "a", "configMap": {"name": "cm"}},
@@ -137,5 +137,5 @@ def test_every_place_of_a_pod_that_refers_to_an_object_is_read() -> None:
     }
 
 
-def test_a_pod_of_the_default_account_refers_to_nothing() -> None:
+def test_default_account_is_not_a_reference() -> None:
     assert references({"containers": [{"name": "c"}], "serviceAccountName": "default"}) == set()

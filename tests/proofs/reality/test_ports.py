@@ -13,7 +13,7 @@ from tests.proofs.reality.run import RunError, ports_taken
 from tests.proofs.rig.processes import free_port
 
 
-def test_a_port_in_use_ends_the_run_with_a_message(tmp_path: Path) -> None:
+def test_port_in_use_ends_the_run_with_a_message(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         controller = dataclasses.replace(BUILTIN, ports=(port,))
@@ -24,13 +24,13 @@ def test_a_port_in_use_ends_the_run_with_a_message(tmp_path: Path) -> None:
             pass
 
 
-def test_a_free_port_is_taken_for_the_time_of_the_run(tmp_path: Path) -> None:
+def test_free_port_is_locked_during_the_run(tmp_path: Path) -> None:
     controller = dataclasses.replace(BUILTIN, ports=(free_port(),))
     with ports_taken([controller], tmp_path / "lock"):
         assert (tmp_path / "lock").exists()
 
 
-def test_a_free_port_is_returned_to_one_caller_only() -> None:
+def test_free_port_is_returned_to_one_caller_only() -> None:
     program = "from tests.proofs.rig.processes import free_port; print(free_port(), free_port())"
     mine = {free_port() for _ in range(3)}
     beside = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()

@@ -21,7 +21,7 @@ from tests.proofs.rig.api import Object
         ("12Ki", 12288),
     ],
 )
-def test_an_amount_is_what_kubernetes_reads(text: object, amount: Fraction) -> None:
+def test_quantity_is_read_as_by_kubernetes(text: object, amount: Fraction) -> None:
     assert quantity(text) == amount
 
 
@@ -79,5 +79,5 @@ def _container(requests: Object | None = None, limits: Object | None = None, **m
         ),
     ],
 )
-def test_a_pod_requests_what_the_scheduler_reserves(spec: Object, requests: str) -> None:
+def test_pod_requests_are_those_of_the_scheduler(spec: Object, requests: str) -> None:
     assert shown(pod_requests(spec)) == requests

@@ -15,7 +15,7 @@ def _stored(kind: str, spec: Object, **metadata: object) -> Object:
     return {"kind": kind, "metadata": {"name": "it", "uid": "u", "generation": 4, **metadata}, "spec": spec}
 
 
-def test_what_an_api_server_assigns_is_gone() -> None:
+def test_template_has_no_fields_of_the_api_server() -> None:
     stored = _stored("X", {}, resourceVersion="9", creationTimestamp="t", finalizers=["f"], managedFields=[{}])
     stored["status"] = {"ready": 1}
     assert template_of(stored) == {
@@ -25,14 +25,14 @@ def test_what_an_api_server_assigns_is_gone() -> None:
     }
 
 
-def test_the_object_stays_as_it_is() -> None:
+def test_template_of_does_not_change_the_object() -> None:
     stored = _stored("Deployment", {"a": {"b": 1}}, annotations={"deployment.kubernetes.io/revision": "3", "mine": "x"})
     before = copy.deepcopy(stored)
     assert template_of(stored)["metadata"]["annotations"] == {"mine": "x", **_NOTES}
     assert stored == before
 
 
-def test_the_revised_object_is_pruned_and_labelled_by_the_stored_one() -> None:
+def test_template_of_revised_object_is_pruned_by_stored_one() -> None:
     stored = _stored("X", {"replicas": 4})
     assert template_of(stored, _stored("X", {"replicas": 2}))["spec"] == {"replicas": 2}
 
@@ -45,7 +45,7 @@ def test_the_revised_object_is_pruned_and_labelled_by_the_stored_one() -> None:
     ],
     ids=["generated", "the user's own"],
 )
-def test_a_generated_selector_of_a_job_is_gone(manual: bool, selector: Object, labels: Object) -> None:
+def test_generated_selector_of_job_is_removed(manual: bool, selector: Object, labels: Object) -> None:
     spec = {
         "manualSelector": manual,
         "ttlSecondsAfterFinished": 5,
@@ -58,7 +58,7 @@ def test_a_generated_selector_of_a_job_is_gone(manual: bool, selector: Object, l
     assert "ttlSecondsAfterFinished" not in template
 
 
-def test_what_members_add_to_the_metadata_is_kept() -> None:
+def test_metadata_added_by_members_is_kept() -> None:
     template = {"metadata": {"labels": {"a": "ours"}, "annotations": {}}, "spec": {"x": 1}}
     observed = {
         "metadata": {"resourceVersion": "7", "finalizers": ["f"], "labels": {"a": "theirs", "b": "theirs"}},

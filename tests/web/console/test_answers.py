@@ -98,7 +98,7 @@ def test_all_eight_operations_are_answered() -> None:
     assert not [each["operation"] for each in page["answers"] if each.get("error") or each.get("missing")]
 
 
-def test_a_count_has_the_place_of_its_expression_and_of_its_field() -> None:
+def test_count_has_places_of_expression_and_field() -> None:
     (fact,) = [each for each in one(asked(), Operation.INTERPRET_REPLICA)["facts"] if each["rule"] == "count"]
     (place,) = fact["places"]
 
@@ -114,7 +114,7 @@ def lit(text: str, at: list[int]) -> str:
     return text.splitlines()[line - 1][column - 1 :]
 
 
-def test_a_retained_value_has_its_place_in_the_members_object() -> None:
+def test_retained_value_has_place_in_object_of_member() -> None:
     found = one(asked(observed=OBSERVED), Operation.RETAIN)
     places = [place for fact in found["facts"] for place in fact.get("places", ())]
 
@@ -130,13 +130,13 @@ def test_a_retained_value_has_its_place_in_the_members_object() -> None:
         pytest.param("[3, 1]", "[3, 7]", ["/spec/seed/1", 7, 1], id="an index"),
     ],
 )
-def test_a_change_shows_the_value_that_it_replaces(before: str, after: str, change: list[Any]) -> None:
+def test_change_shows_the_value_that_it_replaces(before: str, after: str, change: list[Any]) -> None:
     texts = [OBJECT.replace("seed: 1", f"seed: {seed}") for seed in (before, after)]
     found = one(asked(object=texts[0], observed=texts[1]), Operation.RETAIN)
     assert [[each["path"], each["value"], each["old"]] for each in found["patch"]] == [change]
 
 
-def test_an_annotation_has_its_place() -> None:
+def test_annotation_has_its_place() -> None:
     found = one(asked(observed=OBSERVED), Operation.RETAIN)
     assert ".spec.seed" in [lit(KARTA, fact["at"]) for fact in found["facts"] if "at" in fact]
 
@@ -147,7 +147,7 @@ def test_health_is_that_of_the_members_object_where_there_is_one() -> None:
     assert one(asked(), Operation.INTERPRET_HEALTH)["results"] == {"healthy": True}
 
 
-def test_an_aggregated_field_has_the_places_of_its_clusters() -> None:
+def test_aggregated_field_has_places_of_its_clusters() -> None:
     items = ITEMS.replace("clusterName: a", "clusterName: b", 1)
     found = one(asked(items=items), Operation.AGGREGATE_STATUS)
     (fact,) = [each for each in found["facts"] if each.get("answer") == "/aggregatedStatus/status/pods"]
@@ -160,7 +160,7 @@ def test_an_aggregated_field_has_the_places_of_its_clusters() -> None:
 
 
 @pytest.mark.parametrize(("operation", "why"), [(Operation.RETAIN, "observed"), (Operation.AGGREGATE_STATUS, "items")])
-def test_an_operation_names_the_text_that_it_needs(operation: Operation, why: str) -> None:
+def test_operation_names_the_text_that_it_needs(operation: Operation, why: str) -> None:
     assert one(asked(), operation)["missing"] == why
 
 
@@ -181,7 +181,7 @@ def test_crd_adds_what_it_contradicts_and_the_paths_of_its_fields() -> None:
 
 
 @pytest.mark.parametrize("operation", ORDER)
-def test_an_answer_as_a_case_is_met_by_the_definition(operation: Operation) -> None:
+def test_answer_as_a_case_is_met_by_the_definition(operation: Operation) -> None:
     page = asked(observed=OBSERVED, items=ITEMS, case=str(operation))
     (case,) = read_suite(page["case"])
     definition = load_documents(KARTA, "")[0].usable()
@@ -278,12 +278,12 @@ def test_without_a_definition_there_is_a_reason(texts: dict[str, str], expected:
     assert asked(**texts)["unanswered"] == expected
 
 
-def test_the_karta_of_the_kind_answers_where_a_text_has_several() -> None:
+def test_karta_of_the_kind_answers_of_several() -> None:
     other = KARTA.replace("kind: Crawler", "kind: Other").replace("name: crawler", "name: other")
     assert asked(karta=f"{other}---\n{KARTA}")["definition"] == "crawler"
 
 
-def test_a_problem_of_a_text_leaves_the_others_in_use() -> None:
+def test_problem_of_text_leaves_others_usable() -> None:
     page = asked(items="- [")
     assert page["problems"].keys() == {"items"}
     assert one(page, Operation.INTERPRET_REPLICA)["results"]["replica"] == 3
@@ -336,13 +336,13 @@ def test_suite_without_mistakes_has_no_problem() -> None:
     assert asked(suite=_CASE)["problems"] == {}
 
 
-def test_an_object_without_a_name_has_answers_and_no_tree() -> None:
+def test_object_without_name_has_answers_and_no_tree() -> None:
     page = asked(object=OBJECT.replace("metadata: {name: docs}", "metadata: {}"))
     assert one(page, Operation.INTERPRET_REPLICA)["results"]["replica"] == 3
     assert "needs metadata.name" in page["tree"]["error"]
 
 
-def test_the_tree_has_counts_and_no_pod_templates() -> None:
+def test_tree_has_counts_and_no_pod_templates() -> None:
     assert asked()["tree"] == {
         "status": ["Running"],
         "replicas": 3,
@@ -370,7 +370,7 @@ def test_options_change_answers() -> None:
 @pytest.mark.parametrize(
     "body", [[], {"karta": 1}, {"unknown": ""}, {"replicas": "3"}, {"replicas": True}, {"options": []}]
 )
-def test_a_body_of_another_shape_is_rejected(body: Any) -> None:
+def test_body_of_another_shape_is_rejected(body: Any) -> None:
     with pytest.raises(ValueError, match="must be"):
         Question.of(body)
 

@@ -31,12 +31,12 @@ RAY = Path(__file__).parents[3] / "kartas" / "ray.io" / "v1" / "RayCluster" / "k
 Get = Callable[[str], Awaitable[ClientResponse]]
 
 
-async def test_the_page_starts_with_the_given_texts(get: Get) -> None:
+async def test_page_starts_with_the_given_texts(get: Get) -> None:
     found = await (await get("/api/start")).json()
     assert (found["texts"], found["hasServer"]) == ({"karta": "the Karta", "object": "the object"}, False)
 
 
-async def test_the_catalogue_lists_every_kind(get: Get, snapshot: Snapshot) -> None:
+async def test_catalogue_lists_all_kinds(get: Get, snapshot: Snapshot) -> None:
     rows = await (await get("/api/kinds")).json()
     assert {each["suspend"] for each in rows} == {True, False}
     assert [(row["apiVersion"], row["kind"]) for row in rows] == [
@@ -48,7 +48,7 @@ async def test_the_catalogue_lists_every_kind(get: Get, snapshot: Snapshot) -> N
     assert row["components"] == ["head", "worker"]
 
 
-async def test_a_kind_has_its_text_examples_and_comparisons(get: Get) -> None:
+async def test_kind_has_text_examples_and_comparisons(get: Get) -> None:
     found = await (await get("/api/kinds/ray.io/v1/RayCluster")).json()
     assert found["text"] == RAY.read_text(encoding="utf-8")
     assert found["examples"][0]["object"].startswith("apiVersion: ray.io/v1\nkind: RayCluster\n")
@@ -89,7 +89,7 @@ async def test_assets_are_those_of_the_page(get: Get, name: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/catalogue", "/catalogue/apps/v1/Deployment", "/server"])
-async def test_every_page_can_be_opened_by_its_address(client: TestClient[Any, Any], path: str) -> None:
+async def test_pages_can_be_opened_by_address(client: TestClient[Any, Any], path: str) -> None:
     assert "csp-nonce" in await (await client.get(path)).text()
 
 
@@ -100,18 +100,14 @@ async def test_answers_come_from_another_process(ask: Ask, console: Console) -> 
 
 
 @pytest.mark.parametrize("body", ["", "[]", '{"karta": 1}', "[" * 5000, "\ud800"])
-async def test_a_body_that_cannot_be_read_is_rejected(
-    client: TestClient[Any, Any], console: Console, body: str
-) -> None:
+async def test_unreadable_body_is_rejected(client: TestClient[Any, Any], console: Console, body: str) -> None:
     headers = {"Authorization": f"Bearer {console.token}", "Content-Type": "application/json"}
     response = await client.post("/api/answers", data=body.encode(errors="surrogatepass"), headers=headers)
     assert response.status == 400
     assert console.questions.pool.processes == frozenset(), "no process has seen it"
 
 
-async def test_an_answer_that_was_stopped_is_a_document_like_others(
-    ask: Ask, console: Console, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_stopped_answer_is_a_document(ask: Ask, console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
     async def stopped(_: bytes) -> bytes:
         raise QuestionError("there is no answer: it takes longer than 3 s")
 
@@ -125,7 +121,7 @@ async def test_an_answer_that_was_stopped_is_a_document_like_others(
     }
 
 
-async def test_a_body_that_is_too_large_is_rejected(client: TestClient[Any, Any], console: Console) -> None:
+async def test_too_large_body_is_rejected(client: TestClient[Any, Any], console: Console) -> None:
     headers = {"Authorization": f"Bearer {console.token}", "Content-Type": "application/json"}
     response = await client.post("/api/answers", data=io.BytesIO(b" " * 5 * 2**20), headers=headers)
     assert response.status == 413
@@ -157,7 +153,7 @@ def layer(text: str) -> SourceDefinitions:
     )
 
 
-def test_the_state_names_origins_and_what_is_quarantined() -> None:
+def test_state_names_origins_and_quarantine() -> None:
     broken = (
         KARTA.replace(".spec.replicas // 1", "env")
         .replace("name: crawler", "name: broken")

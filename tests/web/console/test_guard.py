@@ -21,7 +21,7 @@ REJECTED = [
 
 
 @pytest.mark.parametrize(("_", "headers", "status"), REJECTED)
-async def test_what_the_page_has_not_sent_is_rejected(
+async def test_request_not_sent_by_page_is_rejected(
     client: TestClient[Any, Any], console: Console, _: object, headers: dict[str, str], status: int
 ) -> None:
     given = {"Authorization": f"Bearer {console.token}"} | headers
@@ -39,21 +39,19 @@ async def test_loopback_is_reached_by_any_port(client: TestClient[Any, Any], con
     )
 
 
-async def test_the_page_itself_holds_nothing_and_needs_no_token(client: TestClient[Any, Any], console: Console) -> None:
+async def test_page_needs_and_holds_no_token(client: TestClient[Any, Any], console: Console) -> None:
     response = await client.get("/")
     assert response.status == 200
     assert console.token not in await response.text()
 
 
-async def test_an_answer_from_elsewhere_cannot_be_posted_by_a_form(
-    client: TestClient[Any, Any], console: Console
-) -> None:
+async def test_form_cannot_post_question(client: TestClient[Any, Any], console: Console) -> None:
     headers = {"Authorization": f"Bearer {console.token}", "Content-Type": "text/plain"}
     assert (await client.post("/api/answers", data="{}", headers=headers)).status == 415
 
 
 @pytest.mark.parametrize("path", ["/", "/assets/main.js", "/api/start", "/nowhere"])
-async def test_every_answer_has_the_headers(client: TestClient[Any, Any], path: str) -> None:
+async def test_answers_have_security_headers(client: TestClient[Any, Any], path: str) -> None:
     headers = (await client.get(path)).headers
     policy = dict(part.strip().partition(" ")[::2] for part in headers["Content-Security-Policy"].split(";"))
 
@@ -65,7 +63,7 @@ async def test_every_answer_has_the_headers(client: TestClient[Any, Any], path: 
     assert headers["Server"] == "karta-interpreter", "no version of a library"
 
 
-async def test_the_nonce_for_styles_is_new_in_every_page(client: TestClient[Any, Any]) -> None:
+async def test_nonce_for_styles_is_new_in_every_page(client: TestClient[Any, Any]) -> None:
     pages = [await client.get("/") for _ in range(2)]
     nonces = [(await page.text()).split('content="')[1].split('"')[0] for page in pages]
 

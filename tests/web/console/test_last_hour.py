@@ -80,14 +80,14 @@ async def test_between_two_samples_the_time_is_that_of_the_calls() -> None:
     assert (found["seconds"], [each["calls"] for each in found["calls"]]) == (3600 + INTERVAL - 1, [10])
 
 
-async def test_an_hour_without_calls_is_empty() -> None:
+async def test_hour_without_calls_is_empty() -> None:
     server = await Server.started()
     server.call()
     await server.pass_time(9000)
     assert await server.hour.document() == {"seconds": 3600, "calls": [], "operations": []}
 
 
-async def test_a_quantile_above_the_last_bucket_has_no_bound() -> None:
+async def test_quantile_above_last_bucket_has_no_bound() -> None:
     server = await Server.started()
     server.call(seconds=9.0)
     assert (await server.hour.document())["operations"] == [{"operation": REPLICA, "p50": None, "p99": None}]

@@ -69,14 +69,14 @@ async def fetched(url: str, path: str) -> Any:
 
 
 @pytest.mark.usefixtures("built")
-async def test_the_address_has_the_token_in_its_fragment() -> None:
+async def test_address_has_token_in_its_fragment() -> None:
     async with listening(ConsoleSources(Snapshot), 0) as url:
         assert url.startswith("http://127.0.0.1:")
         assert await fetched(url, "/api/kinds") == []
 
 
 @pytest.mark.usefixtures("built")
-async def test_a_port_that_is_taken_is_an_error() -> None:
+async def test_taken_port_is_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ServeError, match=f"cannot listen on 127.0.0.1:{port}"):
@@ -136,7 +136,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[ConsoleSources, int]]:
     return taken
 
 
-def test_the_command_fills_the_editors(run: Run, served: list[tuple[ConsoleSources, int]], tmp_path: Path) -> None:
+def test_command_fills_the_editors(run: Run, served: list[tuple[ConsoleSources, int]], tmp_path: Path) -> None:
     (tmp_path / "karta.yaml").write_text(KARTA)
     (tmp_path / "object.yaml").write_text(OBJECT)
     result = run("console", "-f", str(tmp_path / "karta.yaml"), "--object", str(tmp_path / "object.yaml"))
@@ -162,13 +162,13 @@ def test_without_definitions_the_karta_is_that_of_the_kind(
     assert "name: batch-job-v1" in served[0][0].texts.karta
 
 
-def test_an_object_of_an_unknown_kind_is_a_usage_error(run: Run, tmp_path: Path) -> None:
+def test_object_of_unknown_kind_is_a_usage_error(run: Run, tmp_path: Path) -> None:
     (tmp_path / "object.yaml").write_text(OBJECT)
     result = run("console", "--object", str(tmp_path / "object.yaml"))
     assert (result.exit_code, "give one with -f" in result.stderr) == (2, True)
 
 
-def test_the_console_does_not_wait_for_the_browser(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_console_does_not_wait_for_the_browser(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     opened, answered = Event(), Event()
 
     def browse(url: str) -> bool:

@@ -28,7 +28,7 @@ async def questions() -> AsyncIterator[Questions]:
     await questions.close()
 
 
-async def test_an_answer_that_takes_too_long_is_stopped() -> None:
+async def test_slow_answer_is_stopped() -> None:
     questions = Questions(0.1)
     try:
         with pytest.raises(QuestionError, match=r"takes longer than|processor time"):
@@ -37,7 +37,7 @@ async def test_an_answer_that_takes_too_long_is_stopped() -> None:
         await questions.close()
 
 
-async def test_a_question_that_is_given_up_ends_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_cancelled_question_ends_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
     send, sent = Exchange.send, asyncio.Event()
 
     async def sending(*arguments: Any, **options: Any) -> None:
@@ -73,7 +73,7 @@ async def test_a_question_that_is_given_up_ends_its_process(monkeypatch: pytest.
         pytest.param({"object": OBJECT.replace("replicas: 3", "replicas: 1e999"), "karta": KARTA}, id="infinity"),
     ],
 )
-async def test_a_hostile_text_has_a_document_or_a_reason(questions: Questions, question: dict[str, Any]) -> None:
+async def test_hostile_text_has_document_or_reason(questions: Questions, question: dict[str, Any]) -> None:
     assert await outcome(questions, question)
 
 

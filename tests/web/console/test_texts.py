@@ -15,20 +15,20 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "line"), WRONG)
-def test_a_text_without_one_object_has_a_reason_and_a_line(text: str, line: int) -> None:
+def test_text_without_one_object_has_reason_and_line(text: str, line: int) -> None:
     with pytest.raises(TextError) as found:
         read_object(text)
     assert str(found.value)
     assert found.value.line == line
 
 
-def test_one_of_several_objects_without_a_kind_has_its_line() -> None:
+def test_object_without_kind_of_several_has_its_line() -> None:
     with pytest.raises(TextError) as found:
         read_objects("apiVersion: v1\nkind: Pod\n---\nkind: Pod\n")
     assert found.value.line == 4
 
 
-def test_of_several_objects_that_of_the_kind_is_taken() -> None:
+def test_object_of_the_kind_is_taken_of_several() -> None:
     text = "apiVersion: v1\nkind: Pod\n---\napiVersion: batch/v1\nkind: Job\n"
     place = read_object(text, [GVK("batch", "v1", "Job")])
     assert place is not None
@@ -38,11 +38,11 @@ def test_of_several_objects_that_of_the_kind_is_taken() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# nothing yet\n", "---\n"])
-def test_an_empty_text_is_no_error(text: str) -> None:
+def test_empty_text_is_not_an_error(text: str) -> None:
     assert read_object(text) is None
 
 
-def test_an_object_of_a_list_has_the_places_of_the_text() -> None:
+def test_object_of_list_has_places_of_the_text() -> None:
     place = read_object("kind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  spec:\n    nodeName: a\n")
     assert place is not None
     assert place.position(("spec", "nodeName")) == [6, 15]
@@ -62,7 +62,7 @@ def test_items_are_elements_or_documents(text: str) -> None:
     assert [(item.cluster, item.status) for _, item in read_items(text)] == [("a", {"ready": 1}), ("b", None)]
 
 
-def test_an_item_of_a_wrong_type_has_its_line() -> None:
+def test_item_of_wrong_type_has_its_line() -> None:
     with pytest.raises(TextError) as found:
         read_items("- clusterName: a\n- clusterName: [b]\n")
     assert (found.value.line, str(found.value)) == (2, "the item.clusterName must be a string, but is a list")

@@ -24,7 +24,7 @@ class Time:
         return self.now
 
 
-def test_a_token_is_rotated_without_a_restart(tmp_path: Path) -> None:
+def test_token_is_rotated_without_restart(tmp_path: Path) -> None:
     with in_thread(tmp_path) as server:
         (tmp_path / "tokens").write_text(f"{TOKEN} ada\n\n{NEW} grace hopper\n")
         assert [server.get(token=each).status for each in (TOKEN, NEW)] == [200, 200]
@@ -34,7 +34,7 @@ def test_a_token_is_rotated_without_a_restart(tmp_path: Path) -> None:
         assert server.get(token=NEW).status == 503
 
 
-def test_the_audit_names_who_what_and_outcome_and_no_token(server: TypesServer) -> None:
+def test_audit_names_user_type_and_outcome_without_token(server: TypesServer) -> None:
     server.post(workload_type("BeforeMill", priorityId="none"))
     server.logged("workload types audit", workload_type="BeforeMill.mill.example.org")
     server.seen.clear()  # of other tests
@@ -53,7 +53,7 @@ def test_the_audit_names_who_what_and_outcome_and_no_token(server: TypesServer) 
     assert TOKEN not in str(server.seen)
 
 
-def test_a_client_that_leaves_before_its_body_is_its_own_error(server: TypesServer) -> None:
+def test_client_that_leaves_before_its_body_is_audited(server: TypesServer) -> None:
     server.post(workload_type("LeftMill", priorityId="none"))
     server.logged("workload types audit", workload_type="LeftMill.mill.example.org")  # what follows is of this test
     fields = f"Host: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 9"
@@ -73,7 +73,7 @@ def test_a_client_that_leaves_before_its_body_is_its_own_error(server: TypesServ
         pytest.param(None, "No such file or directory", id="no file"),
     ],
 )
-def test_a_token_file_without_use_ends_the_start(tmp_path: Path, text: str | None, message: str) -> None:
+def test_unusable_token_file_ends_the_start(tmp_path: Path, text: str | None, message: str) -> None:
     path = tmp_path / "tokens"
     if text is not None:
         path.write_text(text)
@@ -126,7 +126,7 @@ async def test_without_an_answer_of_the_api_server_nothing_is_decided(tmp_path: 
         assert await access.user(OLD) == "ada"
 
 
-def test_a_client_may_ask_as_often_as_the_rate_allows() -> None:
+def test_client_is_limited_to_its_rate() -> None:
     clock = Time()
     rate = ClientLimits(60, clock)
     for _ in range(60):

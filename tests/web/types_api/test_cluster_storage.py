@@ -48,7 +48,7 @@ async def ask(server: TypesClient, method: str, path: str = TYPES, body: Any = N
     return await asyncio.to_thread(lambda: server.ask(method, path, body, **headers))
 
 
-async def test_a_type_is_a_karta_for_each_version_with_the_labels_of_the_type(tmp_path: Path) -> None:
+async def test_type_is_a_labelled_karta_for_each_version(tmp_path: Path) -> None:
     async with cluster(tmp_path) as (api, server):
         answer = await ask(server, "POST", body=TWO)
         assert (answer.status, answer.json["versions"], answer.json["source"]) == (201, ["v1", "v2"], "api")
@@ -129,7 +129,7 @@ async def test_labels_that_others_change_are_seen_and_labels_of_others_stay(tmp_
         pytest.param({}, "another client of the API server", id="nobody who says so"),
     ],
 )
-async def test_a_karta_of_another_owner_is_409(tmp_path: Path, metadata: Any, owner: str) -> None:
+async def test_karta_of_another_owner_is_409(tmp_path: Path, metadata: Any, owner: str) -> None:
     async with cluster(tmp_path) as (api, server):
         api.put(KARTAS, "mine", karta()["spec"], **metadata)
         found: Any = {}
@@ -147,7 +147,7 @@ async def test_a_karta_of_another_owner_is_409(tmp_path: Path, metadata: Any, ow
         assert api.kartas.keys() == {"mine"}
 
 
-async def test_a_type_that_gitops_has_taken_over_is_409(tmp_path: Path) -> None:
+async def test_type_that_gitops_has_taken_over_is_409(tmp_path: Path) -> None:
     async with cluster(tmp_path) as (api, server):
         path = (await ask(server, "POST", body=workload_type())).headers["location"]
         labels = api.kartas[V1]["metadata"]["labels"]
@@ -156,7 +156,7 @@ async def test_a_type_that_gitops_has_taken_over_is_409(tmp_path: Path) -> None:
         assert (answer.status, answer.json["owner"]) == (409, "the Flux Kustomization mills")
 
 
-async def test_a_registration_that_is_cut_off_is_completed_by_the_same_request(tmp_path: Path) -> None:
+async def test_interrupted_registration_is_completed_by_same_request(tmp_path: Path) -> None:
     async with serving(KartaApi()) as api:
         assert isinstance(api, KartaApi)
         config = write_kubeconfig(tmp_path / "kubeconfig", api.url)
@@ -186,7 +186,7 @@ async def test_a_registration_that_is_cut_off_is_completed_by_the_same_request(t
             assert (other.status, answer.status, answer.json["versions"]) == (409, 201, ["v1", "v2"])
 
 
-async def test_a_change_that_is_cut_off_loses_no_version(tmp_path: Path) -> None:
+async def test_interrupted_change_loses_no_version(tmp_path: Path) -> None:
     async with cluster(tmp_path) as (api, server):
         path = (await ask(server, "POST", body=workload_type())).headers["location"]
         api.on("delete", f"{KARTAS}/{V1}", status(500, "InternalError"))
@@ -231,7 +231,7 @@ async def test_versions_of_another_owner_are_left_alone(tmp_path: Path) -> None:
         pytest.param("GrainMill", "v1", id="under another name"),
     ],
 )
-async def test_a_copy_with_the_labels_of_a_type_is_left_alone(tmp_path: Path, kind: str, version: str) -> None:
+async def test_copy_with_labels_of_type_is_left_alone(tmp_path: Path, kind: str, version: str) -> None:
     async with cluster(tmp_path) as (api, server):
         path = (await ask(server, "POST", body=workload_type())).headers["location"]
         api.put(KARTAS, "mine", karta(kind, version=version)["spec"], labels=api.kartas[V1]["metadata"]["labels"])
@@ -243,7 +243,7 @@ async def test_a_copy_with_the_labels_of_a_type_is_left_alone(tmp_path: Path, ki
         assert (copied["kind"], copied["version"]) == (kind, version)
 
 
-async def test_of_two_writers_at_the_same_time_one_is_412(tmp_path: Path) -> None:
+async def test_overtaken_writer_is_412(tmp_path: Path) -> None:
     async with cluster(tmp_path) as (api, server):
         path = (await ask(server, "POST", body=workload_type())).headers["location"]
 
@@ -257,7 +257,7 @@ async def test_of_two_writers_at_the_same_time_one_is_412(tmp_path: Path) -> Non
         assert api.kartas[V1]["metadata"]["labels"][PRIORITY] == "medium"
 
 
-async def test_a_status_that_is_written_meanwhile_is_no_change(tmp_path: Path) -> None:
+async def test_status_written_meanwhile_is_not_a_change(tmp_path: Path) -> None:
     async with cluster(tmp_path) as (api, server):
         path = (await ask(server, "POST", body=workload_type())).headers["location"]
 
@@ -282,7 +282,7 @@ async def test_a_status_that_is_written_meanwhile_is_no_change(tmp_path: Path) -
         pytest.param(500, 503, id="the API server fails"),
     ],
 )
-async def test_what_the_api_server_refuses_is_told(tmp_path: Path, code: int, expected: int) -> None:
+async def test_refusal_of_api_server_is_reported(tmp_path: Path, code: int, expected: int) -> None:
     async with cluster(tmp_path) as (api, server):
         api.on("create", KARTAS, status(code, "As", "this is why"))
         answer = await ask(server, "POST", body=workload_type())

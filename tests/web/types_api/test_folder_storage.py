@@ -75,7 +75,7 @@ async def stored(root: Path) -> StoredType | None:
     return await FolderStorage(root, Store((root,), catalogue=False), alone).read("mill.example.org", "GrainMill")
 
 
-def test_a_process_that_is_killed_leaves_the_file_as_it_was_or_as_it_is_wanted(tmp_path: Path) -> None:
+def test_killed_process_leaves_old_or_new_file(tmp_path: Path) -> None:
     path, contents = tmp_path / "GrainMill.example.org.json", ["a new content", "delete"]
     with forked(KILLED, str(path), *contents) as (_, stdout, _):
         printed = stdout.read()
@@ -86,7 +86,7 @@ def test_a_process_that_is_killed_leaves_the_file_as_it_was_or_as_it_is_wanted(t
     assert [each.name for each in tmp_path.iterdir() if each.name[0] != "."] == []
 
 
-async def test_a_group_called_core_and_core_kinds_have_files_of_their_own(tmp_path: Path) -> None:
+async def test_group_called_core_and_core_kinds_have_own_files(tmp_path: Path) -> None:
     storage = FolderStorage(tmp_path, Store((tmp_path,), catalogue=False), alone)
     for group in ("", "core"):
         one = karta()
@@ -115,7 +115,7 @@ def test_full_disk_leaves_the_old_file_alone(tmp_path: Path, monkeypatch: pytest
     assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {"Job.json": "old"}
 
 
-async def test_what_a_killed_process_leaves_beside_a_file_is_no_type(tmp_path: Path) -> None:
+async def test_temporary_file_of_killed_process_is_not_a_type(tmp_path: Path) -> None:
     (tmp_path / ".GrainMill.mill.example.org.json.tmp").write_text('{"kind": "List", "ite')
     store = Store((tmp_path,), catalogue=False)
     assert store.load().quarantined == ()
@@ -147,7 +147,7 @@ async def test_writing_publishes_and_reading_gives_what_was_written(tmp_path: Pa
         pytest.param(json.dumps({"items": []}), id="nothing"),
     ],
 )
-async def test_a_file_that_another_author_wrote_is_not_ours(tmp_path: Path, text: str) -> None:
+async def test_file_of_another_author_is_409(tmp_path: Path, text: str) -> None:
     (tmp_path / "GrainMill.mill.example.org.json").write_text(text)
     with pytest.raises(ApiError, match="is owned by the author of the file") as caught:
         await stored(tmp_path)
@@ -162,7 +162,7 @@ async def test_a_file_that_another_author_wrote_is_not_ours(tmp_path: Path, text
         pytest.param(orjson.loads(b"[" * 200 + b"]" * 200), 422, id="more than 200 levels"),
     ],
 )
-async def test_a_file_that_no_server_would_read_is_not_written(tmp_path: Path, spec: Any, status: int) -> None:
+async def test_unreadable_type_is_not_written(tmp_path: Path, spec: Any, status: int) -> None:
     store = Store((tmp_path,), catalogue=False)
     storage, before = FolderStorage(tmp_path, store, alone), a_type()
     await storage.write(before, None)
@@ -183,7 +183,7 @@ async def test_type_without_room_is_not_written(tmp_path: Path) -> None:
     assert await stored(tmp_path) is None
 
 
-async def test_two_processes_with_one_folder_take_turns(tmp_path: Path) -> None:
+async def test_processes_with_one_folder_take_turns(tmp_path: Path) -> None:
     storages = [FolderStorage(tmp_path, Store((tmp_path,), catalogue=False), alone) for _ in range(2)]
     order: list[str] = []
 
@@ -202,7 +202,7 @@ async def test_two_processes_with_one_folder_take_turns(tmp_path: Path) -> None:
     assert order == ["first begins", "first ends", "second begins", "second ends"]
 
 
-def test_every_answered_registration_outlives_the_process_that_is_killed(tmp_path: Path) -> None:
+def test_answered_registration_survives_killed_process(tmp_path: Path) -> None:
     done: list[str] = []
     with running(tmp_path) as server:
 

@@ -17,7 +17,7 @@ EXAMPLES = os.environ.get("KARTA_INTERPRETER_TEST_EXAMPLES", "")
 """How many requests to try for each operation: `make console-test` tries few, `make audit` many."""
 
 
-def test_the_document_is_openapi_3_1(server: TypesServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_document_is_openapi_3_1(server: TypesServer, monkeypatch: pytest.MonkeyPatch) -> None:
     served = server.get("/api/v1/openapi.json").json
     assert served["openapi"].startswith("3.1")
     assert served == json.loads(document(Choices.of(Settings().types_categories, Settings().types_priorities)))
@@ -26,14 +26,14 @@ def test_the_document_is_openapi_3_1(server: TypesServer, monkeypatch: pytest.Mo
     pytest.importorskip("openapi_spec_validator").validate(served)
 
 
-def test_every_problem_is_described() -> None:
+def test_problems_are_described() -> None:
     described = json.loads(document(Choices.of(["a"], ["b=1"])))["paths"]
     statuses = {int(status) for path in described.values() for each in path.values() for status in each["responses"]}
     # A method that a path does not have is in no description, and a defect is none of the answers to expect.
     assert set(PROBLEMS) - statuses == {405, 500}
 
 
-def test_its_example_can_be_registered_and_interpreted(server: TypesServer) -> None:
+def test_example_can_be_registered_and_interpreted(server: TypesServer) -> None:
     schemas = server.get("/api/v1/openapi.json").json["components"]["schemas"]
     (body,), (asked,) = (schemas[name]["examples"] for name in ("WorkloadTypeInput", "Interpretation"))
     registered = server.post(body)
@@ -46,7 +46,7 @@ def test_its_example_can_be_registered_and_interpreted(server: TypesServer) -> N
 
 @pytest.mark.skipif(not EXAMPLES, reason="`make console-test` and `make audit` run it")
 @pytest.mark.parametrize("phases", ["coverage,stateful" if EXAMPLES == "2" else "fuzzing,stateful"])
-def test_the_server_does_what_the_document_describes(server: TypesServer, tmp_path: Path, phases: str) -> None:
+def test_server_does_what_the_document_describes(server: TypesServer, tmp_path: Path, phases: str) -> None:
     command = [str(Path(sys.executable).with_name("schemathesis")), "run", f"{server.url}/api/v1/openapi.json"]
     # A Karta that fits the schema may still be wrong, and gets 422: no schema has what `validate` finds.
     checks = ["--exclude-checks", "positive_data_acceptance", "--no-shrink", "--phases", phases]

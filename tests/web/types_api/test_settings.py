@@ -67,7 +67,7 @@ async def test_beyond_loopback_the_api_has_the_certificate_of_the_server(tmp_pat
             assert answer.status == 401
 
 
-def test_a_server_without_the_api_imports_nothing_of_it() -> None:
+def test_server_without_types_api_imports_nothing_of_it() -> None:
     program = (
         "import sys, karta_interpreter.cli.serve, karta_interpreter.webhook.process.control_plane; print(*sys.modules)"
     )
@@ -75,7 +75,7 @@ def test_a_server_without_the_api_imports_nothing_of_it() -> None:
     assert [name for name in done.stdout.split() if name.startswith("karta_interpreter.web.console")] == []
 
 
-async def test_an_address_that_is_taken_ends_the_start(tmp_path: Path) -> None:
+async def test_taken_address_ends_the_start(tmp_path: Path) -> None:
     async with Server(settings(tmp_path), []) as server:
         taken = settings(tmp_path, types_api=("127.0.0.1", server.started.port))
         with pytest.raises(ServeError, match="another process listens there"):
@@ -129,12 +129,12 @@ def test_priorities_are_sorted_by_value(categories: Sequence[str], priorities: S
         pytest.param({"labels": 1, "annotations": [], "ownerReferences": {}}, None, id="fields of other types"),
     ],
 )
-def test_the_owner_of_an_object_is_named(metadata: Any, owner: str | None) -> None:
+def test_owner_of_object_is_named(metadata: Any, owner: str | None) -> None:
     assert controller_of({"metadata": metadata}) == owner
     assert writer_of({"metadata": metadata}) == owner or owner is None
 
 
-def test_the_last_manager_of_the_spec_is_its_writer() -> None:
+def test_last_manager_of_spec_is_its_writer() -> None:
     managed = [
         {"manager": "kubectl-edit", "time": "2026-02-01T00:00:00Z", "fieldsV1": {"f:spec": {}}},
         {"manager": "kubectl", "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:spec": {}}},

@@ -55,7 +55,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("method", "path", "body", "options", "status"), ROWS)
-def test_a_bad_request_gets_its_status_as_a_problem(
+def test_bad_request_gets_its_status_as_a_problem(
     server: TypesServer, method: str, path: str, body: Any, options: dict[str, Any], status: int
 ) -> None:
     known = server.post(workload_type("StatusMill")).json["id"]
@@ -81,7 +81,7 @@ def test_errors_have_the_words_of_validate(server: TypesServer) -> None:
     }
 
 
-def test_a_karta_that_is_nested_too_deeply_is_422(server: TypesServer) -> None:
+def test_too_deep_karta_is_422(server: TypesServer) -> None:
     body = json.dumps(workload_type("DeepMill", karta("DeepMill", more="DEEP"))).encode().replace(b'"DEEP"', DEEP)
     assert server.post(body).status == 422
 
@@ -93,7 +93,7 @@ def test_too_many_requests_get_429_and_a_time_to_wait(tmp_path: Path) -> None:
         assert int(answers[-1].headers["retry-after"]) > 0
 
 
-def test_a_folder_that_cannot_be_written_is_503(tmp_path: Path) -> None:
+def test_unwritable_folder_is_503(tmp_path: Path) -> None:
     with in_thread(tmp_path) as server:
         (tmp_path / "types").rename(tmp_path / "away")
         answer = server.post(workload_type())

@@ -25,7 +25,7 @@ def registered(server: TypesClient, *arguments: Any, **changes: Any) -> str:
     return f"{TYPES}/{answer.json['id']}"
 
 
-def test_a_type_answers_karmada_when_its_registration_is_answered(server: TypesServer) -> None:
+def test_registered_type_answers_at_once(server: TypesServer) -> None:
     obj = workload("FirstMill")
     assert not server.interpret(obj)["successful"]
 
@@ -39,7 +39,7 @@ def test_a_type_answers_karmada_when_its_registration_is_answered(server: TypesS
     assert server.get(answer.headers["location"]).json == found
 
 
-def test_a_type_can_have_a_karta_for_each_version(server: TypesServer) -> None:
+def test_type_can_have_a_karta_for_each_version(server: TypesServer) -> None:
     old = {**karta("TwoMill", version="v1beta1", **DOUBLED), "apiVersion": "optimization.nvidia.com/v1alpha1"}
     bare = {"spec": karta("TwoMill")["spec"]}
     path = registered(server, "TwoMill", bare, old | {"kind": "ResourceInterface"})
@@ -54,7 +54,7 @@ def test_a_type_can_have_a_karta_for_each_version(server: TypesServer) -> None:
     assert [server.interpret(workload("TwoMill", version=each))["replicas"] for each in found["versions"]] == [3, 6]
 
 
-def test_the_same_registration_again_changes_nothing(server: TypesServer) -> None:
+def test_same_registration_changes_nothing(server: TypesServer) -> None:
     first = server.post(workload_type("SameMill"))
     again = server.post(workload_type("SameMill"))
     assert (first.status, again.status) == (201, 200)
@@ -101,7 +101,7 @@ def test_only_labels_can_change(server: TypesServer) -> None:
     assert server.get(path).json == answer.json
 
 
-def test_a_deleted_type_answers_no_longer(server: TypesServer) -> None:
+def test_deleted_type_does_not_answer(server: TypesServer) -> None:
     path = registered(server, "GoneMill")
     assert server.ask("DELETE", path).status == 204
     assert server.get(path).status == 404
@@ -109,7 +109,7 @@ def test_a_deleted_type_answers_no_longer(server: TypesServer) -> None:
     assert not server.interpret(workload("GoneMill"))["successful"]
 
 
-def test_a_lost_race_is_412_and_changes_nothing(server: TypesServer) -> None:
+def test_lost_race_is_412_and_changes_nothing(server: TypesServer) -> None:
     path = registered(server, "RaceMill")
     known = server.get(path).headers["etag"]
     first = server.ask("PUT", path, workload_type("RaceMill", priorityId="high"), If_Match=known)
@@ -122,7 +122,7 @@ def test_a_lost_race_is_412_and_changes_nothing(server: TypesServer) -> None:
     assert server.ask("DELETE", path, If_Match=f'"other", {first.headers["etag"]}').status == 204
 
 
-def test_a_type_of_the_catalogue_is_listed_and_can_be_taken_over(tmp_path: Path) -> None:
+def test_type_of_catalogue_is_listed_and_can_be_replaced(tmp_path: Path) -> None:
     with in_thread(tmp_path, catalogue=True, kinds=("JobSet",)) as server:
         (found,) = server.get(f"{TYPES}?filterBy=name==JobSet").json["types"]
         path = f"{TYPES}/{found['id']}"
@@ -140,7 +140,7 @@ def test_a_type_of_the_catalogue_is_listed_and_can_be_taken_over(tmp_path: Path)
         assert server.ask("DELETE", path).status == 409
 
 
-def test_a_file_of_another_author_is_left_alone(tmp_path: Path) -> None:
+def test_file_of_another_author_is_left_alone(tmp_path: Path) -> None:
     with in_thread(tmp_path) as server:
         file = tmp_path / "types" / "mine.json"
         file.write_text(json.dumps(karta("HandMill")))
@@ -169,7 +169,7 @@ def test_validate_stores_nothing(server: TypesServer) -> None:
     assert server.get(f"{TYPES}?filterBy=name==OnlyMill").json["total"] == 0
 
 
-def test_every_finding_is_in_one_answer(server: TypesServer) -> None:
+def test_findings_are_all_in_one_answer(server: TypesServer) -> None:
     broken = karta("WrongMill", scaleDefinition={"replicasPath": ".a["}, specDefinition={"podTemplateSpecPath": "env"})
     other = karta("OtherMill", version="v2", group="other.example.org")
     body = workload_type("WrongMill", broken, other, karta("WrongMill"), categoryId="none", priorityId="none")
@@ -255,7 +255,7 @@ spec:
         pytest.param("filterBy=source==catalogue&externalTypesOnly=true", [], 0, id="none of the catalogue"),
     ],
 )
-def test_the_list_is_filtered_sorted_and_paged(server: TypesServer, query: str, names: list[str], total: int) -> None:
+def test_list_is_filtered_sorted_and_paged(server: TypesServer, query: str, names: list[str], total: int) -> None:
     for kind, priority in (("BMill", "medium"), ("CMill", "high"), ("AMill", "low")):
         body = workload_type(kind, group="list.example.org", priorityId=priority)
         assert server.post(body).status in (200, 201)

@@ -31,7 +31,7 @@ def test_agree(members: list[str], template: str, expected: bool) -> None:
     assert agree(members, template, GOOD["argocd"]) is expected
 
 
-def test_a_template_is_single_duplicated_or_divided(deployments: list[Aggregate]) -> None:
+def test_template_is_single_duplicated_or_divided(deployments: list[Aggregate]) -> None:
     spec = {
         each.placement: (each.template["spec"]["replicas"], each.template["status"]["replicas"])
         for each in deployments
@@ -46,7 +46,7 @@ def test_members_come_in_both_orders(deployments: list[Aggregate]) -> None:
     assert any(states[0] != states[1] for states in orders)
 
 
-def test_a_template_is_current_when_all_members_are(deployments: list[Aggregate]) -> None:
+def test_template_is_current_if_all_members_are(deployments: list[Aggregate]) -> None:
     observed = {
         each.members[0].state: each.template["status"]["observedGeneration"] - each.template["metadata"]["generation"]
         for each in deployments
@@ -56,14 +56,14 @@ def test_a_template_is_current_when_all_members_are(deployments: list[Aggregate]
     assert observed["the status is older than the spec"] == -1
 
 
-def test_a_tool_that_does_not_judge_a_kind_is_not_asked(deployments: list[Aggregate]) -> None:
+def test_tool_that_does_not_judge_a_kind_is_not_asked(deployments: list[Aggregate]) -> None:
     tally = Tally()
     silent = {"argocd": "", "kubectl": "error", "kstatus": "Current"}
     tally.judge(deployments[0], [silent], silent)
     assert tally.asked == {"kstatus": 1}
 
 
-def test_a_difference_without_a_reason_fails(deployments: list[Aggregate]) -> None:
+def test_difference_without_reason_fails(deployments: list[Aggregate]) -> None:
     tally = Tally()
     tally.judge(deployments[0], [GOOD], GOOD | {"argocd": "Missing"})
     failure, *stale = tally.failures()
@@ -71,7 +71,7 @@ def test_a_difference_without_a_reason_fails(deployments: list[Aggregate]) -> No
     assert len(stale) == len(reasons()), "reasons that nothing needs are failures, too"
 
 
-def test_every_reason_is_about_a_kind_of_the_catalogue() -> None:
+def test_reasons_are_about_kinds_of_the_catalogue() -> None:
     definitions = [entry.definition for entry in entries() if entry.definition]
     kinds = {f"{each.gvk.api_version} {each.gvk.kind}" for each in definitions}
     assert {" ".join(about.split()[:2]) for about in reasons()} <= kinds

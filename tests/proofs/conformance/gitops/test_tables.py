@@ -53,7 +53,7 @@ def test_kinds_of_kstatus_are_those_that_it_has_a_function_for(tmp_path: Path) -
     assert kstatus_kinds(tmp_path) == {("", "Pod"), ("batch", "Job")}
 
 
-def test_a_difference_needs_a_reason_and_a_reason_a_difference() -> None:
+def test_difference_and_reason_need_each_other() -> None:
     known, *others = reasons()
     tally = Tally()
     tally.rows["apps Deployment"] = 1

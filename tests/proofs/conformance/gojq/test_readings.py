@@ -40,7 +40,7 @@ def outputs(text: str, *readings: Reading, value: Any) -> Any:
         pytest.param('. | split(";")', Reading.PIECES, "", [[]], [[]], id="jq agrees that an empty one has none"),
     ],
 )
-def test_a_reading_is_written_into_an_expression(
+def test_reading_is_written_into_expression(
     text: str, reading: Reading, value: Any, without: Any, with_it: Any
 ) -> None:
     assert outputs(text, value=value) == without
@@ -54,7 +54,7 @@ def test_without_a_reading_the_expression_is_asked_as_it_is_written() -> None:
     )
 
 
-def test_one_version_of_gojq_is_compared_with() -> None:
+def test_gojq_has_one_version() -> None:
     proofs = Path(__file__).parents[2]
     modules = [proofs / "conformance" / "gojq" / "go.mod", proofs / "benchmarks" / "go" / "go.mod"]
     assert {tuple(re.findall(r"itchyny/gojq (\S+)", module.read_text())) for module in modules} == {("v0.12.19",)}

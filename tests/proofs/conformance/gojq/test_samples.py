@@ -66,7 +66,7 @@ def test_when_answers_are_the_same(one: object, other: object, expected: bool) -
     assert same(one, other) is expected
 
 
-def test_a_difference_needs_a_reason() -> None:
+def test_difference_needs_a_reason() -> None:
     tally = Tally()
     tally.ask(Question("equal", {}, lambda: [1], lambda _: [1.0]))
     tally.ask(Question("explained", {}, list, lambda readings: [] if Reading.NULL in readings else FAILED))

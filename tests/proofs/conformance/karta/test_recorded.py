@@ -31,7 +31,7 @@ def records(name: str) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.sweep
-def test_every_recorded_fact_is_ours_or_differs_for_a_reason() -> None:
+def test_recorded_facts_agree_or_have_a_reason() -> None:
     used: Counter[differences.Difference | str] = Counter()
     failures, asked = [], 0
     some = islice(records("edges"), 0, None, 1 if SWEEPS_ALL else 10)
@@ -58,7 +58,7 @@ def test_definitions_are_refused_that_karta_refuses_and_others_for_a_reason() ->
     assert used == set(verdicts.REASONS.values()), "no definition needs the others"
 
 
-def test_each_difference_is_one_that_the_documentation_names() -> None:
+def test_differences_are_named_in_documentation() -> None:
     compatibility = (DOCS / "developers" / "compatibility.md").read_text(encoding="utf-8")
     query = re.sub(r"\n  ", " ", (DOCS / "query.md").read_text(encoding="utf-8"))
     named = {line.split(" | ")[0].removeprefix("| ") for line in compatibility.splitlines() if line.startswith("| ")}

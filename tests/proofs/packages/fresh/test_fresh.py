@@ -42,7 +42,7 @@ def packages(environment: Environment) -> set[str]:
     return {each["name"].lower().replace("_", "-") for each in json.loads(listed.stdout)}
 
 
-def test_what_an_environment_without_extras_has(base: Environment) -> None:
+def test_environment_without_extras_is_small(base: Environment) -> None:
     names = packages(base)
     (library,) = (base.programs.parent / "lib").glob("python*/site-packages")
     files = (path for path in library.rglob("*") if not OF_PIP.match(path.relative_to(library).parts[0]))
@@ -69,14 +69,14 @@ def test_package_is_a_library_and_a_plugin(base: Environment) -> None:
     assert len(json.loads(plugin.stdout)) == len([*(ROOT / "kartas").rglob("karta.yaml")])
 
 
-def test_a_command_that_lacks_its_extra_names_it(base: Environment) -> None:
+def test_command_names_missing_extra(base: Environment) -> None:
     asked = base.run("karta-interpreter", "serve")
 
     assert (asked.returncode, asked.stdout) == (2, "")
     assert re.fullmatch(r"error: serve requires \w+; install the \[server\] extra: pip install '[^']+'\n", asked.stderr)
 
 
-def test_the_extra_makes_it_a_server(server: Environment) -> None:
+def test_server_extra_makes_it_a_server(server: Environment) -> None:
     assert packages(server) >= BASE | SERVER
     command = [
         str(server.programs / "karta-interpreter"),
@@ -104,7 +104,7 @@ def test_the_extra_makes_it_a_server(server: Environment) -> None:
     assert (status, json.loads(last)["message"]) == (200, "stopped")
 
 
-def test_an_sdist_is_built_with_what_it_asks_for(base: Environment, sdist: Path, wheel: Path) -> None:
+def test_sdist_is_built_with_its_requirements(base: Environment, sdist: Path, wheel: Path) -> None:
     """Without the build tools of this checkout: pip installs those of pyproject.toml."""
     built = base.run("pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "wheels", str(sdist))
 

@@ -29,7 +29,7 @@ def loaded(page: Any, path: str) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_has_no_finding_of_axe(open_page: Open, path: str, size: tuple[int, int], theme: str) -> None:
+def test_page_has_no_finding_of_axe(open_page: Open, path: str, size: tuple[int, int], theme: str) -> None:
     page = open_page(path, width=size[0], height=size[1], theme=theme)
     loaded(page, path)
     for details in page.locator("details.why").all():
@@ -57,7 +57,7 @@ def test_pages_fit_a_small_screen(open_page: Open, path: str) -> None:
     assert page.evaluate("document.querySelector('main').scrollWidth") <= 400
 
 
-def test_the_catalogue_is_searched(open_page: Open) -> None:
+def test_catalogue_is_searched(open_page: Open) -> None:
     page = open_page("/catalogue")
     page.get_by_label("Search kinds").fill("kuberay cluster")
     wait(page, lambda: page.locator(".kinds tbody tr").count() == 1)
@@ -118,7 +118,7 @@ def test_small_screen_shows_one_part_at_a_time(open_page: Open) -> None:
         assert page.evaluate("document.querySelector('main').scrollHeight") <= 800
 
 
-def test_a_kind_that_is_added_to_a_server_shows_up(open_page: Open, tmp_path: Path) -> None:
+def test_kind_added_to_server_shows_up(open_page: Open, tmp_path: Path) -> None:
     with started(*SERVE, "--port", "0", "--kartas", str(tmp_path)) as address:
         page = open_page("/catalogue", address=address)
         page.get_by_label("Search kinds").fill("crawler")
@@ -132,7 +132,7 @@ def test_a_kind_that_is_added_to_a_server_shows_up(open_page: Open, tmp_path: Pa
         page.get_by_role("link", name="Crawler").wait_for()
 
 
-def test_a_type_that_is_registered_shows_up(open_page: Open, tmp_path: Path) -> None:
+def test_registered_type_shows_up(open_page: Open, tmp_path: Path) -> None:
     (tmp_path / "tokens").write_text(f"{TOKEN} ada\n")
     (tmp_path / "types").mkdir()
     port = free_port()

@@ -70,7 +70,7 @@ def lit(page: Any, name: str) -> list[str]:
     return found
 
 
-def test_a_mistake_shows_its_finding_while_it_is_typed(open_page: Open) -> None:
+def test_mistake_shows_its_finding_while_typed(open_page: Open) -> None:
     page = open_page()
     put(page, "karta", KARTA)
     put(page, "object", OBJECT)
@@ -87,7 +87,7 @@ def test_a_mistake_shows_its_finding_while_it_is_typed(open_page: Open) -> None:
 
 
 @pytest.mark.parametrize("kind", TEN)
-def test_the_answers_are_those_of_the_command_line(open_page: Open, kind: str, tmp_path: Any) -> None:
+def test_answers_are_those_of_the_command_line(open_page: Open, kind: str, tmp_path: Any) -> None:
     page = open_page()
     page.get_by_label("Kind", exact=True).select_option(kind)
     name = kind.rpartition("/")[2]
@@ -135,7 +135,7 @@ def test_hovering_an_answer_lights_the_expression_and_the_place(open_page: Open)
     wait(page, lambda: page.locator(".lit").count() == 0)
 
 
-def test_the_keyboard_lights_places_and_pins_them(open_page: Open) -> None:
+def test_keyboard_lights_and_pins_places(open_page: Open) -> None:
     page = open_page()
     put(page, "karta", KARTA)
     put(page, "object", OBJECT)
@@ -198,7 +198,7 @@ def test_fields_and_values_are_completed_from_the_schema(open_page: Open) -> Non
     assert text_of(page, "karta").endswith("      scaleDefinition:\n        minReplicasPath: ")
 
 
-def test_a_share_link_holds_the_texts_and_sends_them_nowhere(open_page: Open, requests: list[str]) -> None:
+def test_share_link_holds_texts_and_sends_them_nowhere(open_page: Open, requests: list[str]) -> None:
     page = open_page()
     put(page, "karta", KARTA)
     put(page, "object", OBJECT)
@@ -258,7 +258,7 @@ def test_mistake_in_a_side_text_shows_at_its_line(
     assert page.locator(f"#tab-{name} .dot.bad").count() == 1
 
 
-def test_a_file_can_be_dropped_on_an_editor(open_page: Open) -> None:
+def test_file_can_be_dropped_on_an_editor(open_page: Open) -> None:
     page = open_page()
     data = page.evaluate_handle(
         "text => { const data = new DataTransfer(); data.items.add(new File([text], 'o.yaml')); return data; }", OBJECT
@@ -278,7 +278,7 @@ def test_file_is_opened_in_each_pane(open_page: Open, tmp_path: Path, name: str,
     wait(page, lambda: text_of(page, name) == "kind: Opened\n")
 
 
-def test_a_hostile_text_leaves_the_page_in_use(open_page: Open) -> None:
+def test_hostile_text_leaves_the_page_usable(open_page: Open) -> None:
     page = open_page()
     put(page, "object", "- [" + "a, " * 300_000 + "]")
     put(page, "object", OBJECT)
@@ -301,7 +301,7 @@ def test_without_the_token_the_page_names_the_remedy(browser: Any, url: str) -> 
     context.close()
 
 
-def test_every_example_kind_is_at_hand(open_page: Open) -> None:
+def test_kinds_of_catalogue_are_selectable(open_page: Open) -> None:
     page = open_page()
     kinds = len(list((ROOT / "kartas").glob("*/*/*/karta.yaml")))
     assert page.locator("select[aria-label=Kind] optgroup option").count() == kinds
@@ -473,7 +473,7 @@ def test_mistake_of_yaml_is_underlined_at_its_key_and_told_with_the_line(open_pa
     assert "`" not in page.locator(".answers").inner_text()
 
 
-def test_of_several_documents_that_of_the_kind_is_taken(open_page: Open) -> None:
+def test_document_of_the_kind_is_taken_of_several(open_page: Open) -> None:
     page = open_page()
     put(page, "karta", KARTA)
     put(page, "object", f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\n---\n{OBJECT}")
