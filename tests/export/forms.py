@@ -146,7 +146,7 @@ def pairs() -> Iterator[Pair]:
     for text, specs in _SPECS.items():
         definition = load_definition(yaml.safe_load(text))
         for operation in Operation:
-            script = Script(operation, script_of(definition, operation, text), definition.name)
+            script = Script(operation, script_of(definition, operation), definition.name)
             calls = [call for spec in specs for call in _calls(definition, operation, spec, specs)]
             yield Pair(definition, operation, script, calls)
 

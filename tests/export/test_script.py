@@ -1,4 +1,4 @@
-"""Exported scripts as a reader has them: their size, header, comments, names and reasons."""
+"""Exported scripts as a reader has them: their size, header, names and reasons."""
 
 import re
 from typing import Any
@@ -69,12 +69,12 @@ def _toy(text: str = TOY) -> Definition:
 
 
 def test_script_begins_with_its_definition() -> None:
-    head = script_of(_toy(), Operation.INTERPRET_HEALTH, TOY).splitlines()[:4]
+    head = script_of(_toy(), Operation.INTERPRET_HEALTH).splitlines()[:3]
 
     assert head[0] == "-- InterpretHealth of Toy, example.io/v1."
     assert head[1].startswith("-- Exported by karta-interpreter ")
     assert " from the Karta toy, sha256:" in head[1]
-    assert head[2:] == ["--", "-- Written from the toy operator 1.0."]
+    assert head[2] == ""
 
 
 def test_digest_is_that_of_the_content() -> None:
@@ -85,43 +85,6 @@ def test_digest_is_that_of_the_content() -> None:
 
     assert first == same
     assert first != other
-
-
-@pytest.mark.parametrize(
-    ("operation", "comment", "below"),
-    [
-        pytest.param(
-            Operation.INTERPRET_REPLICA,
-            "-- The operator adds nothing to it.",
-            "local function toy_templates(obj)",
-            id="above the function of the expression",
-        ),
-        pytest.param(
-            Operation.INTERPRET_HEALTH,
-            "  -- Also while it moves.",
-            '  statuses.Running = phase == "Running"',
-            id="above a status",
-        ),
-    ],
-)
-def test_comment_of_definition_stands_above_its_code(operation: Operation, comment: str, below: str) -> None:
-    lines = script_of(_toy(), operation, TOY).splitlines()
-
-    assert lines.count(comment) == 1
-    assert lines[lines.index(comment) + 1] == below
-
-
-@pytest.mark.parametrize("end", ["\r\n", "\x85", "\u2028"], ids=["Windows", "U+0085", "U+2028"])
-def test_comments_are_found_behind_each_line_break_of_yaml(end: str) -> None:
-    file = TOY.replace("\n", end)
-
-    assert script_of(_toy(), Operation.INTERPRET_HEALTH, file) == script_of(_toy(), Operation.INTERPRET_HEALTH, TOY)
-
-
-def test_another_document_of_the_file_lends_no_comments() -> None:
-    file = f"# Another one.\nkind: Karta\nmetadata:\n  name: other\n---\n{TOY}"
-
-    assert "Another one" not in script_of(_toy(), Operation.INTERPRET_HEALTH, file)
 
 
 def test_script_has_at_most_64_kib() -> None:

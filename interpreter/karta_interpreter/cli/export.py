@@ -348,23 +348,14 @@ def _check_answered(
 
 def _exported(definition: Definition, operations: Sequence[Operation]) -> Exported:
     """Return the customization of a definition, never with a script that writes counts next to none that reads them."""
-    text = _text(definition)
-    exported = customization(definition, operations, text)
+    exported = customization(definition, operations)
     left = [operation for operation in operations if operation not in exported.rejected]
     counted = exported.rejected.keys() & {Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT}
     if Operation.REVISE_REPLICA not in left or not counted:
         return exported
     others = [operation for operation in operations if operation != Operation.REVISE_REPLICA]
-    rest = customization(definition, others, text)
+    rest = customization(definition, others)
     return Exported(rest.customization, {**rest.rejected, Operation.REVISE_REPLICA: _UNSAFE})
-
-
-def _text(definition: Definition) -> str:
-    """Return the text of a definition's file, for its comments, or nothing for standard input."""
-    try:
-        return Path(definition.source).read_text(encoding="utf-8-sig")  # editors on Windows write a byte order mark
-    except (OSError, ValueError):
-        return ""
 
 
 def _documents(made: Sequence[Object], form: str) -> str:

@@ -14,7 +14,6 @@ from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, 
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export import aggregation, interpretation, retention, revision
-from karta_interpreter.export.comments import Comment, comments_of, document_of
 from karta_interpreter.export.script import OperationScript, check_size
 from karta_interpreter.languages.lua.customization import KIND
 
@@ -37,16 +36,13 @@ class Exported(NamedTuple):
     rejected: Mapping[Operation, str]
 
 
-def customization(definition: Definition, operations: Iterable[Operation], text: str = "") -> Exported:
-    """Return the ResourceInterpreterCustomization with the scripts of the operations that can be exported.
-
-    ``text`` is the file of the definition. The scripts repeat its comments.
-    """
+def customization(definition: Definition, operations: Iterable[Operation]) -> Exported:
+    """Return the ResourceInterpreterCustomization with the scripts of the operations that can be exported."""
     scripts: dict[str, JSON] = {}
     rejected: dict[Operation, str] = {}
     for operation in operations:
         try:
-            scripts[SLOTS[operation].field] = {"luaScript": script_of(definition, operation, text)}
+            scripts[SLOTS[operation].field] = {"luaScript": script_of(definition, operation)}
         except ExportError as error:
             rejected[operation] = str(error)
     if not scripts:
@@ -63,39 +59,36 @@ def customization(definition: Definition, operations: Iterable[Operation], text:
     return Exported(made, rejected)
 
 
-def script_of(definition: Definition, operation: Operation, text: str = "") -> str:
+def script_of(definition: Definition, operation: Operation) -> str:
     """Return the Lua script that answers an operation as the definition does. Raises ExportError if there is none."""
     scripts = definition.scripts.of(operation)
-    head, comments = comments_of(document_of(text, definition.name))
-    header = _header(definition, operation, head)
+    header = _header(definition, operation)
     if not scripts:
-        return check_size(f"{header}\n{_compiled(definition, [operation], comments)}")
+        return check_size(f"{header}\n{_compiled(definition, [operation])}")
     if len(scripts) > 1:
         raise ExportError("several scripts answer it")
     own = scripts[0].text
     if not _REQUIRED.search(own):
         return own  # as its author wrote it: Karmada runs it without anything of ours
     names = sorted(set(_ASKED.findall(own)))
-    library = _compiled(definition, [OWN_FUNCTIONS[name] for name in names], comments)
+    library = _compiled(definition, [OWN_FUNCTIONS[name] for name in names])
     answers = [f"karta.{name} = with_copies({SLOTS[OWN_FUNCTIONS[name]].function})" for name in names]
     # A separate block, so that the functions of the library are not globals, and do not count as locals of the script.
     block = "\n".join(["do", *(f"  {line}".rstrip() for line in [*library.splitlines(), "", *answers]), "end"])
     return check_size(f"{header}\n{_KARTA}\n\n{block}\n\n{_REQUIRE}\n\n{own}")
 
 
-def _header(definition: Definition, operation: Operation, head: Sequence[str]) -> str:
+def _header(definition: Definition, operation: Operation) -> str:
     """Return the comment at the start of a script. It is the same for the same definition and release."""
     content = json.dumps(definition.manifest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     digest = hashlib.sha256(content.encode()).hexdigest()[:_DIGITS]
-    lines = [
-        f"{operation} of {definition.gvk.kind}, {definition.gvk.api_version}.",
-        f"Exported by karta-interpreter {__version__} from the Karta {definition.name}, sha256:{digest}.",
-        *(["", *head] if head else []),
-    ]
-    return "".join(f"-- {line}".rstrip() + "\n" for line in lines)
+    return (
+        f"-- {operation} of {definition.gvk.kind}, {definition.gvk.api_version}.\n"
+        f"-- Exported by karta-interpreter {__version__} from the Karta {definition.name}, sha256:{digest}.\n"
+    )
 
 
-def _compiled(definition: Definition, operations: Sequence[Operation], comments: Sequence[Comment]) -> str:
+def _compiled(definition: Definition, operations: Sequence[Operation]) -> str:
     """Return the functions that answer some operations."""
     for annotation in ANNOTATIONS:
         is_read = not annotation.read_by.isdisjoint(operations) and annotation.is_set(definition.annotations)
@@ -103,7 +96,7 @@ def _compiled(definition: Definition, operations: Sequence[Operation], comments:
             raise ExportError(f"annotation {annotation.name}: {annotation.exported.reason}")
     script = OperationScript(definition)
     for _ in range(2):  # Which parts are repeated is known once all expressions were written.
-        script = OperationScript(definition, comments, script.repeated())
+        script = OperationScript(definition, script.repeated())
         for operation in operations:
             _WRITERS[operation](script)
     text = script.text()

@@ -135,19 +135,13 @@ def _statuses(script: OperationScript, wanted: frozenset[Status]) -> list[str]:
     lines = ["  local statuses = {}"]
     if rules.phase is not None:
         phase = script.inline(rules.phase)
-        lines += [f"  {line}" for line in script.comment_about(rules.phase)] if phase else []
         found = f"phase_of({phase})" if phase else f"first_phase({script.list_of(rules.phase, 'phase')}(obj))"
         lines.append(f"  local phase = {found}")
     if rules.conditions is not None:
         lines += _conditions(script, rules.conditions, has_statuses_alone=_has_statuses_alone(rules))
-    # First of all: an expression that several statuses have would take the comment of one of them.
-    notes = {status_: [f"  {line}" for line in script.comment_on(str(status_).lower())] for status_, _ in mappings}
     for status_, matchers in mappings:
         ways = [_matcher(script, rules, str(status_), matcher) for matcher in matchers]
-        expressions = [matcher.expression for matcher in matchers if matcher.expression]
-        about = [f"  {line}" for query in expressions for line in script.comment_about(query)]
         condition = "\n    or ".join(ways)
-        lines += [*notes[status_], *about]
         if Status.UNDEFINED in wanted:  # a status that does not hold has to be absent
             lines += [f"  if {condition} then", f"    statuses.{status_} = true", "  end"]
         else:
@@ -170,8 +164,7 @@ def _conditions(script: OperationScript, rule: ConditionsRule, *, has_statuses_a
     if not conditions:
         found = f"{script.list_of(rule.query, 'conditions')}(obj)"
         return [f"  local by_type = conditions_by_type({found}, {fields})"]
-    about = [f"  {line}" for line in script.comment_about(rule.query)]
-    return [*about, f"  local by_type = conditions_of({conditions}, {fields})"]
+    return [f"  local by_type = conditions_of({conditions}, {fields})"]
 
 
 def _matcher(script: OperationScript, rules: StatusRules, status: str, matcher: Matcher) -> str:

@@ -8,7 +8,6 @@ from karta_interpreter.export.lua import Constant, laid_out, path_in, quoted, ta
 from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.script import OperationScript
 from karta_interpreter.export.traits import is_present
-from karta_interpreter.languages.jq import Query
 
 
 class Pods(NamedTuple):
@@ -61,7 +60,6 @@ def lone_component(
     if not isinstance(pods, PodSpec | PodTemplate):
         return
     is_spec = isinstance(pods, PodSpec)
-    yield from _comments(script, pods.query, 2)
     spec = script.new(f"{name} spec")
     value = script.value_of(pods.query, spec if is_spec else f"{name} template")
     found = written(value if is_spec else path_in(value, [text("spec")]))
@@ -71,17 +69,10 @@ def lone_component(
     yield f"  if {spec} ~= nil then"
     for containers in script.definition.annotations.added_containers if reads_spec else ():
         if containers.component == name:
-            yield from _comments(script, containers.query, 4)
             lists = written(script.value_of(containers.query, f"{name} added containers"))
             spec = f"with_added({quoted(name)}, {spec}, {lists})"
-    for query in (component.replicas, component.min_replicas) if counted else ():
-        yield from _comments(script, query, 4) if query else ()
     yield f"    {use(Pods(quoted(name), _count(script, component) if counted else '', spec))}"
     yield "  end"
-
-
-def _comments(script: OperationScript, query: Query, depth: int) -> Iterator[str]:
-    yield from (f"{' ' * depth}{line}" for line in script.comment_about(query))
 
 
 def _count(script: OperationScript, component: Component) -> str:

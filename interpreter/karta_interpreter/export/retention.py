@@ -57,7 +57,6 @@ def retain(script: OperationScript) -> None:
     lines += ["  local is_changed = false"] if rules and counts else []
     for rule in rules:
         calls = _rule(script, rule)
-        lines += [f"  {line}" for line in script.comment_about(rule.place)]
         statements = [f"  is_changed = {call} or is_changed" if counts else f"  {call}" for call in calls]
         if isinstance(rule, Retained) and rule.condition:
             condition = f"unless_broken({script.first_of(rule.condition, 'is owned')}, observed)"
@@ -104,11 +103,7 @@ def _unset_switches(script: OperationScript) -> list[str]:
     if switches and "lists" in script.features:
         finders = ", ".join(script.places_of(query, "switch") for query in switches)
         return [f"  keep_unset_switches(pairing, {{{finders}}})"]
-    lines: list[str] = []
-    for query in switches:
-        lines += [f"  {line}" for line in script.comment_about(query)]
-        lines += [f"  {call}" for call in _calls(script, "keep_unset_paths", query, "switch")]
-    return lines
+    return [f"  {call}" for query in switches for call in _calls(script, "keep_unset_paths", query, "switch")]
 
 
 def _calls(script: OperationScript, function: str, query: Query, name: str, *arguments: str) -> list[str]:

@@ -1,6 +1,6 @@
 """One script of a definition, put together from its expressions and the functions of the library."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -9,7 +9,6 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.findings import format_path
 from karta_interpreter.base.k8s import values
 from karta_interpreter.definitions.karta.definition import Component, Definition, Fragments, PodSpec, PodTemplate
-from karta_interpreter.export.comments import Comment
 from karta_interpreter.export.emitter import Emitter
 from karta_interpreter.export.library import LIBRARY, used, words_of
 from karta_interpreter.export.lua import (
@@ -67,16 +66,13 @@ class OperationScript:
     Each expression becomes a local function, named after the component and the field.
     """
 
-    def __init__(
-        self, definition: Definition, comments: Sequence[Comment] = (), repeated: Collection[Node] = ()
-    ) -> None:
+    def __init__(self, definition: Definition, repeated: Collection[Node] = ()) -> None:
         """``repeated``: the parts that become functions, because expressions have them more than once."""
         self.definition = definition
         self.parts: list[str] = []
         self.features: set[str] = set()
         self.names: set[str] = set()
         self._table = ""
-        self._comments = list(comments)
         self._queries: list[Query] = []
         self._known: dict[tuple[str, str], str] = {}
         self._shared: dict[tuple[Node, bool], str] = {}
@@ -193,25 +189,11 @@ class OperationScript:
             emitter.write(Return((placed.code, placed.origin or _NO_PLACES)))
             if self._makes_null(emitter.body):
                 self._null_makers.add(name)
-        self._define(name, (parameter,), emitter, self.comment_about(query))
+        self._define(name, (parameter,), emitter)
         return name
 
-    def _define(self, name: str, parameters: tuple[str, ...], emitter: Emitter, comment: Iterable[str] = ()) -> None:
-        (function,) = flattened((LocalFunction(name, parameters, tuple(emitter.body)),))
-        self.add("\n".join([*comment, *lines_of([function])]))
-
-    def comment_about(self, query: Query) -> Iterator[str]:
-        """Yield the definition's comments about an expression, each once in a script."""
-        yield from self._taken(lambda comment: comment.is_about(query.text))
-
-    def comment_on(self, field: str) -> Iterator[str]:
-        """Yield the definition's comments on a field, each once in a script."""
-        yield from self._taken(lambda comment: comment.entry.startswith(f"{field}:"))
-
-    def _taken(self, is_wanted: Callable[[Comment], bool]) -> Iterator[str]:
-        taken = [comment for comment in self._comments if is_wanted(comment)]
-        self._comments = [comment for comment in self._comments if comment not in taken]
-        yield from (f"-- {line}".rstrip() for comment in taken for line in comment.lines)
+    def _define(self, name: str, parameters: tuple[str, ...], emitter: Emitter) -> None:
+        self.add("\n".join(lines_of(flattened((LocalFunction(name, parameters, tuple(emitter.body)),)))))
 
     def _write_first(self, emitter: Emitter, query: Query, here: Value) -> None:
         if query.node in emitter.singles:

@@ -47,19 +47,6 @@ def test_definitions_of_one_name_are_an_error(
     assert "error: several definitions are called job: " in result.stderr
 
 
-@pytest.mark.parametrize("written", ["\ufeff{}", "{}\r\n"], ids=["byte order mark", "line ends of Windows"])
-def test_comments_are_those_of_a_file_from_windows(run: Run, files: Path, written: str) -> None:
-    good = (files / "karta.yaml").read_text()
-    text = good.replace("        replicasPath", "        # those that run\n        replicasPath")
-    (files / "karta.yaml").write_text(text)
-    plain = run("export", "customization", "-f", "karta.yaml")
-    start, end = written.split("{}")
-    (files / "karta.yaml").write_text(start + text.replace("\n", end or "\n"), newline="")
-
-    assert "those that run" in plain.stdout
-    assert run("export", "customization", "-f", "karta.yaml").stdout == plain.stdout
-
-
 def test_exported_scripts_agree_with_definition(run: Run, files: Path) -> None:
     exported = run("export", "customization", "-f", "karta.yaml")
     (files / "customization.yaml").write_text(exported.stdout)

@@ -13,7 +13,7 @@ from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.component_changes import Step, has_several_pod_sets, steps
-from tests.catalogue.entries import Entry, entries
+from tests.catalogue.entries import entries
 from tests.proofs.conformance.peer import Peer
 from tests.proofs.conformance.question import Outcome, Question
 
@@ -47,7 +47,7 @@ def compare(peer: Peer, changes: int) -> Tally:
         definition = entry.definition
         assert definition
         try:
-            scripts = [_script(definition, operation, entry) for operation in _OPERATIONS]
+            scripts = [_script(definition, operation) for operation in _OPERATIONS]
         except ExportError:
             tally.rejected.append(definition.gvk.kind)
             continue
@@ -58,10 +58,10 @@ def compare(peer: Peer, changes: int) -> Tally:
     return tally
 
 
-def _script(definition: Definition, operation: Operation, entry: Entry) -> Script | None:
+def _script(definition: Definition, operation: Operation) -> Script | None:
     if not definition.answers(operation):
         return None
-    return Script(operation, script_of(definition, operation, entry.text), definition.name)
+    return Script(operation, script_of(definition, operation), definition.name)
 
 
 def _violations(peer: Peer, scripts: Iterable[Script | None], tried: list[Step]) -> Iterator[str]:

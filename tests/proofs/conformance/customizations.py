@@ -99,7 +99,7 @@ def exported(found: Iterable[Entry], tally: Tally) -> Iterator[Pair]:
         assert definition
         for operation in filter(definition.answers, Operation):
             try:
-                text = script_of(definition, operation, entry.text)
+                text = script_of(definition, operation)
             except ExportError as error:
                 tally.rejected[f"{definition.gvk} {operation}"] = str(error)
                 continue
