@@ -1,7 +1,6 @@
 import asyncio
 import gzip
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from karta_interpreter.cli import replay_calls
 from karta_interpreter.definitions.sources.files import DefinitionFile
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
@@ -86,16 +84,6 @@ def test_same_definition_replays_without_difference(run: Run, folder: Path) -> N
 
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == "24 calls in 2 files: 0 answers differ\n"
-
-
-def test_several_processes_find_the_same(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = run("replay", str(folder), "--to", "doubled.yaml")
-    monkeypatch.setattr(replay_calls, "LEAST_BYTES", 0)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    together = run("replay", str(folder), "--to", "doubled.yaml")
-
-    assert together.stdout == alone.stdout
-    assert together.stderr == alone.stderr
 
 
 def test_answers_that_differ_are_grouped_by_their_cause(run: Run, folder: Path) -> None:

@@ -12,11 +12,11 @@ from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s.values import GVK, JSON
 from karta_interpreter.cli.changes import difference_lines, differences_json, print_changes, release_note
 from karta_interpreter.cli.explain import show
-from karta_interpreter.cli.files import STDIN
+from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import FOLDER, FULL, complete_kinds_and_files, kind_option, output
-from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import markdown_code, one_line, table, written
-from karta_interpreter.cli.replay_calls import Findings, Group, Key, Replay, recorded_calls, replayed
+from karta_interpreter.cli.program import Problem
+from karta_interpreter.cli.render import markdown_code, one_line, table, watched, written
+from karta_interpreter.cli.replay_calls import Findings, Group, Key, Replay, recorded_calls
 from karta_interpreter.cli.sides import CATALOGUE, Side, side_of
 from karta_interpreter.definitions.sources.snapshot import Selection
 from karta_interpreter.webhook.wire import Request
@@ -67,8 +67,7 @@ def command(
     expressions or annotations of the new definition that cause the differences. Two errors count as equal.
     Unreadable recordings are counted and named. The exit code is 1 when an answer differs.
     """
-    if STDIN in (*before, *to):
-        raise UsageProblem("error: --from and --to cannot be standard input: several processes read it")
+    check_stdin([*before, *to])
     files = files_in(folder)
     if not files:
         raise Problem(f"error: {folder}: there is no recording of calls in it")
@@ -77,7 +76,10 @@ def command(
         if uid is not None:
             _explain(files, uid, sides, output, full=full)
             return
-        findings = replayed(files, *sides, Selection(kinds))
+        replay = Replay(*sides, Selection(kinds))
+        for file in watched(files, "Replaying"):
+            replay.file(file)
+        findings = replay.findings
         unknown = [gvk for gvk in sorted({gvk for gvk, _ in findings.asked}) if not sides[1].find(gvk)]
     groups = sorted(findings.groups.items(), key=lambda each: (each[0].gvk, each[0].operation, -each[1].calls))
     if output == "table":

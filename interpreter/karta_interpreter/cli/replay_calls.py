@@ -1,15 +1,10 @@
-"""Asks recorded questions again, in several processes, and groups the answers that differ."""
+"""Asks recorded questions again, and groups the answers that differ."""
 
-import multiprocessing
-import os
-import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -17,8 +12,6 @@ from karta_interpreter.base.errors import InterpretationError, RecordingError, R
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.calls import CallOutcome
 from karta_interpreter.cli.changes import answer_of, cause_of, differences
-from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.render import watched
 from karta_interpreter.cli.sides import Side
 from karta_interpreter.definitions.sources.snapshot import EVERYTHING, Selection
 from karta_interpreter.engine.operations import Call, Operation, Options
@@ -28,8 +21,6 @@ from karta_interpreter.webhook.wire.recording import RecordedCall, read
 from karta_interpreter.webhook.wire.request import request_of
 from karta_interpreter.webhook.wire.results import results_of
 
-LEAST_BYTES: Final = 2**20
-"""The size of recordings in bytes that makes starting processes worthwhile."""
 _MOST_EXAMPLES: Final = 3
 _MOST_EXPLAINED: Final = 20
 """Calls with differences at the same places of a kind that get their own cause. The others get the last cause."""
@@ -38,10 +29,6 @@ _NOT_ANSWERED: Final = (_UNKNOWN_KIND, 400)
 _OVERLOADED: Final = (503, 504)
 _MARK: Final = b"redacted-"
 _LOOKS_UP: Final = "the definition looks up other objects, which a recording does not have"
-
-
-_Arguments: TypeAlias = tuple[Side | None, Side, Selection]
-"""The arguments of `Replay`."""
 
 
 class Key(NamedTuple):
@@ -69,12 +56,6 @@ class Group:
     objects: set[str] = field(default_factory=set)
     examples: list[Example] = field(default_factory=list)
 
-    def add(self, other: "Group") -> None:
-        """Take in what another group has found."""
-        self.calls += other.calls
-        self.objects |= other.objects
-        self.examples += other.examples[: _MOST_EXAMPLES - len(self.examples)]
-
 
 @dataclass
 class Findings:
@@ -83,13 +64,6 @@ class Findings:
     asked: Counter[tuple[GVK, Operation]] = field(default_factory=Counter)
     groups: dict[Key, Group] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
-
-    def add(self, other: "Findings") -> None:
-        """Add the findings of other files."""
-        self.asked += other.asked
-        self.left_out += other.left_out
-        for key, group in other.groups.items():
-            self.groups.setdefault(key, Group()).add(group)
 
     @property
     def different(self) -> int:
@@ -105,16 +79,17 @@ class Replay:
 
     def __init__(self, before: Side | None, after: Side, selection: Selection = EVERYTHING) -> None:
         self._before, self._after, self._selection = before, after, selection
+        self.findings = Findings()
         self._causes: dict[tuple[GVK, Operation, str], tuple[int, str]] = {}
 
     def file(self, path: Path) -> Findings:
-        """Return the findings of a file."""
-        findings = Findings()
-        for recorded in recorded_calls(path, findings.left_out):
-            self._replay(recorded, findings)
-        return findings
+        """Ask the calls of a file, and return the findings of all files so far."""
+        for recorded in recorded_calls(path, self.findings.left_out):
+            self._replay(recorded)
+        return self.findings
 
-    def _replay(self, recorded: RecordedCall, findings: Findings) -> None:
+    def _replay(self, recorded: RecordedCall) -> None:
+        findings = self.findings
         try:
             request = request_of(recorded.request)
             gvk, call = _question(request)
@@ -133,9 +108,12 @@ class Replay:
             return
         name = "/".join(filter(None, [request.namespace, request.name]))
         is_redacted = _MARK in orjson.dumps(recorded.request)
-        group = Group(1, {name}, [Example(request.uid, name, is_redacted, found)])
         key = Key(gvk, call.operation, self._cause(gvk, call, recorded.options, found))
-        findings.groups.setdefault(key, Group()).add(group)
+        group = findings.groups.setdefault(key, Group())
+        group.calls += 1
+        group.objects.add(name)
+        if len(group.examples) < _MOST_EXAMPLES:
+            group.examples.append(Example(request.uid, name, is_redacted, found))
 
     def differences(self, recorded: RecordedCall, request: Request) -> tuple[Difference, ...]:
         """Return the differences between the two answers to a recorded call. Raises RecordingError."""
@@ -193,44 +171,3 @@ def _question(request: Request) -> tuple[GVK, Call]:
         # The answer is an error about the request itself.
         raise RecordingError("the request is not a question")
     return request.gvk, request.call
-
-
-def replayed(files: Sequence[Path], before: Side | None, after: Side, selection: Selection) -> Findings:
-    """Ask the calls of all files again, in several processes if that pays. Raises Problem."""
-    findings = Findings()
-    for found in _each(files, (before, after, selection)):
-        findings.add(found)
-    return findings
-
-
-def _each(files: Sequence[Path], arguments: _Arguments) -> Iterator[Findings]:
-    # The cores that this process may use, if the system tells.
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if len(files) == 1 or cores == 1 or sum(path.stat().st_size for path in files) < LEAST_BYTES:
-        replay = Replay(*arguments)
-        yield from (replay.file(path) for path in watched(files, "Replaying"))
-        return
-    # Spawned: a copy of this process would have its threads' locks.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(len(files), cores), context, initializer=_begin, initargs=arguments) as pool:
-        waiting = [pool.submit(_file, path) for path in files]
-        try:
-            yield from (each.result() for each in watched(waiting, "Replaying"))
-        except BrokenProcessPool as error:
-            raise Problem("error: a process that asks again has ended, perhaps for want of memory") from error
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-_REPLAYS: list[Replay] = []
-"""The one of a process that was started for it."""
-
-
-def _begin(*arguments: *_Arguments) -> None:
-    # The process that prints also reads the definitions, and shows the findings about them.
-    sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - until the end of the process
-    _REPLAYS.append(Replay(*arguments))
-
-
-def _file(path: Path) -> Findings:
-    return _REPLAYS[0].file(path)

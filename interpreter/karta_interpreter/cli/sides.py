@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s.values import GVK
@@ -52,17 +52,11 @@ class _Catalogue(NamedTuple):
 
 
 class Side:
-    """What answers for each kind: files and folders in their order, then catalogues, as `serve` has them.
-
-    Another process that gets a side reads its files again.
-    """
+    """What answers for each kind: files and folders in their order, then catalogues, as `serve` has them."""
 
     def __init__(self, paths: Sequence[str], catalogues: Sequence[_Catalogue]) -> None:
         self._paths, self._catalogues = paths, catalogues
         self._interpreters: dict[GVK, Interpreter | None] = {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Side, (self._paths, self._catalogues)
 
     def find(self, gvk: GVK) -> Interpreter | None:
         """Return the interpreter of a kind, or None if nothing answers for it. Findings about it go to stderr once."""
