@@ -3,7 +3,6 @@
 import base64
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -46,8 +45,7 @@ def test_recorded_answers_are_those_of_the_catalogue(tmp_path: Path) -> None:
 def test_answers_of_copies_are_those_of_the_catalogue(tmp_path: Path) -> None:
     some = islice(calls(), 0, None if SWEEPS_ALL else _FEW, 11)
     lines = [copied(call, _COPY) for call in some if object_of(call)]
-    with ExitStack() as stack:
-        findings = Replay(None, side_of([CATALOGUE], stack)).file(written(tmp_path, lines))
+    findings = Replay(None, side_of([CATALOGUE])).file(written(tmp_path, lines))
     assert (findings.different, findings.asked.total()) == (0, len(lines))
 
 
@@ -92,5 +90,4 @@ def _retained(desired: Object, patch: str | None) -> Object:
 
 def _replayed(folder: Path, *before: str) -> Findings:
     file = written(folder, calls() if SWEEPS_ALL else islice(calls(), _FEW))
-    with ExitStack() as stack:
-        return Replay(side_of(before, stack) if before else None, side_of([CATALOGUE], stack)).file(file)
+    return Replay(side_of(before) if before else None, side_of([CATALOGUE])).file(file)
