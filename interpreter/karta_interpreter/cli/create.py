@@ -1,5 +1,6 @@
 """``karta-interpreter create``: drafts of definitions."""
 
+import asyncio
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,10 @@ from karta_interpreter.base.k8s.yaml_writer import WIDTH, to_authored_yaml
 from karta_interpreter.cli.calls import Arguments, ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
 from karta_interpreter.cli.diff_input import MEMBERS
+from karta_interpreter.cli.draft_evidence import Shown, from_files, from_folder, from_member
 from karta_interpreter.cli.files import check_stdin, named, read_crds, read_objects, write_files
 from karta_interpreter.cli.options import (
+    FOLDER,
     LATER,
     NO_WORKLOAD,
     definitions,
@@ -26,10 +29,13 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
-from karta_interpreter.definitions.karta.loading import example_files, load_documents
+from karta_interpreter.cli.verify import summary, verify_all
+from karta_interpreter.definitions.karta.loading import example_files, load_definition, load_documents
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.draft import Draft, draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.engine.drafting import draft_from
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.engine.suites.output import case_of, without_server_fields
 from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS
@@ -40,25 +46,91 @@ def command() -> None:
     """Draft definitions and suites."""
 
 
-@command.command("karta")
-@file_option("--crd", required=True, help='File, folder, URL or "-" with the CRD of the kind.')
-@click.option(
-    "--kind", metavar="KIND", help="The kind to draft for, among CRDs of several; KIND.GROUP where groups share it."
-)
-@click.option("--version", metavar="VERSION", help="Its version; default: the stored one.")
-def karta_command(crd: str, kind: str | None, version: str | None) -> None:
-    """Draft a Karta from a CRD's OpenAPI schema.
+_KARTA_EXAMPLES = """\b
+Examples:
+  karta-interpreter create karta --crd crd.yaml
+  karta-interpreter create karta --context member1 --kind rabbitmqcluster
+  karta-interpreter create karta --from evidence --kind rabbitmqcluster --crd crd.yaml
+  karta-interpreter create karta --object clusters.yaml --pods pods.yaml
+"""
 
-    A schema shows fields that look like pods, counts, conditions and a switch to suspend, but not their meaning:
-    comments in the draft name what to CHECK, and stderr has the findings of `validate`.
+
+@command.command("karta", epilog=_KARTA_EXAMPLES)
+@file_option("--crd", help='File, folder, URL or "-" with the CRD of the kind; default: that of the member.')
+@click.option(
+    "--kind", metavar="KIND", help="The kind to draft for, among those of several; KIND.GROUP where groups share it."
+)
+@click.option("--version", metavar="VERSION", help="Its version; default: the stored one, or that of the objects.")
+@inputs("--object", "objects", text="Objects of the kind")
+@inputs("--pods", "pods", text="The pods of --object, and the objects between")
+@click.option("--from", "folder", type=FOLDER, metavar="FOLDER", help="A folder that `verify --save` wrote.")
+@click.option("--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="Kubeconfig of a member.")
+@click.option("--context", metavar="NAME", help="Context of a member in the kubeconfig.")
+@click.option("-n", "--namespace", metavar="NAME", help="Namespace in the member; default: all.")
+def karta_command(  # noqa: PLR0913 - one for each option
+    *,
+    crd: str | None,
+    kind: str | None,
+    version: str | None,
+    objects: tuple[str, ...],
+    pods: tuple[str, ...],
+    folder: Path | None,
+    kubeconfig: Path | None,
+    context: str | None,
+    namespace: str | None,
+) -> None:
+    """Draft a Karta from a CRD's OpenAPI schema, or from objects of the kind and their pods.
+
+    A schema shows fields that look like pods, counts, conditions and a switch to suspend, but not their meaning. The
+    pods of a member show it: comments in the draft have the number of objects that agree with a line, and name what to
+    CHECK. stderr has the findings of `validate`, and what `verify` says of the draft and the same objects.
     """
-    chosen = _crd(read_crds([crd]), kind)
-    custom = CustomKind.of(chosen, version)
-    drafted = draft(custom)
-    text = draft_text(drafted, f"Drafted from the CustomResourceDefinition {custom.crd}.")
+    check_stdin((*objects, *pods, crd or ""))
+    is_member = bool(kubeconfig or context)
+    if sum((bool(objects or pods), folder is not None, is_member)) > 1:
+        raise UsageProblem("error: give --object with --pods, --from or --context, not several of them")
+    if bool(objects) != bool(pods):
+        raise UsageProblem("error: give --object and --pods together: the objects, and the pods that run for them")
+    if is_member and not kind:
+        raise UsageProblem("error: give the kind to look for in the member with --kind")
+    if objects:
+        shown = from_files(objects, pods, kind)
+    elif folder:
+        shown = from_folder(folder, kind)
+    elif is_member:
+        shown = asyncio.run(_from_member(kubeconfig, context, str(kind), namespace))
+    elif crd is None:
+        raise UsageProblem("error: give --crd, or objects with their pods: --context, --from, or --object and --pods")
+    else:
+        chosen = _crd(read_crds([crd]), kind)
+        custom = CustomKind.of(chosen, version)
+        _print(draft(custom), custom, f"Drafted from the CustomResourceDefinition {custom.crd}.", chosen)
+        return
+    _print_from(shown, _crd(read_crds([crd]), shown.gvk.kind) if crd else shown.crd, version)
+
+
+async def _from_member(kubeconfig: Path | None, context: str | None, kind: str, namespace: str | None) -> Shown:
+    async with ApiServer.of(kubeconfig, context) as api:
+        return await from_member(api, kind, namespace or "")
+
+
+def _print_from(shown: Shown, crd: Object | None, version: str | None) -> None:
+    """Print the draft from evidence, and what verify says of it."""
+    custom = CustomKind.of(crd, version or shown.gvk.version) if crd else CustomKind("", shown.gvk, {})
+    sources = [count(len(shown.evidence), "object"), count(sum(len(each.pods) for each in shown.evidence), "pod")]
+    sources += [f"the CustomResourceDefinition {custom.crd}"] if crd else []
+    drafted = draft_from(custom, shown.evidence)
+    _print(drafted, custom, f"Drafted from {', '.join(sources)}.", crd)
+    definition = load_definition(drafted.karta)
+    workloads = [(definition, each) for each in shown.evidence]
+    click.echo(f"verify: {summary(verify_all(workloads, lambda _: crd, shown.problems))}", err=True)
+
+
+def _print(drafted: Draft, custom: CustomKind, title: str, crd: Object | None) -> None:
+    text = draft_text(drafted, title)
     click.echo(text, nl=False)
     findings = [finding for loaded in load_documents(text, "draft") for finding in loaded.findings]
-    findings += contradictions(text, "draft", [chosen])
+    findings += contradictions(text, "draft", [crd]) if crd else []
     click.echo(findings_text(findings), err=True, nl=False)
     click.echo(escaped(f"{custom.gvk}: {count(drafted.checks, 'place')} to CHECK"), err=True)
 

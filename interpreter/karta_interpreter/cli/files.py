@@ -285,7 +285,7 @@ def read_live(target: str, **connection: Unpack[ConnectionOptions]) -> Object:
 
 async def _find(resource: str, name: str, connection: ConnectionOptions) -> Object:
     async with ApiServer.of(connection["kubeconfig"], connection["context"]) as api:
-        api_version, found = await _resource(api, resource)
+        api_version, found = await resource_of(api, resource)
         namespace = (connection["namespace"] or api.namespace) if found.get("namespaced") else ""
         root = "/apis" if "/" in api_version else "/api"
         within = f"/namespaces/{namespace}" if namespace else ""
@@ -296,7 +296,7 @@ async def _find(resource: str, name: str, connection: ConnectionOptions) -> Obje
         return obj
 
 
-async def _resource(api: ApiServer, text: str) -> tuple[str, Object]:
+async def resource_of(api: ApiServer, text: str) -> tuple[str, Object]:
     """Return the API version and the first ``APIResourceList`` entry that a text names, as kubectl does."""
     word, _, group = text.lower().partition(".")
     groups = (await api.get("/apis")).get("groups")

@@ -211,7 +211,7 @@ def command(  # noqa: PLR0913 - one for each option
         text = _written(report, output, fail_only=fail_only)
         if text != shown:
             click.echo(text, nl=False)
-            click.echo(_summary(report), err=True)
+            click.echo(summary(report), err=True)
         shown = text
         if not watch and (report.differs or report.problems or not report.results):
             raise SystemExit(Problem.exit_code)
@@ -262,7 +262,7 @@ def _written(report: Report, form: str, *, fail_only: bool) -> str:
     return written(report.to_json(), form)
 
 
-def _summary(report: Report) -> str:
+def summary(report: Report) -> str:
     """Return the problems of reading, a line each, and the number of results."""
     totals = sum(report.totals.values(), Counter[Verdict]())
     objects = f"{count(sum(report.objects.values()), 'object')} of {count(len(report.objects), 'kind')}"

@@ -52,7 +52,7 @@ def test_reference_in_the_object_is_named_with_its_line() -> None:
     (found,) = judged(Question.DEPENDENCIES, shown)
 
     assert found.reason == "the ConfigMap at .spec.settings[].from is not named"
-    assert found.fix == "- {apiVersion: v1, kind: ConfigMap, name: .spec.settings[].from}"
+    assert found.fix == "- {apiVersion: v1, kind: ConfigMap, name: '.spec.settings[].from'}"
     assert found.field == "metadata.annotations.karta-interpreter.io/dependencies"
 
 

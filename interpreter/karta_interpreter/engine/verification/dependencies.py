@@ -35,7 +35,7 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
         if (kind, name) in named or evidence.made.get(f"{kind}/{name}"):
             continue
         if path := next(paths_of_text(described, name), None):
-            line = f"- {{apiVersion: {api_version}, kind: {kind}, name: {field_of(path)}}}"
+            line = f"- {{apiVersion: {api_version}, kind: {kind}, name: '{field_of(path)}'}}"
             field = _in_template(definition, path) or _FIELD
             yield _differs(f"the {kind} at {field_of(path)} is not named", name, field, line)
         elif f"{kind}/{name}" in evidence.made:

@@ -6,8 +6,8 @@ as a count. So a draft has notes for the points that a person has to check. The 
 
 import json
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from karta_interpreter.base.k8s.values import JSON, Object, Path
@@ -40,17 +40,31 @@ class Draft:
         return sum(note.startswith("CHECK") for _, note in self.notes)
 
 
-def draft(kind: CustomKind) -> Draft:
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is known of the pods at a place: ``parts`` of their component, and notes with their paths in it."""
+
+    parts: Mapping[str, JSON] = field(default_factory=dict)
+    notes: tuple[tuple[Path, str], ...] = ()
+
+
+_Pods = tuple[PodsField, Decision | None]
+
+
+def draft(kind: CustomKind, known: Sequence[tuple[PodsField, Decision]] | None = None) -> Draft:
     """Draft a first Karta for a kind. It can be loaded as it is, but is right only once its notes have been followed.
+
+    Nothing is guessed of ``known`` pods, or of dependencies next to them.
 
     >>> from karta_interpreter.base.k8s.values import GVK
     >>> draft(CustomKind("bakeries.example.io", GVK("example.io", "v1", "Bakery"), {})).karta["metadata"]
     {'name': 'example-io-bakery-v1'}
     """
-    pod_fields = find_pods(kind.schema)
+    pairs: Sequence[_Pods] = [(pods, None) for pods in find_pods(kind.schema)] if known is None else known
+    pod_fields = [pods for pods, _ in pairs]
     on_root = len(pod_fields) == 1 and not pod_fields[0].place.has_instances
-    root, root_notes = _root(kind, pod_fields[0] if on_root else None)
-    children, child_notes = ([], []) if on_root else _children(kind, pod_fields)
+    root, root_notes = _root(kind, pairs[0] if on_root else None)
+    children, child_notes = ([], []) if on_root else _children(kind, pairs)
     notes = [*root_notes, *child_notes]
     if not pod_fields:
         notes.append((ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
@@ -62,7 +76,8 @@ def draft(kind: CustomKind) -> Draft:
             "their count suggests that. Else remove this, or name the components that may be divided."
         )
         notes.append((annotation_path("elastic"), note))
-    if needed := _dependencies(kind.schema, {pods.place.jq for pods in pod_fields if pods.form is not Form.FRAGMENTS}):
+    covered = {pods.place.jq for pods in pod_fields if pods.form is not Form.FRAGMENTS}
+    if needed := "" if known is not None else _dependencies(kind.schema, covered):
         annotations[f"{PREFIX}dependencies"] = needed
         note = "CHECK: does a workload need these objects in its cluster? Only the names of the fields say so."
         notes.append((annotation_path("dependencies"), note))
@@ -74,7 +89,7 @@ def draft(kind: CustomKind) -> Draft:
     written = {
         **karta_type(),
         "metadata": {
-            "name": f"{kind.gvk.group.replace('.', '-')}-{kind.name}-{kind.gvk.version}",
+            "name": f"{(kind.gvk.group or 'core').replace('.', '-')}-{kind.name}-{kind.gvk.version}",
             **({"annotations": annotations} if annotations else {}),
         },
         "spec": {"structureDefinition": {"rootComponent": root, **({"childComponents": children} if children else {})}},
@@ -82,8 +97,8 @@ def draft(kind: CustomKind) -> Draft:
     return Draft(written, tuple(notes))
 
 
-def _root(kind: CustomKind, pods: PodsField | None) -> tuple[Object, Notes]:
-    parts, notes = _component(kind, pods, ROOT) if pods else ({}, [])
+def _root(kind: CustomKind, pods: _Pods | None) -> tuple[Object, Notes]:
+    parts, notes = _component(kind, *pods, ROOT) if pods else ({}, [])
     spec = below(kind.schema, "spec")
     switches = (SchemaPath(("spec", *steps)).jq for steps in _SUSPEND if below(spec, *steps).get("type") == "boolean")
     switch = next(switches, "")
@@ -102,14 +117,14 @@ def _root(kind: CustomKind, pods: PodsField | None) -> tuple[Object, Notes]:
     return root, notes
 
 
-def _children(kind: CustomKind, pod_fields: Sequence[PodsField]) -> tuple[list[Object], Notes]:
+def _children(kind: CustomKind, pairs: Sequence[_Pods]) -> tuple[list[Object], Notes]:
     children: list[Object] = []
     notes: Notes = []
-    for name, pods in zip(_names(pod_fields, kind.name), pod_fields, strict=True):
-        parts, more = _component(kind, pods, (*_CHILDREN, len(children)))
+    for name, pods in zip(_names([pods for pods, _ in pairs], kind.name), pairs, strict=True):
+        parts, more = _component(kind, *pods, (*_CHILDREN, len(children)))
         children.append({"name": name, "ownerRef": kind.name, **parts})
         notes += more
-    if len(children) > 1:
+    if len(children) > 1 and not all("componentTypeSelector" in child.get("podSelector", ()) for child in children):
         notes.append((_CHILDREN, "CHECK: say by podSelector.componentTypeSelector of each which pods are its own."))
     return children, notes
 
@@ -122,8 +137,14 @@ _SUFFIXES = re.compile(r"((pod|replica|group|job)?(template|spec)s?)+$", re.IGNO
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 
 
-def _component(kind: CustomKind, pods: PodsField, at: Path) -> tuple[dict[str, JSON], Notes]:
+def _component(kind: CustomKind, pods: PodsField, decision: Decision | None, at: Path) -> tuple[dict[str, JSON], Notes]:
     """Return the fields of the component at ``at``, without its name, and notes to check."""
+    if decision:
+        own = {"specDefinition": {pods.form.value: pods.place.jq}, **decision.parts}
+        if pods.place.has_instances:
+            selector = {**_made_up_selector(kind, pods), **decision.parts.get("podSelector", {})}
+            own = {"instanceIdPath": pods.place.ids, **own, "podSelector": selector}
+        return own, [((*at, *path), note) for path, note in decision.notes]
     counted, form, is_fragments = counts(pods, kind.scale_path), pods.form.value, pods.form is Form.FRAGMENTS
     notes: Notes = []
     if is_fragments:
@@ -143,11 +164,14 @@ def _component(kind: CustomKind, pods: PodsField, at: Path) -> tuple[dict[str, J
         notes.append(((*at, field), f"CHECK: does one of these count pods as well? {', '.join(counted.others)}"))
     if not pods.place.has_instances:
         return parts, notes
-    key = next(step.key for step in reversed(pods.place.steps) if isinstance(step, Entries))
-    label = f'.metadata.labels["{kind.gvk.group}/{key or "instance"}"]'
     notes.append(((*at, "podSelector"), "CHECK: which label of a pod has the id of its instance? This one is made up."))
-    selector = {"componentInstanceSelector": {"idPath": label}}
-    return {"instanceIdPath": pods.place.ids, **parts, "podSelector": selector}, notes
+    return {"instanceIdPath": pods.place.ids, **parts, "podSelector": _made_up_selector(kind, pods)}, notes
+
+
+def _made_up_selector(kind: CustomKind, pods: PodsField) -> dict[str, JSON]:
+    """Return the selector of instances by a label that no pod has."""
+    key = next(step.key for step in reversed(pods.place.steps) if isinstance(step, Entries))
+    return {"componentInstanceSelector": {"idPath": f'.metadata.labels["{kind.gvk.group}/{key or "instance"}"]'}}
 
 
 def _names(pod_fields: Sequence[PodsField], root: str) -> list[str]:

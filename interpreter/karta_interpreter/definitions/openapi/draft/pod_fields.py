@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from karta_interpreter.base.k8s.values import JSON, Object
@@ -133,11 +133,20 @@ class NumberField:
     parent: SchemaPath
     name: str
     default: JSON = None
+    is_length: bool = False
+    """Whether the field is a list or a map, whose entries count."""
 
     @property
     def place(self) -> SchemaPath:
         """The path of the field."""
         return self.parent / self.name
+
+    @property
+    def text(self) -> str:
+        """The expression of the number."""
+        if self.is_length:
+            return f"{self.place.jq} // [] | length"
+        return f"{self.place.jq} // {self.default if type(self.default) is int else 1}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +176,7 @@ def counts(pods: PodsField, scale_path: str) -> ScaleFields:
     bounds = {f"{number.name}Path": number.place.jq for number in _bounds(factors, numbers)}
     paths = bounds
     if factors:
-        paths = {"replicasPath": _product(pods.place, factors), **bounds}
+        paths = {"replicasPath": product(pods.place, factors), **bounds}
     elif scale_path and not (bounds or pods.place.has_instances):
         paths = {"replicasPath": f"{scale_path} // 1"}
     may_count = (number.place.jq for number in numbers if number not in factors and _MAY_COUNT.search(number.name))
@@ -209,26 +218,21 @@ def _bounds(factors: Sequence[NumberField], numbers: Sequence[NumberField]) -> l
     return [number for number in bounds if number.parent == parent]
 
 
-def _product(path: SchemaPath, factors: Sequence[NumberField]) -> str:
+def product(path: SchemaPath, factors: Sequence[NumberField]) -> str:
     """Return one count for each instance of the pods at a place.
 
     >>> groups = SchemaPath(("spec", "groups", Entries(key="name")))
-    >>> _product(groups / "template", [NumberField(groups, "replicas"), NumberField(groups, "numOfHosts", 2)])
+    >>> product(groups / "template", [NumberField(groups, "replicas"), NumberField(groups, "numOfHosts", 2)])
     '.spec.groups[] | (.replicas // 1) * (.numOfHosts // 2)'
-    >>> _product(groups / "template", [NumberField(SchemaPath(("spec",)), "replicas")])
+    >>> product(groups / "template", [NumberField(SchemaPath(("spec",)), "replicas")])
     '(.spec.replicas // 1) * (.spec.groups[] | 1)'
     """
     mine = [factor for factor in factors if not factor.parent.has_instances]
-    deeper = [
-        NumberField(factor.parent.after_first, factor.name, factor.default)
-        for factor in factors
-        if factor.parent.has_instances
-    ]
-    parts = [f"{number.place.jq} // {number.default if type(number.default) is int else 1}" for number in mine]
+    deeper = [replace(factor, parent=factor.parent.after_first) for factor in factors if factor.parent.has_instances]
+    parts = [number.text for number in mine]
     if not path.has_instances:
         return _times(parts)
-    product = f"{path.to_first.jq} | {_product(path.after_first, deeper)}"
-    return _times([*parts, product])
+    return _times([*parts, f"{path.to_first.jq} | {product(path.after_first, deeper)}"])
 
 
 def _times(parts: Sequence[str]) -> str:

@@ -1,0 +1,137 @@
+"""The evidence of ``create karta``: objects of a kind and their pods, in files, in a saved folder or in a member."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from karta_interpreter.base.errors import RecordingError
+from karta_interpreter.base.findings import did_you_mean
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.fields import namespace
+from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.cli.files import named, read_objects, resource_of
+from karta_interpreter.cli.member import Member, Tree, Wanted
+from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.saved import read_about, read_workloads
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.openapi.draft import draft
+from karta_interpreter.definitions.openapi.schema import CustomKind
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.engine.verification import Evidence
+from karta_interpreter.engine.verification.evidence import owner_references
+
+MOST: Final = 50
+"""The most objects that a draft looks at."""
+_MOST_PODS: Final = 1000
+"""The most pods of an object that a draft looks at."""
+
+
+class Shown(NamedTuple):
+    """The objects of a kind with their pods, and the CRD, if there is one. ``problems`` could not be read."""
+
+    gvk: GVK
+    evidence: tuple[Evidence, ...]
+    crd: Object | None = None
+    problems: tuple[str, ...] = ()
+
+
+def shown_by(gvk: GVK, evidence: Iterable[Evidence], crd: Object | None = None, problems: Iterable[str] = ()) -> Shown:
+    """Return evidence within the bounds. Nothing to look at is a Problem."""
+    problems = list(problems)
+    found = list(evidence)[:MOST]
+    if not found:
+        why = f": {'; '.join(problems)}" if problems else ""
+        raise Problem(f"error: there is no object of the kind {gvk.kind}{why}")
+    large = [named(each.object) for each in found if len(each.pods) > _MOST_PODS]
+    problems += [f"{name} is left out: it has more than {_MOST_PODS} pods" for name in large]
+    return Shown(gvk, tuple(each for each in found if len(each.pods) <= _MOST_PODS), crd, tuple(problems))
+
+
+def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) -> Shown:
+    """Read objects, and their pods with the objects between."""
+    listed = [each for path in objects for each in read_objects(path)]
+    for each in listed:
+        if not (isinstance(each.get("kind"), str) and isinstance(each.get("apiVersion"), str)):
+            raise Problem(f"error: {', '.join(objects)}: an object has no apiVersion and kind")
+    gvk = _chosen({GVK.of(each) for each in listed}, kind, ", ".join(objects))
+    chosen = [_with_uid(each) for each in listed if GVK.of(each) == gvk]
+    others = [each for path in pods for each in read_objects(path)]
+    tree = Tree()
+    for each in (*chosen, *others):
+        is_alone = each.get("kind") == "Pod" and gvk.kind != "Pod" and not owner_references(each)
+        tree.keep(_with_uid(_with_owner(each, chosen) if is_alone else each))
+    evidence = [_evidence(tree, each) for each in chosen]
+    mine = {get(pod, ("metadata", "name")) for each in evidence for pod in each.pods}
+    strays = [
+        named(each) for each in others if each.get("kind") == "Pod" and get(each, ("metadata", "name")) not in mine
+    ]
+    if strays:
+        raise Problem(
+            f"error: {', '.join(pods)}: no object owns {', '.join(strays[:5])}; give the objects between, too"
+        )
+    return shown_by(gvk, evidence)
+
+
+def _evidence(tree: Tree, obj: Object) -> Evidence:
+    below = tree.below(str(get(obj, ("metadata", "uid"))))
+    pods = tuple(each for each in (obj, *below) if each.get("kind") == "Pod")
+    return Evidence(obj, pods, tuple(each for each in below if each.get("kind") != "Pod"), now=time.time())
+
+
+def _with_uid(obj: Object) -> Object:
+    if get(obj, ("metadata", "uid")):
+        return obj
+    uid = f"{obj.get('kind')}/{namespace(obj)}/{get(obj, ('metadata', 'name'))}"
+    return {**obj, "metadata": {**(obj.get("metadata") or {}), "uid": uid}}
+
+
+def _with_owner(pod: Object, objects: Sequence[Object]) -> Object:
+    """Return a pod without owners as one of the object whose name it begins with."""
+    name = str(get(pod, ("metadata", "name")))
+    owners = [each for each in objects if name.startswith(f"{get(each, ('metadata', 'name'))}-")]
+    owners = [each for each in owners if namespace(each) == namespace(pod)]
+    if not owners:
+        return pod
+    owner = max(owners, key=lambda each: len(get(each, ("metadata", "name"))))
+    reference = {"uid": get(owner, ("metadata", "uid")), "controller": True, "kind": owner["kind"]}
+    references = [{**reference, "apiVersion": owner["apiVersion"]}]
+    return {**pod, "metadata": {**pod["metadata"], "ownerReferences": references}}
+
+
+def _chosen(kinds: Iterable[GVK], kind: str | None, source: str) -> GVK:
+    """Return the kind among several. Another one is a UsageProblem."""
+    names = sorted({each.kind for each in kinds})
+    chosen = sorted(each for each in kinds if kind is None or kind.lower() in each.names)
+    if not names:
+        raise Problem(f"error: {source}: it contains no object")
+    if not chosen:
+        raise UsageProblem(f"error: {source} has no object of the kind {kind}; {did_you_mean(str(kind), names)}")
+    if len(chosen) > 1:
+        raise UsageProblem(f"error: {source}: choose one with --kind: {', '.join(map(str, chosen))}")
+    return chosen[0]
+
+
+def from_folder(folder: Path, kind: str | None) -> Shown:
+    """Read the objects of a kind in a folder that ``verify --save`` wrote."""
+    try:
+        saved = read_about(folder)
+        listed = list(read_workloads(folder, saved))
+    except (OSError, RecordingError) as error:
+        raise Problem(f"error: {error}") from error
+    gvk = _chosen({GVK.of(each.object) for each in listed}, kind, str(folder))
+    chosen = [each for each in listed if GVK.of(each.object) == gvk]
+    return shown_by(gvk, chosen, saved.crd(gvk), saved.problems)
+
+
+async def from_member(api: ApiServer, kind: str, namespace: str | None) -> Shown:
+    """Read the objects of a kind in a member, in a namespace or in all with ""."""
+    api_version, resource = await resource_of(api, kind)
+    gvk = GVK.of({"apiVersion": api_version, "kind": resource["kind"]})
+    wanted = Wanted(api.namespace if namespace is None else namespace, gvk.kind, most=MOST)
+    member, now = Member(api, wanted), time.time()
+    workloads = await member.read([load_definition(draft(CustomKind("", gvk, {})).karta)])
+    evidence = (replace(member.evidence(uid, now, Known.of((), ()))) for _, uid in workloads)
+    return shown_by(gvk, evidence, member.crds.get(gvk), member.problems)

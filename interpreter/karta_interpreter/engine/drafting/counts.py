@@ -1,0 +1,148 @@
+"""The counts of pods: the numbers in objects, or lengths of their lists, that equal the pods of a component."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import prod
+from typing import Final, NamedTuple
+
+from karta_interpreter.base.errors import QueryError
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s.values import Object, Path
+from karta_interpreter.definitions.openapi.draft.pod_fields import FACTORS, Form, NumberField, PodsField, product
+from karta_interpreter.definitions.openapi.schema import (
+    CustomKind,
+    Entries,
+    SchemaPath,
+    below,
+    fields,
+    is_pod_spec,
+    is_pod_template,
+    parts_below,
+)
+from karta_interpreter.languages.jq import Query
+
+_MOST_NUMBERS: Final = 100
+_MOST_FACTORS: Final = 3
+_COUNT: Final = re.compile(r"(?i)(?!min|max)\w*(count|size|replicas|instances|nodes|workers|members|parallelism|hosts)")
+_SCALE: Final[Path] = ("scaleDefinition",)
+
+
+class Counted(NamedTuple):
+    """An object and its pods: how many at each of some positions together, of all instances of a component."""
+
+    object: Object
+    instances: int
+    pods: tuple[tuple[tuple[int, ...], int], ...]
+
+
+class Count(NamedTuple):
+    """The expression of a count, "" for one pod, and notes."""
+
+    text: str
+    notes: tuple[tuple[Path, str], ...]
+
+
+class _Candidate(NamedTuple):
+    numbers: tuple[NumberField, ...]
+    agreeing: int
+    rank: tuple[float, ...]
+
+
+def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> Count:
+    """Return the count that most objects agree with. What leaves a doubt is a note."""
+    numbers = list(_numbers(kind.schema, pods))[:_MOST_NUMBERS]
+    values = {number: [_values(pods, number, each) for each in shown] for number in numbers}
+    values = {number: found for number, found in values.items() if any(each is not None for each in found)}
+    found = [_candidate((), values, kind, pods, shown)]
+    for size in range(1, _MOST_FACTORS + 1):
+        likely = [number for number in values if size == 1 or _COUNT.fullmatch(number.name)]
+        found += [_candidate(chosen, values, kind, pods, shown) for chosen in combinations(likely, size)]
+        if max(each.agreeing for each in found) == len(shown):
+            break
+    best = min(found, key=lambda each: (-each.agreeing, each.rank))
+    return Count(product(pods.place, best.numbers) if best.numbers else "", tuple(_notes(kind, best, found, shown)))
+
+
+def _notes(
+    kind: CustomKind, best: _Candidate, found: Sequence[_Candidate], shown: Sequence[Counted]
+) -> Iterator[tuple[Path, str]]:
+    at = _SCALE if best.numbers else ("specDefinition",)
+    what = "the number of pods" if best.numbers else "one pod each"
+    evidence = f"{best.agreeing} of {count(len(shown), 'object')} {'agrees' if len(shown) == 1 else 'agree'}: {what}."
+    rivals = [each for each in found if each is not best and each.agreeing == best.agreeing and len(each.numbers) == 1]
+    different = {number for each in shown for _, number in each.pods}
+    doubts = []
+    if best.agreeing < len(shown):
+        doubts.append("What is the count of the others?")
+    if len(shown) <= 1:
+        doubts.append("One object is little evidence.")
+    if best.numbers and len(different) == 1:
+        doubts.append(f"All have {different.pop()}, which other numbers may be as well.")
+    if not best.numbers and not kind.crd:
+        doubts.append("Is there a count that all leave unset?")
+    if any(each.rank[1] <= best.rank[1] for each in rivals):
+        doubts.append("Which number is it?")
+    if rivals and doubts:
+        doubts.append(f"As many: {', '.join(each.numbers[0].place.jq for each in rivals[:_MOST_NAMED])}.")
+    yield at, f"CHECK: {evidence} {' '.join(doubts)}" if doubts else evidence
+
+
+_MOST_NAMED: Final = 4
+_UNLIKE: Final = 2
+
+
+def _candidate(
+    numbers: tuple[NumberField, ...],
+    values: dict[NumberField, list[list[int] | None]],
+    kind: CustomKind,
+    pods: PodsField,
+    shown: Sequence[Counted],
+) -> _Candidate:
+    agreeing = sum(_agrees([values[number][index] for number in numbers], each) for index, each in enumerate(shown))
+    names = [_likeness(number, kind) for number in numbers]
+    distance = sum(len(pods.place.steps) - len(number.parent.steps) for number in numbers)
+    return _Candidate(numbers, agreeing, (len(numbers) or 1, max(names, default=_UNLIKE - 0.5), distance))
+
+
+def _likeness(number: NumberField, kind: CustomKind) -> int:
+    if number.name in FACTORS or number.place.jq == kind.scale_path:
+        return 0
+    return 1 if _COUNT.fullmatch(number.name) and not number.is_length else _UNLIKE
+
+
+def _agrees(factors: Sequence[list[int] | None], shown: Counted) -> bool:
+    columns = [each for each in factors if each is not None]
+    if len(columns) < len(factors):
+        return False
+    counts = [prod(column[position] for column in columns) for position in range(shown.instances)]
+    return all(sum(counts[position] for position in positions) == number for positions, number in shown.pods)
+
+
+def _values(pods: PodsField, number: NumberField, shown: Counted) -> list[int] | None:
+    """Return the values of a number for each instance in an object, None if there are others than numbers."""
+    try:
+        found = Query.compile(product(pods.place, (number,))).evaluate(shown.object)
+    except QueryError:
+        return None
+    return found if len(found) == shown.instances and all(type(each) is int for each in found) else None
+
+
+def _numbers(schema: Object, pods: PodsField) -> Iterator[NumberField]:
+    """Yield the numbers of an object that may count the pods at a place, the nearest last."""
+    yield from _inside(SchemaPath(("spec",)), below(schema, "spec"), pods)
+
+
+def _inside(path: SchemaPath, schema: Object, pods: PodsField) -> Iterator[NumberField]:
+    steps = pods.place.steps
+    entries = [index for index, step in enumerate(path.steps) if isinstance(step, Entries)]
+    is_on_way = not entries or path.steps[: entries[-1] + 1] == steps[: entries[-1] + 1]
+    if not is_on_way or is_pod_template(schema) or (is_pod_spec(schema) and pods.form is not Form.SPEC):
+        return
+    for name, inner in fields(schema):
+        if inner.get("type") == "integer" or inner.get("x-kubernetes-int-or-string") is True:
+            yield NumberField(path, name, inner.get("default"))
+        elif inner.get("type") == "array" and steps[: len(path.steps) + 1] != (*path.steps, name):
+            yield NumberField(path, name, is_length=True)
+    for at, inner in parts_below(path, schema):
+        yield from _inside(at, inner, pods)

@@ -1,0 +1,77 @@
+"""The labels of pods that tell their component and their instance."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.values import JSON, Object
+
+
+class Place(NamedTuple):
+    """A pod, and the component and instance of each pod set that it may belong to."""
+
+    pod: Object
+    sets: frozenset[tuple[int, str]]
+
+
+def component_selectors(pods: Sequence[Place], words: Sequence[frozenset[str]]) -> dict[int, Object] | None:
+    """Return the selector of each component by one label with another value for each, None without such a label.
+
+    ``words`` are the names of each component in lower case: a pod that may be of several is of the one that it names.
+    """
+    found = []
+    for key in _keys(pods):
+        meanings: dict[str, int | None] = {}
+        named = 0
+        for pod, sets in pods:
+            value, components = _label(pod, key), {component for component, _ in sets}
+            by_name = [component for component in components if value.lower() in words[component]]
+            named += len(by_name) == 1
+            sure = by_name[0] if len(by_name) == 1 else next(iter(components)) if len(components) == 1 else None
+            if sure is not None:
+                meanings[value] = sure if meanings.get(value, sure) == sure else None
+            else:
+                meanings.setdefault(value, None)
+        components_met = list(meanings.values())
+        if None not in components_met and len({*components_met}) == len(components_met) == len(words):
+            found.append((-named, len(key), key, meanings))
+    if not found:
+        return None
+    *_, key, meanings = min(found)
+    return {
+        component: {"componentTypeSelector": {"keyPath": _path(key), "value": value}}
+        for value, component in meanings.items()
+        if component is not None
+    }
+
+
+def instance_selector(pods: Sequence[Place], component: int) -> Object | None:
+    """Return the selector by the label that has the id of the instance, None without one."""
+    ids = [{instance for number, instance in sets if number == component} for _, sets in pods]
+    keys = [key for key in _keys(pods) if all(_label(pod, key) in own for (pod, _), own in zip(pods, ids, strict=True))]
+    return {"componentInstanceSelector": {"idPath": _path(min(keys, key=len))}} if keys else None
+
+
+def has_label(pod: Object, selector: Object) -> bool:
+    """Return whether a pod has the label of a component's selector."""
+    wanted = selector["componentTypeSelector"]
+    return any(
+        _path(key) == wanted["keyPath"] and _label(pod, key) == wanted["value"]
+        for key in _keys([Place(pod, frozenset())])
+    )
+
+
+def _keys(pods: Sequence[Place]) -> Iterable[str]:
+    """Return the labels that all pods have."""
+    labels: list[Mapping[str, JSON]] = [get(pod, ("metadata", "labels")) or {} for pod, _ in pods]
+    return sorted(set(labels[0]).intersection(*labels)) if labels else ()
+
+
+def _label(pod: Object, key: str) -> str:
+    value: Any = get(pod, ("metadata", "labels", key))
+    return str(value)
+
+
+def _path(key: str) -> str:
+    return f".metadata.labels[{json.dumps(key)}]"
