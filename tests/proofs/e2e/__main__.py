@@ -21,7 +21,7 @@ from tests.proofs.rig.unpacked import write_program
 _CORE = "core"
 _OF_CORE = (
     "(test_divided or test_components_are_scheduled_together) and (RayCluster or JobSet)"
-    " or test_an_invalid_karta_is_refused or test_a_deleted_karta"
+    " or test_invalid_karta_is_refused or test_deleted_karta"
     " or test_doctor_finds_nothing_wrong or test_export_prints or test_unregister"
 )
 _OF_SOURCE = f"{_OF_CORE} or test_components"
