@@ -8,7 +8,7 @@ from karta_interpreter.base.karmada import Operation
 from karta_interpreter.definitions.karta.definition import Definition, Fragments, PodSpec, PodTemplate
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.status_rules import Status
-from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq import Query, queries_in
 from karta_interpreter.languages.jq.bounded import evaluation
 from karta_interpreter.languages.lua.script import Script, Scripts
 
@@ -98,6 +98,28 @@ def test_bounded_expressions_are_those_of_their_definition(brew: Raw, monkeypatc
         assert isinstance(query, Query)
         query.evaluate({})
     assert owners == ["brew"] * 5
+
+
+def test_names_of_condition_fields_are_compiled(brew: Raw) -> None:
+    names = {"typeFieldName": "what", "statusFieldName": "is", "messageFieldName": "text", "reasonFieldName": "why"}
+    at = (*ROOT, "statusDefinition", "conditionsDefinition")
+    status = load_definition(edit.set_value(brew, at, {"path": ".status.facts", **names})).status
+    assert status is not None
+    rule = status.conditions
+    assert rule is not None
+    assert (rule.type_field, rule.status_field) == ("what", "is")
+    assert (rule.message_field, rule.reason_field) == ("text", "why")
+
+
+@pytest.mark.parametrize("limit", ["_MOST_QUERIES", "_MOST_CHARACTERS"])
+def test_many_expressions_are_more_than_the_limit(brew: Raw, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    definition = load_definition(brew)
+    queries = [*queries_in((definition.components, definition.status, definition.annotations))]
+    number = len(queries) if limit == "_MOST_QUERIES" else sum(len(query.text) for query in queries)
+    monkeypatch.setattr(f"karta_interpreter.definitions.karta.compile.{limit}", number)
+    assert not load_definition(brew).has_many_expressions
+    monkeypatch.setattr(f"karta_interpreter.definitions.karta.compile.{limit}", number - 1)
+    assert load_definition(brew).has_many_expressions
 
 
 def test_definitions_cannot_be_changed(compiled: dict[str, Definition]) -> None:

@@ -313,6 +313,27 @@ def test_change_made_twice_is_not_a_fight(changes: list[Change], webhook: Change
     assert series.named == []
 
 
+def test_change_without_landed_update_is_not_a_round() -> None:
+    """An update that lands and the change that undoes it are two changes of the generation."""
+    series = Series(template())
+    for number in range(3):
+        series.other(lambda thing, number=number: thing["spec"].update(minReadySeconds=number + 1))  # type: ignore[misc]
+        series.karmada(lands=False)
+    assert series.named == []
+
+
+def test_fields_that_karmada_writes_are_named_first() -> None:
+    def write(thing: Thing) -> None:
+        select_nodes(thing)
+        thing["spec"]["zone"] = "b"
+
+    series = Series(template(zone="a"))
+    for _ in range(3):
+        series.other(write)
+        series.karmada()
+    assert [field for field, _ in series.named] == [".spec.zone", ".spec.template.spec.nodeSelector"]
+
+
 @pytest.mark.parametrize("replicas", [1, 2, 3])
 def test_replica_names_fight_by_its_own_calls(replicas: int) -> None:
     series = Series(template(), replicas=replicas)

@@ -65,6 +65,7 @@ def test_health(define: Define, phase: str | None, service: bool, job: bool) -> 
         pytest.param("4", False, id="the present one as text"),
         pytest.param("3d9f4c", False, id="a hash tells nothing"),
         pytest.param("9" * 5000, False, id="no generation has so many digits"),
+        pytest.param(0, True, id="not even the first generation has been seen"),
         pytest.param(-1, False, id="the default of a CRD: no controller has written anything"),
     ],
 )

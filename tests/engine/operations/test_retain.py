@@ -72,6 +72,13 @@ def test_dropped_bound_does_not_come_back(define: Define, template: dict[str, An
     assert retain(definition, template, obj(replicas=2, hpa={"maxReplicas": 9})) == template
 
 
+def test_dropped_autoscaler_does_not_come_back(define: Define) -> None:
+    definition = define(root=component("serve", ".spec.template", min=".spec.hpa.min", max=".spec.hpa.max"))
+    observed = obj(hpa={"min": 2, "max": 9})
+    assert retain(definition, obj(), observed) == obj()
+    assert retain(definition, obj(hpa={}), observed) == obj(hpa={"min": 2}), "it is there, and leaves the count unset"
+
+
 def test_minimum_is_kept_if_there_are_only_bounds(define: Define) -> None:
     definition = define(root=component("serve", ".spec.template", min=".spec.min", max=".spec.max"))
     retained = retain(definition, obj(), obj(min=2, max=9))
@@ -328,6 +335,10 @@ def test_count_under_another_name_stays_there(define: Define) -> None:
     assert retain(definition, obj(replicas=2), obj(size=5)) == obj(replicas=2)
     renamed = obj(RETAINING, replicas=2)
     assert retain(definition, renamed, obj(size=5)) == renamed, "the template now says it elsewhere"
+    deeper = define(root=component("train", ".spec.template", ".spec.replicas // .spec.pool.replicas // 1"))
+    assert retain(deeper, obj(pool={}), obj(pool={"replicas": 5})) == obj(pool={"replicas": 5}), (
+        "the same name elsewhere"
+    )
 
 
 @pytest.mark.parametrize(

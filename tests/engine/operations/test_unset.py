@@ -85,6 +85,10 @@ def test_unset_rule_keeps_values_of_member(
             [{"name": "added"}, {"name": "a", "n": 1, "m": 3}, {"name": "new"}], id="the member's order",
         ),
         pytest.param([{"name": "a"}, {"name": "a"}], [{"name": "a"}], [{"name": "a"}, {"name": "a"}], id="twice"),
+        pytest.param(
+            [{"name": "a", "n": 1}, {"name": "a", "n": 2}], [{"name": "a", "m": 3}],
+            [{"name": "a", "n": 1, "m": 3}, {"name": "a", "n": 2}], id="of equal keys the first one is filled",
+        ),
         pytest.param([{"name": "a"}], None, [{"name": "a"}], id="nothing in the member"),
         pytest.param("text", [{"name": "a"}], "text", id="no list in the template"),
     ],

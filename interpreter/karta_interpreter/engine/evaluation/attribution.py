@@ -132,7 +132,7 @@ def passes_filters(component: Component, filters: Iterable[PodQuery], pod: Objec
 def pod_name(pod: Object) -> str:
     """Return the name of a pod for a message.
 
-    >>> pod_name({"metadata": {"name": "web-0"}}), pod_name({})
+    >>> pod_name({"metadata": {"name": "web-0", "generateName": "web-"}}), pod_name({})
     ('web-0', '(unnamed)')
     """
     return str(get(pod, ("metadata", "name")) or get(pod, ("metadata", "generateName")) or "(unnamed)")
