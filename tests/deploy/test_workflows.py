@@ -34,12 +34,6 @@ def test_actionlint_finds_nothing() -> None:
 
 
 @pytest.mark.parametrize("file", [pytest.param(file, id=file.name) for file in FILES])
-def test_actions_have_full_versions(file: Path) -> None:
-    used = [step["uses"] for step in steps(yaml.safe_load(file.read_text())) if "uses" in step]
-    assert [each for each in used if not re.search(r"@(v\d+\.\d+\.\d+|[0-9a-f]{40})$", each)] == []
-
-
-@pytest.mark.parametrize("file", [pytest.param(file, id=file.name) for file in FILES])
 def test_no_script_has_an_expression_that_could_be_a_command(file: Path) -> None:
     scripts = [step["run"] for step in steps(yaml.safe_load(file.read_text())) if "run" in step]
     assert scripts
