@@ -118,6 +118,10 @@ class Connection(RequestHandler):
             timer.cancel()
         super().connection_lost(exc)
 
+    def abandon(self) -> None:
+        """Let go of the parser, which refers to this connection, because the handshake has failed."""
+        self._parser = None
+
     def data_received(self, data: bytes) -> None:
         """Take bytes. If they are the beginning of headers, expect the rest."""
         count = self._request_count

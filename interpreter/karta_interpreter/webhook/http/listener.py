@@ -137,11 +137,8 @@ _BACKLOG: Final = 512
 _EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _PAUSE_SECONDS: Final = 1.0
 """The pause after a connection failed because handles or memory ran out: the socket stays readable."""
-_RELEASE_SECONDS: Final = 0.2
-"""The delay from a rejected connection to the release of memory: a flood causes one release in that time, not many.
-
-The garbage of 500 handshakes takes 0.2 s to collect, so not much of it may pile up.
-"""
+_RELEASE_SECONDS: Final = 1.0
+"""The delay from a rejected connection to the release of memory: a flood causes one release in that time, not many."""
 _FIRST_SECONDS: Final = 1.0  # how long a server that stops waits for handshakes and first requests
 _OTHER_FILES: Final = 256
 """File handles except for connections: files that are read, pipes and sockets of child processes."""
@@ -274,12 +271,16 @@ class Listener:
             connection.shutdown(socket.SHUT_RDWR)
 
     async def _establish(self, connection: socket.socket) -> None:
+        connect, protocol = asyncio.get_running_loop().connect_accepted_socket, self._connections()
+        timeouts = {"ssl_handshake_timeout": HANDSHAKE_SECONDS, "ssl_shutdown_timeout": CLOSE_SECONDS}
+        tls: dict[str, Any] = {"ssl": self._tls.context, **timeouts} if self._tls else {}
+        try:
+            await connect(lambda: protocol, connection, **tls)
         # A client's mistake in the handshake, such as giving up, is an OSError. `ssl.SSLError` is one.
-        with suppress(OSError):
-            timeouts = {"ssl_handshake_timeout": HANDSHAKE_SECONDS, "ssl_shutdown_timeout": CLOSE_SECONDS}
-            tls: dict[str, Any] = {"ssl": self._tls.context, **timeouts} if self._tls else {}
-            connect = asyncio.get_running_loop().connect_accepted_socket
-            await connect(self._connections, connection, **tls)
+        except OSError as error:
+            # Otherwise each failed handshake is cyclic garbage, and collecting that of a flood takes 0.1 s.
+            error.__traceback__ = None
+            protocol.abandon()
 
 
 def cannot_listen(host: str, port: int, error: OSError) -> ServeError:
