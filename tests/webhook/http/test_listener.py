@@ -94,14 +94,14 @@ async def test_handshake_goes_on_while_a_flood_arrives() -> None:
 
 
 async def test_after_a_flood_memory_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    released, gives_back = asyncio.Event(), memory.release_memory
+    released, gives_back = asyncio.Event(), memory.trim_memory
 
     def release() -> None:
         gives_back()
         released.set()
 
     monkeypatch.setattr(listener, "_RELEASE_SECONDS", 0.05)
-    monkeypatch.setattr(listener, "release_memory", release)
+    monkeypatch.setattr(listener, "trim_memory", release)
     async with serving(1) as server:
         client = await connected(server)
         latest = await connected(server)
@@ -119,7 +119,7 @@ async def test_memory_is_given_back_again_when_the_last_handshakes_of_a_flood_ha
     monkeypatch.setattr(listener, "_RELEASE_SECONDS", 0.05)
     async with serving(4, plain_http=False) as server:
         handshakes = server._listener._handshakes  # noqa: SLF001 - nothing public shows them
-        monkeypatch.setattr(listener, "release_memory", lambda: in_handshake.append(len(handshakes)))
+        monkeypatch.setattr(listener, "trim_memory", lambda: in_handshake.append(len(handshakes)))
         silent = [await asyncio.open_connection("127.0.0.1", server.started.port) for _ in range(3)]
         await until(lambda: in_handshake and in_handshake[-1])
         for _, writer in silent:

@@ -21,7 +21,7 @@ from karta_interpreter.webhook.http.connection import Answers, Connection
 from karta_interpreter.webhook.http.fast_lane import FastLane
 from karta_interpreter.webhook.http.tls import Tls
 from karta_interpreter.webhook.log import log
-from karta_interpreter.webhook.memory import release_memory
+from karta_interpreter.webhook.memory import trim_memory
 from karta_interpreter.webhook.settings import Settings
 
 _POLL_SECONDS = 0.02
@@ -259,7 +259,7 @@ class Listener:
 
     def _release_now(self) -> None:
         self._release = None
-        release_memory()
+        trim_memory()
         if self._handshakes:  # their memory is to be released when they have ended
             self._release_later()
 
