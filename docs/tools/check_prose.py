@@ -15,7 +15,7 @@ _WRITTEN: Final = frozenset({"commands.md", "settings.md", "values.md", "metrics
 _VERBS: Final = "is|are|has|have|was|were|does|do|comes|belongs|needs"
 _PHRASES: Final[Mapping[str, tuple[str, int]]] = {
     "semicolon": (";", 40),
-    "relative what": (rf"\bwhat (?:{_VERBS}|it|they|a|an|the|no|nobody|others?)\b", 11),
+    "relative what": (rf"\bwhat (?:{_VERBS}|it|they|a|an|the|no|nobody|others?)\b", 8),
     "that of, those of": (r"\b(?:that|those) of\b", 3),
     "of which, whose": (r"\b(?:of|in|by|from) which\b|\bwhose\b", 5),
 }

@@ -116,7 +116,7 @@ def test_console_blocks_have_the_colours_of_their_output() -> None:
         pytest.param("a; b " + "word " * 98, "page: semicolon: 100 per 10,000 words, at most 40", id="a semicolon"),
         pytest.param("`a; b` " + "word " * 98, "", id="code"),
         pytest.param(
-            "keeps what it has " + "word " * 96, "page: relative what: 100 per 10,000 words, at most 11", id="what"
+            "keeps what it has " + "word " * 96, "page: relative what: 100 per 10,000 words, at most 8", id="what"
         ),
     ],
 )
