@@ -38,7 +38,21 @@ def list_command(output: str, **given: Unpack[Sources]) -> None:
     """
     own: list[Object] = json.loads(SUMMARIES.read_text(encoding="utf-8")) if _is_own(given) else []
     summaries = own or [summarize(entry) for entry in _entries(given)]
-    _print(output, _list_text(summaries), summaries)
+    rows = [
+        [
+            summary["apiVersion"],
+            summary["kind"],
+            summary["origin"],
+            summary["writtenFrom"] or "-",
+            str(len(summary["operations"])),
+            "yes" if summary["suspend"] else "no",
+            "yes" if summary["gang"] else "no",
+            ", ".join(summary["components"]) or "-",
+        ]
+        for summary in summaries
+    ]
+    header = ["APIVERSION", "KIND", "ORIGIN", "WRITTEN FROM", "OPERATIONS", "SUSPEND", "GANG", "COMPONENTS"]
+    _print(output, table(rows, header=header), summaries)
 
 
 @command.command("show")
@@ -88,24 +102,6 @@ def _entries(given: Sources) -> list[ServedDefinition]:
 
 def _print(output: str, text: str, document: JSON) -> None:
     click.echo(text if output == "table" else written(document, output), nl=False)
-
-
-def _list_text(summaries: Sequence[Object]) -> str:
-    rows = [
-        [
-            summary["apiVersion"],
-            summary["kind"],
-            summary["origin"],
-            summary["writtenFrom"] or "-",
-            str(len(summary["operations"])),
-            "yes" if summary["suspend"] else "no",
-            "yes" if summary["gang"] else "no",
-            ", ".join(summary["components"]) or "-",
-        ]
-        for summary in summaries
-    ]
-    header = ["APIVERSION", "KIND", "ORIGIN", "WRITTEN FROM", "OPERATIONS", "SUSPEND", "GANG", "COMPONENTS"]
-    return table(rows, header=header)
 
 
 _WIDTH = 78

@@ -50,6 +50,9 @@ def aggregate(script: OperationScript) -> None:
     own = dict(definition.status.mappings) if definition.status else {}
     nested = {path: rule for path, rule in rules.items() if path[:-1] != ("status",)}
     worst_first: list[JSON] = [each for each in STATUSES_WORST_FIRST if each in {*own, Status.UNDEFINED}]
+    projection = Projection()
+    status_match_reads(script.definition, projection)
+    read = projection.at("status")
     fields = {
         "statuses_of": matched_status(script, frozenset(Status) - {Status.UNDEFINED}),
         "worst_first": lua_value(worst_first),
@@ -68,7 +71,7 @@ def aggregate(script: OperationScript) -> None:
         "required": lua_value([{"path": path[1:], "value": value} for path, value in required.items()]),
         "outcomes": _outcomes(script),
         "is_suspended": _suspended(script),
-        **_state_fields(script),
+        **({} if projection.is_whole or read.is_whole else {"state_fields": _set(sorted(read.fields))}),
         **_condition_fields(definition.status),
     }
     fields = {field: value for field, value in fields.items() if field in _ALWAYS or value != "{}"}
@@ -178,11 +181,3 @@ def _is_plain(action: SuspendWrite) -> bool:
     """Return whether an action writes a text or a boolean at a path without lists and without a default."""
     path = plain_path(action.path.node)
     return path is not None and not path.default and isinstance(action.value, str | bool)
-
-
-def _state_fields(script: OperationScript) -> dict[str, str]:
-    """Return the set of fields that the definition derives its own statuses from, or nothing if it needs all fields."""
-    projection = Projection()
-    status_match_reads(script.definition, projection)
-    read = projection.at("status")
-    return {} if projection.is_whole or read.is_whole else {"state_fields": _set(sorted(read.fields))}

@@ -6,14 +6,13 @@ from typing import Final, Literal, NamedTuple
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.patch import Operation as Patch
-from karta_interpreter.base.k8s.values import JSON, Object, Path, field_path, pointer_step
+from karta_interpreter.base.k8s.values import JSON, Object, field_path, pointer_step
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.engine.operations.retain import is_queued
 from karta_interpreter.export.paths import guarded_paths
-from karta_interpreter.languages.jq import Query
 
 API_VERSION = "policy.karmada.io/v1alpha1"
 
@@ -45,7 +44,13 @@ def switch_policy(definition: Definition, direction: Direction, clusters: Sequen
     patches: list[Patch] = []
     notes, conditions = list[str](), list[str]()
     for action in getattr(definition, direction):
-        condition, path = _fixed_path(definition, action.path)
+        found = guarded_paths(action.path.node) or []
+        if len(found) != 1 or len(found[0].paths) != 1:
+            raise ExportError(
+                f"definition {definition.name}: `{action.path.text}` of its suspendDefinition has no fixed path; "
+                "give --object"
+            )
+        condition, path = found[0].condition, found[0].paths[0].steps
         pointer = "".join(f"/{pointer_step(str(key))}" for key in path)
         patches.append({"op": "add", "path": pointer, "value": action.value})
         conditions += [condition] if condition else []
@@ -70,16 +75,6 @@ def switch_policy_of(
     if not patches:
         raise ExportError(f"definition {definition.name}: there is nothing to change to {direction} this object")
     return _override(definition, direction, patches, clusters, (), obj)
-
-
-def _fixed_path(definition: Definition, query: Query) -> tuple[str, Path]:
-    found = guarded_paths(query.node) or []
-    if len(found) != 1 or len(found[0].paths) != 1:
-        raise ExportError(
-            f"definition {definition.name}: `{query.text}` of its suspendDefinition has no fixed path; give --object"
-        )
-    (guarded,) = found
-    return guarded.condition, guarded.paths[0].steps
 
 
 _OF_CLUSTER: Final = ("ClusterPolicy.kyverno.io", "SidecarSet.apps.kruise.io")

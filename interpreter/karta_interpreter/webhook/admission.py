@@ -69,9 +69,12 @@ def read(body: bytes) -> Review:
     kind = _object(request.get("kind"), "request.kind")
     old = request.get("oldObject")
     obj = request.get("object")
+    name = _text(request, "operation")
+    if name not in list(Action):
+        raise RequestError(f'request.operation "{name[:64]}" is not one of {", ".join(Action)}')
     return Review(
         uid=_text(request, "uid"),
-        action=_action(request),
+        action=Action(name),
         group=_text(kind, "group", default=""),
         kind=_text(kind, "kind"),
         subresource=_text(request, "subResource", default=""),
@@ -84,13 +87,6 @@ def _object(value: JSON, where: str) -> Object:
     if isinstance(value, dict):
         return value
     raise RequestError(f"{where} must be an object, but is {type_name(value)}")
-
-
-def _action(request: Object) -> Action:
-    name = _text(request, "operation")
-    if name not in list(Action):
-        raise RequestError(f'request.operation "{name[:64]}" is not one of {", ".join(Action)}')
-    return Action(name)
 
 
 def _text(parent: Object, field: str, *, default: str | None = None) -> str:

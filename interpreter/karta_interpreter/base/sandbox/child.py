@@ -72,7 +72,10 @@ def main(path: str, folders: list[str], limits: dict[str, int], arguments: list[
         while True:
             channel.send(READY, b"")
             letter, payload = channel.receive()
-            _limit_processor_time(channel.seconds)
+            # The kernel ends this process if a request runs on after the other process has died. The limit counts
+            # whole seconds, and only the soft one is set: the next request raises it again.
+            until = math.ceil(time.process_time() + channel.seconds) + 1
+            resource.setrlimit(resource.RLIMIT_CPU, (until, resource.getrlimit(resource.RLIMIT_CPU)[1]))
             answer(channel, letter, payload)
     except MemoryError:
         # At once: to unwind or to report takes memory, too.
@@ -107,13 +110,6 @@ def _limit_resources(memory: int, niceness: int) -> None:
         # A child of a child cannot have more than its parent. -1 stands for no limit.
         bound = min(most, resource.getrlimit(limit)[1] % 2**64)
         resource.setrlimit(limit, (bound, bound))
-
-
-def _limit_processor_time(seconds: float) -> None:
-    """Let the kernel end this process if a request runs on after the other process has died."""
-    # The limit counts whole seconds. Only the soft one is set: the next request raises it again.
-    until = math.ceil(time.process_time() + seconds) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
 if __name__ == "__main__":

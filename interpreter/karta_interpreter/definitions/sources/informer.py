@@ -185,7 +185,12 @@ class Informer(Generic[View]):
     def _leave_out(self, name: str, obj: JSON, left_out: dict[str, Object]) -> None:
         """Add a stub to ``left_out``, if the budget remembers that the object was refused."""
         if (self.path, name) in self._budget.refused:
-            left_out[name] = _stub(obj)
+            metadata = {field: edit.get(obj, ("metadata", field)) for field in _STUB}
+            left_out[name] = {
+                "apiVersion": edit.get(obj, ("apiVersion",)),
+                "kind": edit.get(obj, ("kind",)),
+                "metadata": metadata,
+            }
 
     def _newer_than(self, age: "_Age") -> Iterator[str]:
         """Yield the names of the objects that are newer, the newest first."""
@@ -300,12 +305,6 @@ def _name(obj: Object) -> str:
     """Return the key of an object, empty for a value without a name, which is not an object."""
     namespace, name = (str(edit.get(obj, ("metadata", field), "")) for field in ("namespace", "name"))
     return f"{namespace}/{name}" if namespace and name else name
-
-
-def _stub(value: JSON) -> Object:
-    """Return the kind and the identity of an object, which are short."""
-    metadata = {field: edit.get(value, ("metadata", field)) for field in _STUB}
-    return {"apiVersion": edit.get(value, ("apiVersion",)), "kind": edit.get(value, ("kind",)), "metadata": metadata}
 
 
 def _version(obj: Object) -> str:

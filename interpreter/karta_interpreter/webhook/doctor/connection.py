@@ -72,19 +72,17 @@ def address_of(client: Client, service: Object | None = None) -> Address | Check
     A CheckResult says why Karmada cannot resolve it.
     """
     if client.service is None:
-        return _of_url(client.url)
+        try:
+            host, port, path = parts_of_url(client.url)
+        except ServeError as error:
+            return problem(_CHECK, str(error), "write https://HOST[:PORT][/PATH]")
+        path = quote(path.rstrip("/"), _SAFE) or "/"
+        return Address(
+            host, port, host, path, f"{client.url} is registered", "check that the host of the URL is the right one"
+        )
     if client.url:
         return problem(_CHECK, f"clientConfig has both the url {client.url} and a service", "keep one of them")
     return _of_service(client.service, service)
-
-
-def _of_url(url: str) -> Address | CheckResult:
-    try:
-        host, port, path = parts_of_url(url)
-    except ServeError as error:
-        return problem(_CHECK, str(error), "write https://HOST[:PORT][/PATH]")
-    path = quote(path.rstrip("/"), _SAFE) or "/"
-    return Address(host, port, host, path, f"{url} is registered", "check that the host of the URL is the right one")
 
 
 def _of_service(reference: Service, service: Object | None) -> Address | CheckResult:
