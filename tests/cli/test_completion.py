@@ -27,7 +27,7 @@ _ROWS = [
     ),
     pytest.param(["tree", "--object", "x"], ["x FILE"], id="a file"),
     pytest.param(["explain", "./x"], ["./x FILE"], id="a file where a kind may be, too"),
-    pytest.param(["tree", "-o", "m"], ["mermaid"], id="a form"),
+    pytest.param(["tree", "-o", "ta"], ["table"], id="a form"),
 ]
 
 

@@ -76,7 +76,6 @@ def _hostile(files: Path) -> None:
         pytest.param("interpret -f karta.yaml --override script.yaml --desired-file job.yaml", id="a script over it"),
         pytest.param("tree --object object.yaml -f unnamed.yaml", id="a tree"),
         pytest.param("tree --object object.yaml -f unnamed.yaml -o table", id="a tree as a table"),
-        pytest.param("tree --object object.yaml -f unnamed.yaml -o mermaid", id="a tree as a diagram"),
         pytest.param(f"tree --object {_RAY} --pods pods.yaml", id="a pod that belongs nowhere"),
         pytest.param("create karta --crd crd.yaml", id="a CRD"),
         pytest.param("test suite", id="a case of a suite"),

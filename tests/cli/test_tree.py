@@ -82,32 +82,6 @@ def test_for_programs(run: Run, output: str, read: Callable[[str], dict[str, obj
     assert (tree["kind"], tree["replicas"], tree["status"]) == ("JobSet", 34, {"phases": ["Undefined"]})
 
 
-def test_mermaid_output_is_a_flowchart(run: Run) -> None:
-    result = run("tree", "--object", str(MANIFESTS / "leaderworkerset.yaml"), "-o", "mermaid")
-
-    assert result.stdout == (
-        "flowchart TD\n"
-        '  part["LeaderWorkerSet assistants/chat<br>Undefined"]\n'
-        '  part_1["group<br>2 replicas"]\n'
-        '  part_1_1["leader<br>2 pods<br>cpu 16, memory 200Gi, nvidia.com/gpu 8 each"]\n'
-        "  part_1 --> part_1_1\n"
-        '  part_1_2["worker<br>6 pods<br>cpu 8, memory 400Gi, nvidia.com/gpu 8 each"]\n'
-        "  part_1 --> part_1_2\n"
-        "  part --> part_1\n"
-    )
-
-
-def test_names_cannot_draw(run: Run, files: Path) -> None:
-    workload = yaml.safe_load((files / "job.yaml").read_text())
-    workload["metadata"] = {"generateName": "x", "name": '"]; click x <b>#'}
-    (files / "job.yaml").write_text(yaml.safe_dump(workload))
-
-    box = run(*JOB, "job.yaml", "-o", "mermaid").stdout.splitlines()[1]
-
-    assert box.startswith('  part["Job #34;]#59; click x #60;b#62;#35;<br>Running')
-    assert box.count('"') == 2
-
-
 @pytest.mark.parametrize("arguments", [("job.yaml",), ("--object", "job.yaml"), ("./job.yaml",)])
 @pytest.mark.usefixtures("files")
 def test_workload_is_file_or_option(run: Run, arguments: tuple[str, ...]) -> None:

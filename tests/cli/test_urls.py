@@ -41,7 +41,7 @@ def url(files: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         pytest.param("interpret -f {}karta.yaml --observed-file {}job.yaml", id="interpret"),
         pytest.param("interpret -f {}karta.yaml --object {}job.yaml --status-file {}statuses.yaml", id="statuses"),
         pytest.param("tree -f {}karta.yaml --object {}job.yaml", id="tree"),
-        pytest.param("explain {}job.yaml -f {}karta.yaml --operation InterpretHealth -o markdown", id="explain"),
+        pytest.param("explain {}job.yaml -f {}karta.yaml --operation InterpretHealth -o json", id="explain"),
         pytest.param("query .spec.replicas --object {}job.yaml", id="query"),
         pytest.param("diff --from {}karta.yaml --to {}karta.yaml --object {}job.yaml", id="diff"),
         pytest.param("validate {}karta.yaml", id="validate"),

@@ -3,7 +3,6 @@
 Other commands print explanations and warnings in the same form.
 """
 
-import html
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -14,7 +13,6 @@ import click
 
 from karta_interpreter.base.findings import escaped
 from karta_interpreter.base.k8s.values import JSON, Object, field_path
-from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import short
 from karta_interpreter.cli.calls import Arguments, calls_for, operation_named, print_line
@@ -29,7 +27,7 @@ from karta_interpreter.cli.options import (
     output,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, markdown_text, one_line, written
+from karta_interpreter.cli.render import full_name, one_line, written
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.karta.schema import is_definition
 from karta_interpreter.definitions.sources.files import ORIGIN
@@ -44,7 +42,7 @@ Examples:
   karta-interpreter explain RayCluster
   karta-interpreter explain raycluster.yaml
   karta-interpreter explain raycluster.yaml --operation InterpretHealth --strict
-  kubectl get rayjob demo -o yaml | karta-interpreter explain - -o markdown
+  kubectl get rayjob demo -o yaml | karta-interpreter explain -
 """
 
 
@@ -60,7 +58,7 @@ Examples:
 @definitions
 @inputs("--override", "overrides", text="Customizations whose scripts override the definition")
 @click.option("--strict", is_flag=True, help=STRICT)
-@output("text", "json", "yaml", "markdown")
+@output("text", "json", "yaml")
 def command(
     target: str | None,
     path: str | None,
@@ -139,9 +137,7 @@ def exit_if_strict(warnings: Sequence[Fact], *, strict: bool) -> None:
 
 
 def _print(title: str, explanations: Sequence[Explanation], form: str) -> None:
-    if form == "markdown":
-        click.echo(explanations_markdown(title, explanations), nl=False)
-    elif form in ("json", "yaml"):
+    if form in ("json", "yaml"):
         document = {"title": title, "explanations": [each.to_json() for each in explanations]}
         click.echo(written(document, form), nl=False)
     else:
@@ -222,41 +218,6 @@ def place_text(place: Place) -> str:
     value = short(place.value)
     shown = "" if isinstance(place.value, dict | list) and value.endswith("...") else f" = {value}"
     return f"{f'{source} ' if source else ''}{field_path(place.path)}{shown if place.exists else ' is not set'}"
-
-
-def explanations_markdown(title: str, explanations: Iterable[Explanation]) -> str:
-    """Return a section for each operation, with a table of the facts."""
-    return "\n".join([f"# {markdown_text(title)}\n", *("\n".join(_section(each)) for each in explanations)])
-
-
-def _section(explanation: Explanation) -> Iterator[str]:
-    yield f"## {explanation.call.operation}\n"
-    if explanation.error:
-        yield f"Error: {markdown_text(explanation.error)}\n"
-    shown = {name: value for name, value in (explanation.results or {}).items() if name not in CHANGED}
-    if shown:
-        yield f"```yaml\n{to_yaml(shown)}```\n"
-    yield from (
-        f"- {'**' if each.answers else ''}{each.name}{'**' if each.answers else ''}: {markdown_text(each.note)}"
-        for each in explanation.layers
-    )
-    if explanation.facts:
-        yield "\n| step | what | definition | read |\n|---|---|---|---|"
-        yield from (_row(fact) for fact in explanation.facts)
-    yield ""
-
-
-def _row(fact: Fact) -> str:
-    definition = " ".join(filter(None, [fact.field.removeprefix(_PREFIX), fact.expression and _code(fact.expression)]))
-    read = "<br>".join(markdown_text(place_text(place)) for place in fact.places[:_MOST])
-    step = f"**{fact.severity}**" if fact.severity else fact.rule
-    definition = definition if fact.expression else markdown_text(definition)
-    return f"| {step} | {markdown_text(fact.note)} | {definition} | {read} |"
-
-
-def _code(text: str) -> str:
-    written = html.escape(escaped(" ".join(text.split())), quote=False)
-    return f"<code>{written.replace('|', '&#124;').replace('`', '&#96;')}</code>"
 
 
 def warnings_text(warnings: Iterable[Fact]) -> str:

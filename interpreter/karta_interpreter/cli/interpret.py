@@ -82,7 +82,7 @@ class _Given(ConnectionOptions):
 @click.option("--check", is_flag=True, help="Check scripts without running them.")
 @click.option("--explain", is_flag=True, help="Show for each answer the chain from it to the object.")
 @click.option("--strict", is_flag=True, help=STRICT)
-@click.option("-o", "--output", type=click.Choice(["table", "yaml", "json", "markdown"]), help="How to print answers.")
+@click.option("-o", "--output", type=click.Choice(["table", "yaml", "json"]), help="How to print answers.")
 def command(
     operation: str | None,
     filenames: tuple[str, ...],
@@ -103,8 +103,6 @@ def command(
     given["observed_file"] = file_given(given["target"], given["observed_file"], "--observed-file")
     files = (given["desired_file"], given["observed_file"], given["status_file"], *given["references"])
     check_stdin([path for path in (*files, *filenames, *overrides) if path])
-    if output == "markdown" and not explain:
-        raise UsageProblem("error: -o markdown is for --explain")
     if check:
         check_scripts([*filenames, *overrides])
         return

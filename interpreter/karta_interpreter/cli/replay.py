@@ -169,7 +169,14 @@ def _explain(files: list[Path], uid: str, sides: tuple[Side | None, Side], outpu
     answer = "The answer of --from" if sides[0] else "The recorded answer"
     lines = "\n".join([f"{answer} differs:", *difference_lines(found, full=full)])
     click.echo(lines if found else f"{answer} is the same.", err=True)
-    show(interpreter, [request.call], (), "text" if output == "table" else output, recorded.options, strict=False)
+    show(
+        interpreter,
+        [request.call],
+        (),
+        "text" if output in ("table", "markdown") else output,
+        recorded.options,
+        strict=False,
+    )
 
 
 def _find(files: list[Path], uid: str) -> tuple[RecordedCall, Request]:

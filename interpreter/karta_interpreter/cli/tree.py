@@ -1,7 +1,7 @@
 """``karta-interpreter tree``: the components, instances and pods of a workload."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Unpack
 
 import click
@@ -67,13 +67,6 @@ def tree_table(tree: WorkloadTree) -> str:
     columns = table([row[:width] for row in rows], header=header[:width])
     head = f"{click.style(_title(tree), bold=True)}: {_status(tree)}, {count(tree.replicas, 'pod')}"
     return f"{one_line(head)}\n\n{columns}"
-
-
-def mermaid(tree: WorkloadTree) -> str:
-    """Return the tree as a Mermaid flowchart, which many forges draw in Markdown."""
-    root = _root(tree)
-    boxes = _boxes(replace(root, name=_title(tree)), "part", _status(tree))
-    return "".join(f"{one_line(line)}\n" for line in ("flowchart TD", *boxes))
 
 
 def _title(tree: WorkloadTree) -> str:
@@ -164,18 +157,6 @@ def _walk(branch: _Branch, depth: int = 0) -> Iterator[tuple[int, _Branch]]:
         yield from _walk(each, depth + 1)
 
 
-def _boxes(branch: _Branch, name: str, *lines: str) -> Iterator[str]:
-    pods = [f"there: {_there(branch)}"] if branch.pods else []
-    # Mermaid takes character references with a number sign in place of the ampersand.
-    marks = {ord(mark): f"#{ord(mark)};" for mark in '"#&<>;`'}
-    text = "<br>".join(line.translate(marks) for line in (branch.name, *lines, *_counts(branch), *pods))
-    yield f'{_INDENT}{name}["{text}"]'
-    for position, each in enumerate(branch.below, start=1):
-        child = f"{name}_{position}"
-        yield from _boxes(each, child)
-        yield f"{_INDENT}{name} --> {child}"
-
-
 _EXAMPLES = """\b
 Examples:
   karta-interpreter tree raycluster.yaml
@@ -190,7 +171,7 @@ Examples:
 @file_option("--pods", help='The pods of the workload: file, folder or "-".')
 @definitions
 @options.references
-@output("tree", "table", "json", "yaml", "mermaid")
+@output("tree", "table", "json", "yaml")
 def command(
     target: str | None,
     path: str | None,
@@ -212,7 +193,7 @@ def command(
         raise UsageProblem(NO_WORKLOAD)
     obj = read_object(path, lambda: kinds_of(filenames)) if path else read_live(str(target), **connection)
     tree = WorkloadTree.build(workload_of(obj, filenames, references), _pods(pods))
-    drawn = {"tree": tree_text, "table": tree_table, "mermaid": mermaid}
+    drawn = {"tree": tree_text, "table": tree_table}
     text = drawn[output](tree) if output in drawn else written(tree.to_json(), output)
     click.echo(text, nl=False)
     shown = () if output not in drawn else (NO_PODS,)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter import GVK, Karta, Status, Workload, WorkloadError, WorkloadTree
+from karta_interpreter import GVK, Status, Workload, WorkloadError, WorkloadTree
 from karta_interpreter.engine.workload import PodNode
 
 Make = Callable[..., Workload]
@@ -217,17 +217,3 @@ def test_json_is_json(make: Make) -> None:
 def test_unanswerable_tree_is_workload_error(make: Make, spec: Any, pods: Any, message: str) -> None:
     with pytest.raises(WorkloadError, match=message):
         WorkloadTree.build(make("Orchestra", spec), pods)
-
-
-def test_notebook_shows_tree_without_markup_of_objects() -> None:
-    job = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "<b>sum</b>"},
-        "spec": {"parallelism": 3, "template": {"spec": {"containers": [{"resources": {"requests": {"cpu": 2}}}]}}},
-    }
-    pods = [{"metadata": {"name": "<i>sum-1</i>"}}]
-    html = WorkloadTree.build(Workload(Karta.for_object(job), job), pods)._repr_html_()
-    assert "<li>job<ul><li>pods: 3, each cpu 2<ul><li>&lt;i&gt;sum-1&lt;/i&gt;</li></ul></li></ul></li>" in html
-    assert "&lt;b&gt;sum&lt;/b&gt;" in html
-    assert html.count("<b>") == 1

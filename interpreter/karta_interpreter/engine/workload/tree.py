@@ -7,7 +7,6 @@ tree becomes too large. The root is a node like the others, and instances stay i
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import NamedTuple, Self
 
 from karta_interpreter.base.errors import WorkloadError
@@ -182,28 +181,6 @@ class WorkloadTree:
             status=status and {"phases": [str(status) for status in status.matched]},
             strayPods=[{"name": pod_name(pod), "reason": reason} for pod, reason in self.strays] or None,
         )
-
-    def _repr_html_(self) -> str:
-        """Return the tree as nested lists for notebooks."""
-        matched = "".join(f", {status}" for status in self.status.matched) if self.status else ""
-        strays = "".join(f"<li>{escape(stray.reason)}</li>" for stray in self.strays)
-        return f"<b>{escape(repr(self.workload))}</b>{matched}<ul>{_html(self.root)}{strays}</ul>"
-
-
-def _html(node: ComponentNode) -> str:
-    """Return a component as a list item that contains a list of its instances and child components."""
-    below = [_instance_html(node, instance) for instance in node.instances] + [_html(child) for child in node.children]
-    return f"<li>{escape(node.name)}<ul>{''.join(below)}</ul></li>"
-
-
-def _instance_html(component: ComponentNode, node: InstanceNode) -> str:
-    needs = (node.requirements.to_json() if node.requirements else None) or {}
-    noun = "pods" if component.has_pods else "replicas"
-    requests = ", ".join(f"{name} {amount}" for name, amount in (needs.get("resourceRequest") or {}).items())
-    counted = f"{noun}: {node.instance.replicas}" + (f", each {requests}" if requests else "")
-    pods = "".join(f"<li>{escape(pod_name(pod.pod))}</li>" for pod in node.pods)
-    name = f"{node.instance.id}: " if node.instance.id else ""
-    return f"<li>{escape(name + counted)}{f'<ul>{pods}</ul>' if pods else ''}</li>"
 
 
 def _known(**fields: JSON) -> Wire:
