@@ -224,6 +224,17 @@ def test_count_at_plain_path_is_written(replicas: int, size: int | str | None, c
     assert expected["revised"]["spec"]["replicas"] == changed
 
 
+def test_count_in_annotation_is_written_as_text() -> None:
+    """An API server refuses an annotation that is a number."""
+    toy = _toy(TOY.replace(".spec.parts[].size // 1", ".metadata.annotations.size // 1"))
+    obj = {"apiVersion": "example.io/v1", "kind": "Toy", "metadata": {"name": "x"}, "spec": {"template": {"spec": {}}}}
+    script = Script("ReviseReplica", script_of(toy, Operation.REVISE_REPLICA), "toy")
+
+    expected = interpret(toy, Call(Operation.REVISE_REPLICA, obj, replicas=3))
+    assert answer([script], object=obj, replicas=3) == expected
+    assert expected["revised"]["metadata"]["annotations"] == {"size": "3"}
+
+
 @pytest.mark.parametrize(
     "names",
     [
