@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.base.findings import Finding, Severity, format_path
+from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import JSON, Path
 
@@ -24,137 +24,6 @@ def changed(raw: Raw, *changes: tuple[Path, JSON]) -> Raw:
     for path, value in changes:
         raw = edit.remove(raw, path) if value is REMOVED else edit.set_value(raw, path, value)
     return raw
-
-
-@pytest.mark.parametrize(
-    ("changes", "rule", "at", "message"),
-    [
-        pytest.param(
-            [((*CONDUCTOR, "name"), "section")], "component-name-not-unique", (*SECTION, "name"),
-            'the component name "section" is not unique', id="two children with one name",
-        ),
-        pytest.param(
-            [((*CONDUCTOR, "name"), "orchestra")], "component-name-not-unique", (*CONDUCTOR, "name"),
-            'the component name "orchestra" is not unique', id="a child named like the root",
-        ),
-        pytest.param(
-            [((*ROOT, "kind"), REMOVED)], "root-kind-incomplete", (*ROOT, "kind"),
-            "the root component must have its full kind", id="a root without kind",
-        ),
-        pytest.param(
-            [((*ROOT, "kind", "version"), "")], "root-kind-incomplete", (*ROOT, "kind"), "full kind",
-            id="a root without version",
-        ),
-        pytest.param(
-            [((*ROOT, "kind", "kind"), "")], "root-kind-incomplete", (*ROOT, "kind"), "full kind",
-            id="a root with an empty kind",
-        ),
-        pytest.param(
-            [((*ROOT, "kind", "group"), "")], "root-kind-incomplete", (*ROOT, "kind"), "full kind",
-            id="a core kind other than Pod",
-        ),
-        pytest.param(
-            [((*ROOT, "kind", "kind"), "*")], "root-kind-wildcard", (*ROOT, "kind"), "must be of one kind",
-            id="a Karta for everything",
-        ),
-        pytest.param(
-            [((*ROOT, "kind", "kind"), "K" * 64)], "root-kind-too-long", (*ROOT, "kind"), "that Kubernetes allows",
-            id="a kind with more than the 63 characters of a DNS label",
-        ),
-        pytest.param(
-            [((*ROOT, "kind", "group"), "g" * 254)], "root-kind-too-long", (*ROOT, "kind"), "that Kubernetes allows",
-            id="a group with more than the 253 characters of a DNS name",
-        ),
-        pytest.param(
-            [((*ROOT, "ownerRef"), "section")], "root-has-owner", (*ROOT, "ownerRef"),
-            "the root component cannot have an owner", id="an owned root",
-        ),
-        pytest.param(
-            [((*ROOT, "ownerRef"), "")], "root-has-owner", (*ROOT, "ownerRef"), "cannot have an owner",
-            id="even an empty owner is one",
-        ),
-        pytest.param(
-            [((*ROOT, "statusDefinition"), REMOVED)], "root-without-status", ROOT,
-            "the root component must have a status definition", id="a root without status",
-        ),
-        pytest.param(
-            [((*SECTION, "ownerRef"), REMOVED)], "child-without-owner", SECTION,
-            'the child component "section" has no owner', id="a child without owner",
-        ),
-        pytest.param(
-            [((*SECTION, "ownerRef"), "")], "child-without-owner", SECTION, "has no owner",
-            id="a child with an empty owner",
-        ),
-        pytest.param(
-            [((*SECTION, "ownerRef"), "orchester")], "owner-not-found", (*SECTION, "ownerRef"),
-            'the child component "section" has an owner that does not exist: "orchester"',
-            id="an owner that does not exist",
-        ),
-        pytest.param(
-            [((*CONDUCTOR, "name"), "")], "component-name-empty", (*CONDUCTOR, "name"), "the component name is empty",
-            id="an empty name",
-        ),
-        pytest.param(
-            [((*SECTION, "specDefinition", "podSpecPath"), ".spec.pod")], "several-pod-definitions",
-            (*SECTION, "specDefinition"), 'the component "section" has several pod definitions',
-            id="template and spec",
-        ),
-        pytest.param(
-            [((*CONDUCTOR, "specDefinition", "fragmentedPodSpecDefinition"), {"imagePath": ".a"})],
-            "several-pod-definitions", (*CONDUCTOR, "specDefinition"), "several pod definitions",
-            id="spec and pieces",
-        ),
-        pytest.param(
-            [((*CONDUCTOR, "podSelector", "componentTypeSelector"), {})], "type-selector-empty",
-            (*CONDUCTOR, "podSelector", "componentTypeSelector"), "neither keyPath nor matchLabels",
-            id="a type selector that selects nothing",
-        ),
-        pytest.param(
-            [((*CONDUCTOR, "podSelector", "componentTypeSelector", "matchLabels"), {})], "type-selector-empty",
-            (*CONDUCTOR, "podSelector", "componentTypeSelector"), "neither keyPath nor matchLabels",
-            id="no label is not a selector",
-        ),
-        pytest.param(
-            [((*CONDUCTOR, "podSelector", "componentTypeSelector", "value"), "x")], "type-selector-value-without-key",
-            (*CONDUCTOR, "podSelector", "componentTypeSelector", "value"), "value without keyPath",
-            id="a value of nothing",
-        ),
-        pytest.param(
-            [((*SECTION, "podSelector", "componentInstanceSelector"), REMOVED)], "instance-selector-missing",
-            (*SECTION, "instanceIdPath"), 'the component "section" has an instance id path but no instance selector',
-            id="instances whose pods cannot be found",
-        ),
-        pytest.param(
-            [((*CONDUCTOR, "podSelector", "componentInstanceSelector"), {"idPath": ".metadata.name"})],
-            "instance-id-path-missing", (*CONDUCTOR, "podSelector", "componentInstanceSelector"),
-            'the component "conductor" has an instance selector for its pods but no instance id path',
-            id="pods of instances that do not exist",
-        ),
-        pytest.param(
-            [((*SECTION, "ownerRef"), "section")], "ownership-cycle", (*SECTION, "ownerRef"),
-            'the component "section" is its own owner', id="a component that owns itself",
-        ),
-        pytest.param(
-            [((*GANG, "podGroups"), [{"name": "all", "members": [{"componentName": "sections"}]}])],
-            "pod-group-member-not-found", (*GANG, "podGroups", 0, "members", 0, "componentName"),
-            'the pod group member "sections" is not a component', id="a pod group of strangers",
-        ),
-    ],
-)  # fmt: skip
-def test_rule_finds_its_fault(
-    orchestra: Raw,
-    findings_of: FindingsOf,
-    changes: list[tuple[Path, JSON]],
-    rule: str,
-    at: Path,
-    message: str,
-) -> None:
-    found = {finding.rule: finding for finding in findings_of(changed(orchestra, *changes))}
-    assert rule in found
-    assert found[rule].severity is Severity.ERROR
-    assert format_path(found[rule].path) == format_path(at)
-    assert message in found[rule].message
-    assert found[rule].hint
 
 
 def test_hint_names_probable_component(orchestra: Raw, findings_of: FindingsOf) -> None:
