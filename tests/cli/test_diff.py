@@ -1,9 +1,12 @@
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import Result
+
+from karta_interpreter.definitions.sources.files import load_catalogue
 
 Run = Callable[..., Result]
 
@@ -132,6 +135,39 @@ def test_desired_replica_must_fit_karmada(run: Run) -> None:
     assert "not a whole number from 0 to 2147483647" in result.stderr
 
 
+def _git(*arguments: str) -> None:
+    author = ("-c", "user.name=a", "-c", "user.email=a@example.io")
+    subprocess.run(["git", *author, *arguments], check=True, capture_output=True)
+
+
+def test_git_revision_has_its_own_catalogue(run: Run, files: Path) -> None:
+    (job,) = (entry.definition for entry in load_catalogue().entries if entry.definition.gvk.kind == "JobSet")
+    home = files / "kartas" / job.gvk.group / job.gvk.version / job.gvk.kind
+    home.mkdir(parents=True)
+    text = Path(job.source).read_text()
+    (home / "karta.yaml").write_text(text.replace("// 1", "// 2"))
+    _git("init", "-q")
+    _git("add", "kartas")
+    _git("commit", "-q", "-m", "kartas: add JobSet")
+    template = {"spec": {"template": {"spec": {"containers": [{"name": "main"}]}}}}
+    spec = {"replicatedJobs": [{"name": "workers", "template": template}]}
+    api = {"apiVersion": job.gvk.api_version, "kind": "JobSet", "metadata": {"name": "x"}}
+    (files / "jobset.yaml").write_text(json.dumps({**api, "spec": spec}))
+
+    result = _diff(run, "JobSet@HEAD", "JobSet", "--object", "jobset.yaml")
+    same = _diff(run, "catalogue@HEAD", "catalogue@HEAD", "--object", "jobset.yaml")
+    others = _diff(run, "JobSet@HEAD", "JobSet@HEAD", "--object", "job.yaml")
+    unknown = _diff(run, "JobSte@HEAD", "JobSet", "--object", "jobset.yaml")
+
+    assert result.exit_code == 1
+    assert "InterpretReplica" in result.stdout
+    assert (same.exit_code, same.stdout) == (0, "")
+    assert (others.exit_code, others.stdout) == (0, "")
+    assert others.stderr.splitlines()[0] == "warning: neither side has a definition for example.io/v1, Kind=Job"
+    assert (unknown.exit_code, unknown.stdout) == (2, "")
+    assert "did you mean JobSet?" in unknown.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -141,8 +177,21 @@ def test_desired_replica_must_fit_karmada(run: Run) -> None:
         pytest.param(
             ("RayClster", "Job", "--object", "job.yaml"),
             2,
-            "error: RayClster is not a file, a kind of the catalogue or `catalogue`; did you mean RayCluster?",
+            "error: RayClster is not a file, a kind of the catalogue or catalogue[@REVISION]; "
+            "did you mean RayCluster?",
             id="a typo in a kind",
+        ),
+        pytest.param(
+            ("catalogue@", "Job", "--object", "job.yaml"), 2, "error: catalogue@: give a git revision", id="no rev"
+        ),
+        pytest.param(
+            ("catalogue@--output=x", "Job", "--object", "job.yaml"), 2, "give a git revision", id="an option of git"
+        ),
+        pytest.param(
+            ("catalogue@HEAD", "Job", "--object", "job.yaml"),
+            1,
+            "error: cannot read the catalogue of git revision HEAD: fatal: not a git repository",
+            id="no repository",
         ),
         pytest.param(
             ("karta.yaml", "Job", "--object", "karta.yaml"),

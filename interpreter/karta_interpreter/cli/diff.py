@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from itertools import groupby
 from typing import NamedTuple
@@ -44,7 +45,7 @@ _EXAMPLES = """\b
 Examples:
   karta-interpreter diff --from customization.yaml --to karta.yaml --object objects/
   karta-interpreter diff --from RayCluster --to my-raycluster.yaml --object raycluster.yaml
-  karta-interpreter diff --from kartas-v0.1.0/ --to catalogue --object objects/
+  karta-interpreter diff --from catalogue@v0.1.0 --to catalogue --object kartas/
 """
 
 
@@ -88,8 +89,9 @@ def command(
 ) -> None:
     """Show where two definitions answer differently about the same objects.
 
-    SIDE is a file or folder of Kartas and customizations, a kind of the catalogue, or "catalogue". With several, files
-    and folders take precedence in their order, and the catalogue comes last. Both sides answer every operation about a
+    SIDE is a file or folder of Kartas and customizations, a kind of the catalogue, "catalogue", or one of the last
+    two with @REVISION of the git repository around the current folder. With several, files and folders take
+    precedence in their order, and the catalogue comes last. Both sides answer every operation about a
     plain object, whose status two members report. Retain is asked about it beside members that are made for this: with
     another value wherever either side may keep one, with little in the template, with the label that leaves replicas to
     members, and in a queue. A suite gives its own calls. Two errors count as equal. Where a
@@ -100,21 +102,22 @@ def command(
     if not paths:
         raise UsageProblem(NO_WORKLOAD)
     check_stdin([*before, *after, *paths])
-    sides = side_of(before), side_of(after)
+    with ExitStack() as opened:
+        sides = side_of(before, opened), side_of(after, opened)
 
-    def replicas(obj: Object) -> int:
-        return _one_more(sides[0], obj) if desired_replica is None else desired_replica
+        def replicas(obj: Object) -> int:
+            return _one_more(sides[0], obj) if desired_replica is None else desired_replica
 
-    def definitions(gvk: GVK) -> list[Definition]:
-        return [found.entry.definition for side in sides if (found := side.find(gvk))]
+        def definitions(gvk: GVK) -> list[Definition]:
+            return [found.entry.definition for side in sides if (found := side.find(gvk))]
 
-    questions = read_questions(paths, replicas, definitions)
-    changes = _distinct(_change(sides, question, options, explained=shown["explained"]) for question in questions)
-    warnings = [
-        f"neither side has a definition for {gvk}"
-        for gvk in dict.fromkeys(question.gvk for question in questions)
-        if not any(side.find(gvk) for side in sides)
-    ]
+        questions = read_questions(paths, replicas, definitions)
+        changes = _distinct(_change(sides, question, options, explained=shown["explained"]) for question in questions)
+        warnings = [
+            f"neither side has a definition for {gvk}"
+            for gvk in dict.fromkeys(question.gvk for question in questions)
+            if not any(side.find(gvk) for side in sides)
+        ]
     if output == "table":
         text = "".join(_text(change, full=shown["full"]) for change in changes)
     elif output == "markdown":

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -26,11 +27,11 @@ _EXAMPLES = """\b
 Examples:
   karta-interpreter replay recordings/
   karta-interpreter replay recordings/ --to my-raycluster.yaml
-  karta-interpreter replay recordings/ --from kartas-v0.1.0/ --to catalogue --to my/ --kinds RayCluster
-  karta-interpreter replay recordings/ -o markdown
+  karta-interpreter replay recordings/ --from catalogue@v0.1.0 --to catalogue --to my/ --kinds RayCluster
+  karta-interpreter replay recordings/ --to catalogue@v0.1.0 -o markdown
   karta-interpreter replay recordings/ --explain 3f1d8f0e-6a0b-4f4e-9c1d-000000000001
 """
-_SIDE = 'a file or folder of definitions, a kind of the catalogue, or "catalogue"; may be repeated.'
+_SIDE = 'a file or folder of definitions, a kind of the catalogue, "catalogue", or these at @REVISION; may be repeated.'
 _FROM = f"What answered before: {_SIDE} Default: the recorded answers."
 _TO = f"What answers now: {_SIDE}"
 _KINDS = 'Replay only calls about this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.'
@@ -70,15 +71,16 @@ def command(
     files = files_in(folder)
     if not files:
         raise Problem(f"error: {folder}: there is no recording of calls in it")
-    sides = side_of(before) if before else None, side_of(to)
-    if uid is not None:
-        _explain(files, uid, sides, output, full=full)
-        return
-    replay = Replay(*sides, Selection(kinds))
-    for file in watched(files, "Replaying"):
-        replay.file(file)
-    findings = replay.findings
-    unknown = [gvk for gvk in sorted({gvk for gvk, _ in findings.asked}) if not sides[1].find(gvk)]
+    with ExitStack() as opened:
+        sides = side_of(before, opened) if before else None, side_of(to, opened)
+        if uid is not None:
+            _explain(files, uid, sides, output, full=full)
+            return
+        replay = Replay(*sides, Selection(kinds))
+        for file in watched(files, "Replaying"):
+            replay.file(file)
+        findings = replay.findings
+        unknown = [gvk for gvk in sorted({gvk for gvk, _ in findings.asked}) if not sides[1].find(gvk)]
     groups = sorted(findings.groups.items(), key=lambda each: (each[0].gvk, each[0].operation, -each[1].calls))
     if output == "table":
         text = _table(groups, full=full)

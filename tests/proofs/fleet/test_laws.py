@@ -3,6 +3,7 @@
 import base64
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -45,7 +46,8 @@ def test_recorded_answers_are_those_of_the_catalogue(tmp_path: Path) -> None:
 def test_answers_of_copies_are_those_of_the_catalogue(tmp_path: Path) -> None:
     some = islice(calls(), 0, None if SWEEPS_ALL else _FEW, 11)
     lines = [copied(call, _COPY) for call in some if object_of(call)]
-    findings = Replay(None, side_of([CATALOGUE])).file(written(tmp_path, lines))
+    with ExitStack() as stack:
+        findings = Replay(None, side_of([CATALOGUE], stack)).file(written(tmp_path, lines))
     assert (findings.different, findings.asked.total()) == (0, len(lines))
 
 
@@ -90,4 +92,5 @@ def _retained(desired: Object, patch: str | None) -> Object:
 
 def _replayed(folder: Path, *before: str) -> Findings:
     file = written(folder, calls() if SWEEPS_ALL else islice(calls(), _FEW))
-    return Replay(side_of(before) if before else None, side_of([CATALOGUE])).file(file)
+    with ExitStack() as stack:
+        return Replay(side_of(before, stack) if before else None, side_of([CATALOGUE], stack)).file(file)
