@@ -1,7 +1,6 @@
 """Whether the CRD is the one that the program makes of the model, and accepts the definitions that there are."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,13 @@ from karta_interpreter.definitions.karta.model import ConditionsDefinition
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition
 from tests.deploy import rendered
 from tests.deploy.rendered import DEPLOY, ROOT
+from tests.support.json_schema import Checker, nodes
 
 FILE = DEPLOY / "helm" / "karta-interpreter-control-plane" / "files" / "kartas.run.ai.yaml"
 CRD = yaml.load(FILE.read_text(), yaml.CSafeLoader)
 (VERSION,) = CRD["spec"]["versions"]
 SCHEMA: dict[str, Any] = VERSION["schema"]["openAPIV3Schema"]
 KARTAS = [*sorted((ROOT / "kartas").rglob("karta.yaml")), ROOT / "docs" / "examples" / "trainjob.yaml"]
-TYPES = {"array": list, "boolean": bool, "integer": int, "object": dict, "string": str}
 STRUCTURAL = {
     "additionalProperties",
     "default",
@@ -42,39 +41,9 @@ STRUCTURAL = {
 }
 
 
-def nodes(schema: dict[str, Any], at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    yield at, schema
-    for name, field in schema.get("properties", {}).items():
-        yield from nodes(field, f"{at}.{name}")
-    for part in ("items", "additionalProperties"):
-        if part in schema:
-            yield from nodes(schema[part], f"{at}[]")
-
-
-def complaints(value: Any, schema: dict[str, Any], at: str = "") -> list[str]:
-    if not isinstance(value, TYPES[schema["type"]]):
-        article = "an" if schema["type"][0] in "aeio" else "a"
-        return [f"{at} is not {article} {schema['type']}"]
-    found = []
-    if isinstance(value, dict) and "properties" in schema:
-        fields = schema["properties"]
-        found += [f"{at}.{name} is missing" for name in schema.get("required", ()) if name not in value]
-        found += [f"{at}.{name} is unknown" for name in value if name not in fields]
-        for name in value.keys() & fields.keys():
-            found += complaints(value[name], fields[name], f"{at}.{name}")
-    if isinstance(value, list):
-        found += [f"{at} is too short"] if len(value) < schema.get("minItems", 0) else []
-        keys = schema.get("x-kubernetes-list-map-keys", ())
-        identities = [tuple(item[key] for key in keys) for item in value] if keys else []
-        found += [f"{at} repeats {one}" for one in sorted(set(identities)) if identities.count(one) > 1]
-        for index, item in enumerate(value):
-            found += complaints(item, schema["items"], f"{at}[{index}]")
-    return found
-
-
 def of_karta(document: dict[str, Any]) -> list[str]:
     schema = {**SCHEMA, "properties": {**SCHEMA["properties"], "metadata": {"type": "object"}}}
-    return complaints(document, schema)
+    return list(Checker().complaints(document, schema))
 
 
 def test_chart_has_exported_crd() -> None:
@@ -107,7 +76,7 @@ def test_definitions_are_accepted(file: Path) -> None:
         pytest.param({"kind": {"group": "", "version": "v1"}}, "rootComponent.kind.kind is missing", id="half a kind"),
         pytest.param(
             {"statusDefinition": {"statusMappings": {"running": {"byPhase": "Running"}}}},
-            "rootComponent.statusDefinition.statusMappings.running is not an array",
+            "rootComponent.statusDefinition.statusMappings.running: {'byPhase': 'Running'} is not an array",
             id="one matcher without its list",
         ),
         pytest.param(
@@ -125,7 +94,7 @@ def test_crd_refuses_what_the_schema_refuses(root: dict[str, Any], complaint: st
 
 def test_names_of_children_are_keys() -> None:
     children = SCHEMA["properties"]["spec"]["properties"]["structureDefinition"]["properties"]["childComponents"]
-    assert complaints([{"name": "a"}, {"name": "a"}], children) == [" repeats ('a',)"]
+    assert list(Checker().complaints([{"name": "a"}, {"name": "a"}], children)) == [" repeats ('a',)"]
 
 
 def test_schema_is_structural() -> None:

@@ -1,6 +1,4 @@
 import json
-import re
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,60 +9,19 @@ from karta_interpreter import __version__
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import Path as Place
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
+from tests.support.json_schema import Checker, nodes
 
 ROOT = Path(__file__).parents[3]
 CRD: dict[str, Any] = custom_resource_definition()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
 SCHEMA = json_schema(__version__)
+CHECKER = Checker(SCHEMA["definitions"], takes_others=True)
 SPEC = ("properties", "spec", "properties", "structureDefinition", "properties")
-TYPES: dict[str, type] = {"object": dict, "array": list, "string": str}
 GOOD = sorted([*ROOT.glob("kartas/**/karta.yaml"), ROOT / "docs" / "examples" / "trainjob.yaml"])
-
-
-def complaints(value: Any, schema: Mapping[str, Any], at: str = "") -> Iterator[str]:
-    """What draft 7 says, as far as the schema uses it."""
-    for part in schema.get("allOf", [{"$ref": schema["$ref"]}] if "$ref" in schema else []):
-        name = part["$ref"].removeprefix("#/definitions/")
-        yield from complaints(value, SCHEMA["definitions"][name], at)
-    if "type" in schema and not isinstance(value, TYPES[schema["type"]]):
-        yield f"{at} is no {schema['type']}"
-    elif isinstance(value, dict) and schema.get("type") == "object":
-        fields, others = schema.get("properties", {}), schema.get("additionalProperties", {})
-        names = schema.get("propertyNames", {})
-        yield from (f"{at}.{name} is not a name" for name in value if not is_name(name, names))
-        yield from (f"{at}.{name} is missing" for name in schema.get("required", ()) if name not in value)
-        yield from (f"{at}.{name} is unknown" for name in value if name not in fields and others is False)
-        for name, item in value.items():
-            yield from complaints(item, fields.get(name, others or {}), f"{at}.{name}")
-    elif isinstance(value, list):
-        if len(value) < schema.get("minItems", 0):
-            yield f"{at} is too short"
-        for index, item in enumerate(value):
-            yield from complaints(item, schema["items"], f"{at}[{index}]")
-    elif value not in schema.get("enum", [value]):
-        yield f"{at} is none of {schema['enum']}"
-
-
-def is_name(name: str, schema: Mapping[str, Any]) -> bool:
-    """Whether draft 7 takes the name of a property, as far as the schema uses it."""
-    if "anyOf" in schema:
-        return any(is_name(name, part) for part in schema["anyOf"])
-    if "not" in schema:
-        return not is_name(name, schema["not"])
-    return name in schema.get("enum", [name]) and re.search(schema.get("pattern", ""), name) is not None
-
-
-def nodes(schema: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    yield at, schema
-    for name, field in schema.get("properties", {}).items():
-        yield from nodes(field, f"{at}.{name}")
-    for part in ("items", "additionalProperties"):
-        if isinstance(schema.get(part), dict):
-            yield from nodes(schema[part], f"{at}[]")
 
 
 @pytest.mark.parametrize("file", [pytest.param(file, id=str(file.relative_to(ROOT))) for file in GOOD])
 def test_schema_accepts_good_definitions(file: Path) -> None:
-    assert list(complaints(yaml.safe_load(file.read_text()), SCHEMA)) == []
+    assert list(CHECKER.complaints(yaml.safe_load(file.read_text()), SCHEMA)) == []
 
 
 @pytest.mark.parametrize(
@@ -73,8 +30,8 @@ def test_schema_accepts_good_definitions(file: Path) -> None:
         pytest.param(("kind",), "Carta", "enum", id="another kind of object"),
         pytest.param(("spac",), {}, "unknown", id="a field that is not there"),
         pytest.param(("spec", "structureDefinition", "rootComponent", "ownerName"), "a", "unknown", id="an old field"),
-        pytest.param(("spec", "structureDefinition"), None, "no object", id="nothing where something belongs"),
-        pytest.param(("metadata", "annotations", "karta-interpreter.io/elastic"), ["a"], "no string", id="no text"),
+        pytest.param(("spec", "structureDefinition"), None, "is not an object", id="nothing where something belongs"),
+        pytest.param(("metadata", "annotations", "karta-interpreter.io/elastic"), ["a"], "not a string", id="text"),
         pytest.param(
             ("metadata", "annotations", "karta-interpreter.io/elastik"), "a", "not a name", id="a misspelt annotation"
         ),
@@ -83,7 +40,7 @@ def test_schema_accepts_good_definitions(file: Path) -> None:
 def test_schema_rejects_faults_that_validation_finds(path: Place, value: Any, complaint: str) -> None:
     good = yaml.safe_load(GOOD[-1].read_text())
 
-    found = list(complaints(edit.set_value(good, path, value), SCHEMA))
+    found = list(CHECKER.complaints(edit.set_value(good, path, value), SCHEMA))
 
     assert len(found) == 1
     assert complaint.replace("enum", "is none of") in found[0]
@@ -92,7 +49,7 @@ def test_schema_rejects_faults_that_validation_finds(path: Place, value: Any, co
 def test_annotations_of_others_have_any_name() -> None:
     others = {"example.com/elastik": "a", "karta-interpreter": "b", "karta-interpreterxio/c": "c"}
     good = edit.set_value(yaml.safe_load(GOOD[-1].read_text()), ("metadata", "annotations"), others)
-    assert list(complaints(good, SCHEMA)) == []
+    assert list(CHECKER.complaints(good, SCHEMA)) == []
 
 
 def test_schema_id_ends_with_version() -> None:
