@@ -114,7 +114,9 @@ VALUES = {
 
 @lru_cache
 def of(case: str) -> list[Resource]:
-    """Everything that a chart makes of one of the values above."""
+    """Everything that a chart makes of one of the values above, or that a folder of deploy/kustomize has."""
+    if case not in VALUES:
+        return committed(case)
     chart, *values = VALUES[case]
     return template(chart, ",".join(filter(None, values)))
 
@@ -122,6 +124,19 @@ def of(case: str) -> list[Resource]:
 def of_kind(resources: list[Resource], kind: str) -> list[Resource]:
     """Those of a kind."""
     return [resource for resource in resources if resource["kind"] == kind]
+
+
+def the(resources: list[Resource], kind: str) -> Resource:
+    """The only one of a kind."""
+    (resource,) = of_kind(resources, kind)
+    return resource
+
+
+def arguments(resources: list[Resource]) -> list[str]:
+    """The arguments of the server in its Deployment."""
+    (container,) = the(resources, "Deployment")["spec"]["template"]["spec"]["containers"]
+    found: list[str] = container["args"]
+    return found
 
 
 def committed(folder: str) -> list[Resource]:

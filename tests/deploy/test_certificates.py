@@ -17,9 +17,7 @@ SECRET = "karta-interpreter-tls"  # noqa: S105 - a name
 
 def names_of(values: str) -> list[str]:
     """The names that the server is told to sign a certificate for."""
-    (deployment,) = rendered.of_kind(template(rendered.SERVER, values), "Deployment")
-    arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
-    flags = [argument.partition("=") for argument in arguments]
+    flags = [argument.partition("=") for argument in rendered.arguments(template(rendered.SERVER, values))]
     return [value for name, _, value in flags if name == "--certificate-name"]
 
 
@@ -42,9 +40,7 @@ def test_certificate_has_name_that_karmada_dials() -> None:
 
 
 def test_certificate_lives_are_allowed_by_the_server() -> None:
-    (deployment,) = rendered.of_kind(rendered.of("the defaults"), "Deployment")
-    arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
-    flags = dict(argument.partition("=")[::2] for argument in arguments)
+    flags = dict(argument.partition("=")[::2] for argument in rendered.arguments(rendered.of("the defaults")))
     settings = Settings()
     assert float(flags["--certificate-days"]) == settings.certificate_days
     assert float(flags["--authority-days"]) == settings.authority_days
@@ -60,7 +56,7 @@ def test_role_allows_only_what_the_secret_needs() -> None:
 
 
 def rules_of(values: str) -> list[dict[str, object]]:
-    (role,) = rendered.of_kind(template(rendered.SERVER, values), "Role")
+    role = rendered.the(template(rendered.SERVER, values), "Role")
     rules: list[dict[str, object]] = role["rules"]
     return rules
 
@@ -75,7 +71,7 @@ def rules_of(values: str) -> list[dict[str, object]]:
 )
 def test_only_a_server_that_keeps_a_secret_has_a_token_and_rights(case: str, is_own: bool) -> None:
     resources = rendered.of(case)
-    (deployment,) = rendered.of_kind(resources, "Deployment")
+    deployment = rendered.the(resources, "Deployment")
     pod = deployment["spec"]["template"]["spec"]
     assert pod["automountServiceAccountToken"] is is_own
     assert len(rendered.of_kind(resources, "Role")) == len(rendered.of_kind(resources, "RoleBinding")) == is_own
@@ -92,7 +88,10 @@ def test_chart_makes_no_secret() -> None:
 def test_key_of_authority_is_not_mounted() -> None:
     mounted = [
         volume["secret"]
-        for pod in (*rendered.of_kind(rendered.of("the defaults"), "Pod"), deployment_pod())
+        for pod in (
+            *rendered.of_kind(rendered.of("the defaults"), "Pod"),
+            rendered.the(rendered.of("the defaults"), "Deployment")["spec"]["template"],
+        )
         for volume in pod["spec"]["volumes"]
         if "secret" in volume
     ]
@@ -101,12 +100,6 @@ def test_key_of_authority_is_not_mounted() -> None:
         (SECRET, ["ca.crt"]),
         ("karta-interpreter-kubeconfig", ["kubeconfig"]),
     ]
-
-
-def deployment_pod() -> Resource:
-    (deployment,) = rendered.of_kind(rendered.of("the defaults"), "Deployment")
-    pod: Resource = deployment["spec"]["template"]
-    return pod
 
 
 def certificate_of(case: str) -> Resource:

@@ -175,14 +175,10 @@ def test_ids_of_an_openshift_project_take_the_place_of_the_charts() -> None:
         if resource["kind"] in ("Deployment", "Job", "Pod"):
             spec = resource["spec"].get("template", resource)["spec"]
             assert spec["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-    (deployment,) = kinds(template(rendered.SERVER, "podSecurityContext=null,securityContext=null"), "Deployment")
+    deployment = rendered.the(template(rendered.SERVER, "podSecurityContext=null,securityContext=null"), "Deployment")
     pod = deployment["spec"]["template"]["spec"]
     assert "securityContext" not in pod
     assert "securityContext" not in pod["containers"][0]
-
-
-def kinds(resources: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
-    return [resource for resource in resources if resource["kind"] == kind]
 
 
 @rendered.needs_helm
@@ -194,9 +190,9 @@ def test_labels_and_annotations_of_all_resources_leave_selectors_alone() -> None
             continue
         assert resource["metadata"]["labels"]["team"] == "ml", resource["kind"]
         assert resource["metadata"]["annotations"]["owner"] == "ml", resource["kind"]
-    (deployment,) = kinds(made, "Deployment")
+    deployment = rendered.the(made, "Deployment")
     assert "team" not in deployment["spec"]["selector"]["matchLabels"]
-    (service,) = kinds(made, "Service")
+    service = rendered.the(made, "Service")
     assert "team" not in service["spec"]["selector"]
 
 
@@ -210,7 +206,7 @@ def test_fields_of_service_and_deployment_that_values_set() -> None:
         "extraVolumeMounts[0].name=ca,extraVolumeMounts[0].mountPath=/ca"
     )
     made = template(rendered.SERVER, values)
-    (service,), (deployment,) = kinds(made, "Service"), kinds(made, "Deployment")
+    service, deployment = rendered.the(made, "Service"), rendered.the(made, "Deployment")
     assert service["spec"]["loadBalancerClass"] == "example.com/internal"
     assert service["spec"]["externalTrafficPolicy"] == "Local"
     assert service["spec"]["ports"][0]["nodePort"] == 30443
@@ -227,7 +223,7 @@ def test_threshold_of_an_alert_is_that_of_the_values() -> None:
     values = (
         "prometheusRule.enabled=true,prometheusRule.thresholds.slow=0.5,prometheusRule.thresholds.certificateDays=7"
     )
-    (rule,) = kinds(template(rendered.SERVER, values), "PrometheusRule")
+    rule = rendered.the(template(rendered.SERVER, values), "PrometheusRule")
     expressions = {each["alert"]: each["expr"] for each in rule["spec"]["groups"][0]["rules"]}
     assert expressions["KartaInterpreterSlow"].endswith("> 0.5")
     assert "< 7 * 86400" in expressions["KartaInterpreterCertificateExpires"]
@@ -264,7 +260,7 @@ def test_topology_constraint_keeps_its_own_selector(tmp_path: Path) -> None:
     constraints = [{**one, "labelSelector": {"matchLabels": {"team": "a"}}}, one]
     file = tmp_path / "values.yaml"
     file.write_text(json.dumps({"topologySpreadConstraints": constraints}))
-    (deployment,) = rendered.of_kind(template(rendered.SERVER, "", "--values", str(file)), "Deployment")
+    deployment = rendered.the(template(rendered.SERVER, "", "--values", str(file)), "Deployment")
     first, second = deployment["spec"]["template"]["spec"]["topologySpreadConstraints"]
     selected = deployment["spec"]["selector"]["matchLabels"]
     assert first["labelSelector"]["matchLabels"] == {**selected, "team": "a"}

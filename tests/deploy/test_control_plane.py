@@ -7,12 +7,6 @@ import yaml
 
 from karta_interpreter.webhook.registration.configuration import NAME
 from tests.deploy import rendered
-from tests.deploy.rendered import Resource
-
-
-def resources_of(case: str) -> list[Resource]:
-    return rendered.of(case) if case in rendered.VALUES else rendered.committed(case)
-
 
 AUTHORITY_IS_FILLED_IN = {
     "the control plane with admission",
@@ -31,7 +25,7 @@ CONTROL_PLANES = [case for case, (chart, *_) in rendered.VALUES.items() if chart
     "case", [*(pytest.param(case, marks=rendered.needs_helm) for case in CONTROL_PLANES), "control-plane/base"]
 )
 def test_permissions_are_the_least(case: str) -> None:
-    resources = resources_of(case)
+    resources = rendered.of(case)
     rules = [
         rule for kind in ("ClusterRole", "Role") for role in rendered.of_kind(resources, kind) for rule in role["rules"]
     ]
@@ -72,11 +66,11 @@ def test_permissions_are_the_least(case: str) -> None:
 @rendered.needs_helm
 def test_another_api_group_is_that_of_crd_permissions_and_admission() -> None:
     resources = rendered.of("the control plane with another API group")
-    (crd,) = rendered.of_kind(resources, "CustomResourceDefinition")
+    crd = rendered.the(resources, "CustomResourceDefinition")
     rules = [rule for each in resources for hook in each.get("webhooks", ()) for rule in hook["rules"]]
     rules += [rule for role in rendered.of_kind(resources, "ClusterRole") for rule in role["rules"]]
     groups = {tuple(rule["apiGroups"]) for rule in rules if rule["resources"][0].startswith("kartas")}
-    (deployment,) = rendered.of_kind(rendered.of("every option of the server"), "Deployment")
+    deployment = rendered.the(rendered.of("every option of the server"), "Deployment")
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     group = "workloads.example.com"
 
@@ -86,12 +80,11 @@ def test_another_api_group_is_that_of_crd_permissions_and_admission() -> None:
 
 @rendered.needs_helm
 def test_service_of_control_plane_is_the_registered_one() -> None:
-    (known,) = rendered.of_kind(rendered.of("the control plane"), "Service")
-    (host,) = rendered.of_kind(rendered.of("the defaults"), "Service")
+    known = rendered.the(rendered.of("the control plane"), "Service")
+    host = rendered.the(rendered.of("the defaults"), "Service")
     metadata, spec = known["metadata"], known["spec"]
     registered = f"{metadata['namespace']}/{metadata['name']}:{spec['ports'][0]['port']}"
-    (deployment,) = rendered.of_kind(rendered.of("the defaults"), "Deployment")
-    assert f"--service={registered}" in deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert f"--service={registered}" in rendered.arguments(rendered.of("the defaults"))
     own = host["metadata"]
     assert spec["externalName"] == f"{own['name']}.{own['namespace']}.svc.cluster.local"
     assert [port["port"] for port in host["spec"]["ports"]] == [port["port"] for port in spec["ports"]]
@@ -113,7 +106,7 @@ def test_admission_calls_the_server_for_both_kinds(case: str, address: dict[str,
         ("ValidatingWebhookConfiguration", "/admission/validate", ["CREATE", "UPDATE"]),
         ("MutatingWebhookConfiguration", "/admission/mutate", ["CREATE"]),
     ):
-        (configuration,) = rendered.of_kind(rendered.of(case), kind)
+        configuration = rendered.the(rendered.of(case), kind)
         (webhook,) = configuration["webhooks"]
         if "url" in address:
             assert webhook["clientConfig"] == {"url": address["url"] + path}
@@ -140,7 +133,6 @@ def test_server_looks_for_installed_configurations() -> None:
     """It knows them by the name of its registration."""
     resources = rendered.of("the control plane with admission")
     names = {each["metadata"]["name"] for each in resources if each.get("webhooks")}
-    (deployment,) = rendered.of_kind(rendered.of("the defaults"), "Deployment")
-    arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    arguments = rendered.arguments(rendered.of("the defaults"))
     registered = [argument.partition("=")[2] for argument in arguments if argument.startswith("--registration-name=")]
     assert names == set(registered or [NAME])

@@ -58,8 +58,7 @@ def test_chart_has_exported_crd() -> None:
     ],
 )
 def test_crd_is_installed_and_kept_by_helm(case: str) -> None:
-    found = rendered.of(case) if case in rendered.VALUES else rendered.committed(case)
-    (installed,) = rendered.of_kind(found, "CustomResourceDefinition")
+    installed = rendered.the(rendered.of(case), "CustomResourceDefinition")
     kept = {"annotations": {"helm.sh/resource-policy": "keep"}} if case in rendered.VALUES else {}
     assert installed == {**CRD, "metadata": {**CRD["metadata"], **kept}}
 

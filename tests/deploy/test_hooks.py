@@ -6,13 +6,13 @@ import pytest
 from deploy.write_kustomize import template
 from karta_interpreter.cli.unregister import command as unregister
 from tests.deploy import rendered
-from tests.deploy.test_resources import container_of, flags_of, resources_of
+from tests.deploy.test_resources import container_of, flags_of
 
 
 @rendered.needs_helm
 def test_network_policy_without_peers_allows_only_the_test() -> None:
-    (policy,) = rendered.of_kind(resources_of("a NetworkPolicy for nobody"), "NetworkPolicy")
-    (tests,) = rendered.of_kind(resources_of("a NetworkPolicy for nobody"), "Pod")
+    policy = rendered.the(rendered.of("a NetworkPolicy for nobody"), "NetworkPolicy")
+    tests = rendered.the(rendered.of("a NetworkPolicy for nobody"), "Pod")
     assert policy["spec"]["ingress"][0]["from"] == [{"podSelector": {"matchLabels": tests["metadata"]["labels"]}}]
 
 
@@ -32,7 +32,7 @@ def test_job_removes_registration_of_deleted_release(values: str, jobs: int) -> 
 @rendered.needs_helm
 def test_that_job_has_the_access_of_the_server_and_needs_nothing_that_is_gone() -> None:
     case = "every option of the server"
-    (job,) = rendered.of_kind(resources_of(case), "Job")
+    job = rendered.the(rendered.of(case), "Job")
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "post-delete"
     assert "hook-failed" in job["metadata"]["annotations"]["helm.sh/hook-delete-policy"]
     assert job["spec"]["activeDeadlineSeconds"] == 120, "helm uninstall ends while karmada-apiserver is away"

@@ -32,19 +32,14 @@ SERVERS = [case for case, (chart, *_) in rendered.VALUES.items() if chart == ren
 DEPLOYED = [*(pytest.param(case, marks=rendered.needs_helm) for case in SERVERS), COMMITTED[0]]
 
 
-def resources_of(case: str) -> list[Resource]:
-    return rendered.of(case) if case in rendered.VALUES else rendered.committed(case)
-
-
 def deployment_of(case: str) -> Resource:
-    (deployment,) = rendered.of_kind(resources_of(case), "Deployment")
-    return deployment
+    return rendered.the(rendered.of(case), "Deployment")
 
 
 def pods_of(case: str) -> list[Resource]:
     """The pod specs of the Deployment and of the hooks."""
-    hooks = [resource["spec"] for resource in rendered.of_kind(resources_of(case), "Pod")]
-    hooks += [resource["spec"]["template"]["spec"] for resource in rendered.of_kind(resources_of(case), "Job")]
+    hooks = [resource["spec"] for resource in rendered.of_kind(rendered.of(case), "Pod")]
+    hooks += [resource["spec"]["template"]["spec"] for resource in rendered.of_kind(rendered.of(case), "Job")]
     return [deployment_of(case)["spec"]["template"]["spec"], *hooks]
 
 
@@ -59,18 +54,18 @@ def is_self_signed(case: str) -> bool:
 
 
 def flags_of(case: str) -> dict[str, str]:
-    first, *flags = container_of(case)["args"]
+    first, *flags = rendered.arguments(rendered.of(case))
     assert first == "serve"
     return {name: value for name, _, value in (flag.partition("=") for flag in flags)}
 
 
 @pytest.mark.parametrize("case", RENDERED + COMMITTED)
 def test_resources_are_unique_and_labelled(case: str) -> None:
-    seen = [(resource["kind"], resource["metadata"]["name"]) for resource in resources_of(case)]
+    seen = [(resource["kind"], resource["metadata"]["name"]) for resource in rendered.of(case)]
     assert sorted(seen) == sorted(set(seen))
     unlabelled = [
         resource["metadata"]["name"]
-        for resource in resources_of(case)
+        for resource in rendered.of(case)
         if not is_hook(resource)
         and resource["kind"] != "CustomResourceDefinition"
         and "app.kubernetes.io/name" not in resource["metadata"]["labels"]
@@ -81,10 +76,10 @@ def test_resources_are_unique_and_labelled(case: str) -> None:
 @pytest.mark.parametrize("case", DEPLOYED)
 def test_selectors_take_only_pods_of_the_server(case: str) -> None:
     labels = deployment_of(case)["spec"]["template"]["metadata"]["labels"]
-    others = [pod["metadata"]["labels"] for pod in rendered.of_kind(resources_of(case), "Pod")]
-    others += [job["spec"]["template"]["metadata"]["labels"] for job in rendered.of_kind(resources_of(case), "Job")]
+    others = [pod["metadata"]["labels"] for pod in rendered.of_kind(rendered.of(case), "Pod")]
+    others += [job["spec"]["template"]["metadata"]["labels"] for job in rendered.of_kind(rendered.of(case), "Job")]
     selectors = [deployment_of(case)["spec"]["selector"]["matchLabels"]]
-    for resource in resources_of(case):
+    for resource in rendered.of(case):
         spec = resource.get("spec", {})
         if resource["kind"] == "Service":
             selectors.append(spec["selector"])
@@ -104,16 +99,16 @@ def test_ports_lead_from_service_to_server(case: str) -> None:
     port, health, *types = container_of(case)["ports"]
     assert flags_of(case)["--port"] == str(port["containerPort"])
     assert flags_of(case)["--health-port"] == str(health["containerPort"])
-    (service,) = rendered.of_kind(resources_of(case), "Service")
+    service = rendered.the(rendered.of(case), "Service")
     entry, *beside = service["spec"]["ports"]
     assert [each["targetPort"] for each in (entry, *beside)] == [each["name"] for each in (port, *types)]
     assert [flags_of(case)["--types-api"].rpartition(":")[2] for _ in types] == [
         str(each["containerPort"]) for each in types
     ]
-    for monitor in rendered.of_kind(resources_of(case), "ServiceMonitor"):
+    for monitor in rendered.of_kind(rendered.of(case), "ServiceMonitor"):
         assert [endpoint["port"] for endpoint in monitor["spec"]["endpoints"]] == [entry["name"]]
         assert monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
-    for policy in rendered.of_kind(resources_of(case), "NetworkPolicy"):
+    for policy in rendered.of_kind(rendered.of(case), "NetworkPolicy"):
         allowed = [rule["ports"] for rule in policy["spec"]["ingress"]]
         names = [port["name"], *(each["name"] for each in types if case == "the workload types API with tokens")]
         assert allowed == [[{"protocol": "TCP", "port": name}] for name in names]
@@ -197,7 +192,7 @@ def test_labels_and_annotations_of_the_user_replace_those_of_the_chart() -> None
     assert annotations == {"kubectl.kubernetes.io/default-container": "other"}
     part_of = {
         one["kind"]: one["metadata"]["labels"]["app.kubernetes.io/part-of"]
-        for one in resources_of(case)
+        for one in rendered.of(case)
         if one["kind"] in {"ServiceMonitor", "PrometheusRule", "ConfigMap"}
     }
     assert part_of == dict.fromkeys(("ServiceMonitor", "PrometheusRule", "ConfigMap"), "monitoring")
@@ -205,8 +200,8 @@ def test_labels_and_annotations_of_the_user_replace_those_of_the_chart() -> None
 
 @pytest.mark.parametrize("case", DEPLOYED)
 def test_references_of_pods_exist(case: str) -> None:
-    made = {(resource["kind"], resource["metadata"]["name"]) for resource in resources_of(case)} | GIVEN
-    made |= {("Secret", one["spec"]["secretName"]) for one in rendered.of_kind(resources_of(case), "Certificate")}
+    made = {(resource["kind"], resource["metadata"]["name"]) for resource in rendered.of(case)} | GIVEN
+    made |= {("Secret", one["spec"]["secretName"]) for one in rendered.of_kind(rendered.of(case), "Certificate")}
     # What the server makes itself
     made.add(("Secret", flags_of(case).get("--certificate-secret", "").rpartition("/")[2]))
     wanted = {("ServiceAccount", pod["serviceAccountName"]) for pod in pods_of(case)}
@@ -215,12 +210,12 @@ def test_references_of_pods_exist(case: str) -> None:
         for volume in pod.get("volumes", ()):
             wanted |= {("Secret", volume["secret"]["secretName"])} if "secret" in volume else set()
             wanted |= {("ConfigMap", volume["configMap"]["name"])} if "configMap" in volume else set()
-    for autoscaler in rendered.of_kind(resources_of(case), "HorizontalPodAutoscaler"):
+    for autoscaler in rendered.of_kind(rendered.of(case), "HorizontalPodAutoscaler"):
         wanted.add(("Deployment", autoscaler["spec"]["scaleTargetRef"]["name"]))
-    for binding in rendered.of_kind(resources_of(case), "RoleBinding"):
+    for binding in rendered.of_kind(rendered.of(case), "RoleBinding"):
         wanted.add((binding["roleRef"]["kind"], binding["roleRef"]["name"]))
         wanted |= {(subject["kind"], subject["name"]) for subject in binding["subjects"]}
-    for certificate in rendered.of_kind(resources_of(case), "Certificate"):
+    for certificate in rendered.of_kind(rendered.of(case), "Certificate"):
         wanted.add((certificate["spec"]["issuerRef"]["kind"], certificate["spec"]["issuerRef"]["name"]))
     assert wanted - made == set()
 
@@ -264,7 +259,7 @@ def test_autoscaled_deployment_has_no_replicas() -> None:
     ],
 )
 def test_autoscaler_looks_only_at_cpu_of_the_server(case: str, target: int) -> None:
-    (autoscaler,) = rendered.of_kind(resources_of(case), "HorizontalPodAutoscaler")
+    autoscaler = rendered.the(rendered.of(case), "HorizontalPodAutoscaler")
     (metric,) = autoscaler["spec"]["metrics"]
     assert metric["containerResource"]["container"] == container_of(case)["name"]
     assert metric["containerResource"]["name"] == "cpu"
@@ -273,9 +268,9 @@ def test_autoscaler_looks_only_at_cpu_of_the_server(case: str, target: int) -> N
 
 @rendered.needs_helm
 def test_autoscaler_has_behavior_only_if_given() -> None:
-    (autoscaler,) = rendered.of_kind(resources_of("everything on"), "HorizontalPodAutoscaler")
+    autoscaler = rendered.the(rendered.of("everything on"), "HorizontalPodAutoscaler")
     assert "behavior" not in autoscaler["spec"]
-    (hurried,) = rendered.of_kind(resources_of("an autoscaler in a hurry"), "HorizontalPodAutoscaler")
+    hurried = rendered.the(rendered.of("an autoscaler in a hurry"), "HorizontalPodAutoscaler")
     assert hurried["spec"]["behavior"] == {"scaleDown": {"stabilizationWindowSeconds": 60}}
 
 
