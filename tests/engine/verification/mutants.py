@@ -220,7 +220,7 @@ def _answers(definition: Definition, shown: Evidence) -> list[object]:
     for operation in (*_COMPARED, Operation.RETAIN):
         # An object that others have not changed is not retained.
         observed = shown.object if operation is Operation.RETAIN else None
-        call = Call(operation, _without_changes(shown.object) if observed else shown.object, observed)
+        call = Call(operation, _without_changes(definition, shown.object) if observed else shown.object, observed)
         try:
             found.append(interpret(definition, call, reader=shown.reader) if definition.answers(operation) else None)
         except InterpreterError as error:
@@ -228,11 +228,11 @@ def _answers(definition: Definition, shown: Evidence) -> list[object]:
     return found
 
 
-def _without_changes(obj: Any) -> Any:
+def _without_changes(definition: Definition, obj: Any) -> Any:
     from karta_interpreter.engine.fights.rounds import owners  # noqa: PLC0415 - what verify asks Retain about
     from karta_interpreter.engine.verification.retention import template_of  # noqa: PLC0415 - as above
 
-    return template_of(obj, owners(obj))[0] if owners(obj) else obj
+    return template_of(definition, obj, owners(obj))[0] if owners(obj) else obj
 
 
 def new_fields(right: Definition, wrong: Definition, shown: Evidence) -> list[str]:

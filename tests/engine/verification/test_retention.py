@@ -98,3 +98,39 @@ def test_added_element_of_a_list_counts() -> None:
 
     (found,) = judged(Question.RETAIN, evidence(_member(("injector", inject, ""))))
     assert found.reason == "injector writes .spec.template.spec.containers[], and Retain does not keep it"
+
+
+def _rewritten(obj: Thing) -> None:
+    """What a controller's types add when it writes an object back."""
+    for template in obj["spec"]["templates"]:
+        template |= {"inputs": {}, "metadata": {}}
+
+
+def _lengthened(obj: Thing) -> None:
+    obj["spec"]["tolerations"] = [{"key": "spot"}]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param(_rewritten, [(OK, "")], id="the-list-that-the-pods-come-from"),
+        pytest.param(
+            _lengthened,
+            [(DIFFERS, "operator writes .spec.tolerations, and Retain does not keep it")],
+            id="another-list",
+        ),
+    ],
+)
+def test_list_that_a_controller_has_written_back_is_the_template(
+    change: Change, expected: list[tuple[Verdict, str]]
+) -> None:
+    templates = [{"name": "main", "container": {"image": "train:1"}}]
+    metadata = {"name": "it", "namespace": "team", "annotations": dict(_KARMADA)}
+    workflow = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": metadata}
+    member = Member({"metadata": {}}, keys={})
+    member.write({**workflow, "spec": {"entrypoint": "main", "templates": templates}}, "karmada", NOW - 3000)
+    changed = copy.deepcopy(member.live)
+    change(changed)
+    member.write(changed, "operator", NOW - 2000)
+
+    assert verdicts(Question.RETAIN, evidence(member.live)) == expected

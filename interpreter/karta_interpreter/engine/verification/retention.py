@@ -7,9 +7,11 @@ only if Retain does not bring it back.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.evaluation.pods import pod_sets
 from karta_interpreter.engine.fights.remedies import remedy
 from karta_interpreter.engine.fights.rounds import FieldDifference, Writer, differences, element_key, owners
 from karta_interpreter.engine.operations import Call, Operation, interpret
@@ -31,21 +33,35 @@ def judge_retention(definition: Definition, evidence: Evidence) -> Iterator[Judg
     if not owned:
         yield Judgement(Question.RETAIN, Verdict.UNJUDGED, "the object has no managedFields")
         return
-    desired, theirs = template_of(observed, owned)
+    desired, theirs = template_of(definition, observed, owned)
     for difference in _fought(definition, evidence, desired, theirs):
         yield _judged(definition, desired, observed, difference)
 
 
-def template_of(observed: Object, owned: Sequence[tuple[Writer, Object]]) -> tuple[Object, list[tuple[Writer, Object]]]:
+def template_of(
+    definition: Definition, observed: Object, owned: Sequence[tuple[Writer, Object]]
+) -> tuple[Object, list[tuple[Writer, Object]]]:
     """Return the object as its template may be, and the other managers with their fields."""
     has_karmada = any(not writer.manager for writer, _ in owned)
     first = min((writer for writer, _ in owned if writer.time), key=lambda writer: writer.time, default=owned[0][0])
     keepers = {""} if has_karmada else {first.manager}
     ours = [fields for writer, fields in owned if _is_template(writer, keepers)]
     theirs = [(writer, fields) for writer, fields in owned if not _is_template(writer, keepers)]
-    desired = _template(observed, ours, [fields for _, fields in theirs])
+    others = [fields for _, fields in theirs]
+    desired = _template(observed, ours, others)
+    if _containers(definition, desired) != _containers(definition, observed):
+        # A controller that writes an object back in another form owns whole lists, of which the template has the pods.
+        desired = _template(observed, ours, others, keeps_lists=True)
     # Most templates have the count that an autoscaler writes through the subresource, whose entry has no time.
     return _changed(desired, observed, [fields for writer, fields in theirs if not writer.time]), theirs
+
+
+def _containers(definition: Definition, obj: Object) -> list[tuple[str, bool]] | None:
+    """Return the pod sets, and whether they have containers. None if an expression fails."""
+    try:
+        return [(pods.name, bool(get(pods.template, ("spec", "containers")))) for pods in pod_sets(definition, obj)]
+    except InterpretationError:
+        return None
 
 
 def _is_template(writer: Writer, keepers: set[str]) -> bool:
@@ -73,14 +89,14 @@ def _judged(definition: Definition, desired: Object, observed: Object, differenc
     return Judgement(Question.RETAIN, Verdict.DIFFERS, reason, "", _FIELD, fix)
 
 
-def _template(observed: Object, ours: _Owned, theirs: _Owned) -> Object:
+def _template(observed: Object, ours: _Owned, theirs: _Owned, *, keeps_lists: bool = False) -> Object:
     """Return the object without what only others own, except for metadata and status."""
     kept = {name: value for name, value in observed.items() if name in ("apiVersion", "kind", "metadata", "status")}
     others = {name: value for name, value in observed.items() if name not in kept}
-    return {**kept, **_without(others, ours, theirs)}
+    return {**kept, **_without(others, ours, theirs, keeps_lists=keeps_lists)}
 
 
-def _without(value: JSON, ours: _Owned, theirs: _Owned) -> JSON:
+def _without(value: JSON, ours: _Owned, theirs: _Owned, *, keeps_lists: bool) -> JSON:
     if isinstance(value, dict):
         steps: list[tuple[Any, str]] = [(name, f"f:{name}") for name in value]
     elif isinstance(value, list) and any(key[:2] in ("k:", "v:") for fields in (*ours, *theirs) for key in fields):
@@ -91,8 +107,10 @@ def _without(value: JSON, ours: _Owned, theirs: _Owned) -> JSON:
     parts = []
     for step, key in steps:
         own, other = ([fields[key] for fields in owned if key in fields] for owned in (ours, theirs))
-        if own or not other:
-            parts.append((step, _without(value[step], own, other) if own and other else value[step]))
+        below = value[step]
+        is_whole_list = isinstance(below, list) and not any(other)
+        if own or not other or (keeps_lists and is_whole_list):
+            parts.append((step, _without(below, own, other, keeps_lists=keeps_lists) if own and other else below))
     return dict(parts) if isinstance(value, dict) else [element for _, element in parts]
 
 
