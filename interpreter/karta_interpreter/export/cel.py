@@ -45,6 +45,8 @@ class Cel(NamedTuple):
     """The same value before its default, if it has one."""
     default: str = ""
     """That default, if it is a literal."""
+    elements: str = ""
+    """The list to iterate over, if that is not the value itself: CEL has no elements of null."""
 
     def within(self, binds: int) -> str:
         """Return the text as an operand of an operator of that strength."""
@@ -193,7 +195,8 @@ def _field(whole: Cel, key: str) -> Cel:
 
 def _choice(condition: Cel, then: Cel, otherwise: Cel) -> Cel:
     text = f"{condition.within(CHOICE)} ? {then.within(CHOICE)} : {otherwise.within(CHOICE)}"
-    return Cel(text, CHOICE, then.result if then.result is otherwise.result else Result.ANY)
+    elements = f"({condition.within(CHOICE)} ? {_as_list(then)} : {_as_list(otherwise)})"
+    return Cel(text, CHOICE, then.result if then.result is otherwise.result else Result.ANY, elements=elements)
 
 
 def _comparison(first: Cel, operator: str, second: str) -> Cel:
@@ -230,7 +233,11 @@ def is_one(value: Cel, choices: Sequence[str], operator: str = "==") -> Cel:
 
 
 def _as_list(value: Cel) -> str:
-    return f"{value.optional}.orValue([])" if value.optional and not value.default else value.within(NOT)
+    if value.text == literal(None):
+        return "[]"
+    return (
+        f"{value.optional}.orValue([])" if value.optional and not value.default else value.elements or value.within(NOT)
+    )
 
 
 def _unsupported(node: Node) -> ExportError:
