@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.proofs.fleet.day import Day
+from tests.proofs.fleet.named import misnamed
 from tests.proofs.fleet.recording import DAY, Summary, differences, pack, read
 from tests.proofs.fleet.workloads import KINDS
 from tests.proofs.fleet.world import running
@@ -45,13 +46,13 @@ def main() -> int:
         made = options.write or Path(folder) / DAY.name
         pack(sorted((Path(folder) / "recordings").iterdir()), made)
         summary = Summary.of(read(made))
+        found = [*misnamed(read(made))]
         size = made.stat().st_size
     for line in summary.lines():
         _say(line)
     _say(f"{size} bytes")
-    if options.write:
-        return 0
-    found = [*differences(Summary.of(read()), summary)]
+    if not options.write:
+        found += differences(Summary.of(read()), summary)
     for line in found:
         _say(f"DIFFERS {line}")
     return 1 if found else 0
@@ -63,7 +64,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--members", type=int, default=3)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--controllers", default=",".join(_CONTROLLERS), help="those of the members")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the recording there, and do not compare it")
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE", help="write the recording there, and do not compare the calls"
+    )
     return parser.parse_args()
 
 

@@ -22,7 +22,7 @@ from tests.proofs.rig.webhook import install_webhook
 _RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 _LEAST_BETWEEN, _ROUNDS = 5.0, 12
 """Seconds between two writes of a fight at least, and how many writes it has in a day."""
-_CORDONED, _OPENED, _RESTARTED, _RESTARTED_TOO, _KARMADA_RESTARTED = 0.45, 0.6, 0.5, 0.72, 0.78
+_CORDONED, _OPENED, _RESTARTED, _RESTARTED_TOO, _GATE_ON = 0.45, 0.6, 0.5, 0.72, 0.78
 _TURNS, _PAUSE = 3, 4.0
 """How often a user tries, and the seconds between: Karmada's admission may be away."""
 _TAINT = {"key": "cluster.karmada.io/unschedulable", "effect": "NoSchedule"}
@@ -74,7 +74,7 @@ class Day:
             (_OPENED, self._attempting("uncordon", lambda: self._taint(second, []))),
             (_RESTARTED, self._attempting("restart", lambda: self._restart("a"))),
             (_RESTARTED_TOO, self._attempting("restart", lambda: self._restart("b"))),
-            (_KARMADA_RESTARTED, self._attempting("karmada", self._restart_karmada)),
+            (_GATE_ON, self._attempting("gate", self._turn_gate_on)),
         ]
         events = [(event.time, self._attempting(event.action, self._act(event))) for event in plan(objects, self.kinds)]
         yield from sorted([*events, *more], key=lambda pair: pair[0])
@@ -101,8 +101,11 @@ class Day:
         self.world.stop(name)
         self.world.serve(f"{name}2")
 
-    def _restart_karmada(self) -> None:
-        """Restart Karmada with the gate for components: it asks about everything once more."""
+    def _turn_gate_on(self) -> None:
+        """Register for the gate for components, and restart Karmada with it: it asks about everything once more."""
+        for name in [*self.world.servers]:
+            self.world.stop(name)
+            self.world.serve(f"{name[0]}3", "--multiple-pod-templates-scheduling")
         self.world.plane.restart_components(multiple_pod_templates=True)
 
     def _taint(self, name: str, taints: Sequence[Object]) -> None:

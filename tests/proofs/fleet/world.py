@@ -70,7 +70,7 @@ class World:
         """Have the pods of a namespace follow the phases of their workloads."""
         self.members[member].kubelet.want(namespace, partial(self._wish, member))
 
-    def serve(self, name: str) -> None:
+    def serve(self, name: str, *flags: str) -> None:
         """Start a server behind the Service; it records what it is asked."""
         folder = self.recordings / name
         folder.mkdir(exist_ok=True)
@@ -85,6 +85,7 @@ class World:
             *("--certificate-file", chain, "--key-file", key, "--ca-file", layout.authority.file),
             f"--service=karmada-system/karta-interpreter:{self.service.port}",
             *("--record", folder, "--record-secrets", "--grace-period", "1"),
+            *flags,
         )
         self.servers[name] = server
         self.service.add(port)
