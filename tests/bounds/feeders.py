@@ -1,11 +1,12 @@
 """How each row of the table is fed: callers, writers of definitions and users of the types API at their worst."""
 
 # ruff: noqa: SLF001 - what something holds is private
+import gzip
 import logging
 import zlib
 from asyncio import Future
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import lru_cache, partial
 from itertools import count
@@ -21,6 +22,8 @@ from karta_interpreter.base.errors import ClusterError, RecordingError, RequestE
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.sandbox.pool import Pool
+from karta_interpreter.cli import saved
+from karta_interpreter.cli.member import Member
 from karta_interpreter.definitions.sources import api_server, budget, reference_cache
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget, weight, weight_of
@@ -28,6 +31,7 @@ from karta_interpreter.definitions.sources.files import DefinitionFile
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Snapshot
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
+from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq.compiled.regex import compile_pattern, test
 from karta_interpreter.web.types_api import records
 from karta_interpreter.web.types_api.access import ClusterAccess
@@ -429,28 +433,73 @@ def _recorded_line(_: int) -> Iterator[Fed]:
     unit=TEXT,
 )
 def _listed(_: int) -> Iterator[Fed]:
-    texts, objects, refused = list[str](), list[Any](), Counter[str]()
     server = ApiServer("")
+    pages = server.pages("/apis/run.ai/v1/kartas", most=api_server._MOST_LISTED)
+    yield from _paged(server, pages, [])
+
+
+@feeder("a list of a member that verify reads", "cli.member:_MOST_LISTED", small=20 * TEXT, unit=TEXT)
+def _member_pods(_: int) -> Iterator[Fed]:
+    server = ApiServer("")
+    read = Member(server, _resources={"v1": {"Pod": {"kind": "Pod", "name": "pods", "namespaced": True}}})
+    yield from _paged(server, read._list(GVK("", "v1", "Pod")), read.problems)
+
+
+def _paged(server: ApiServer, listed: AsyncIterator[Any], refused: list[str]) -> Iterator[Fed]:
+    texts, objects = list[str](), list[Any]()
 
     @asynccontextmanager
     async def answer(request: Any) -> AsyncIterator[Any]:
-        yield request, {"metadata": {"continue": "more"}, "items": [texts.pop()[100:]]}
+        yield request, {"metadata": {"continue": "more"}, "items": [{"spec": texts.pop()[100:]}]}
 
     async def read(_: object, page: Any, __: int) -> bytes:
         return orjson.dumps(page)
 
-    pages = server.pages("/apis/run.ai/v1/kartas", most=api_server._MOST_LISTED)
-
     def push(text: str) -> None:
         texts[:] = [text]
         try:
-            pages.__anext__().send(None)
+            listed.__anext__().__await__().__next__()
         except StopAsyncIteration:
             return
         except StopIteration as page:
             objects.append(page.value)
         except ClusterError as error:
-            refused[error.reason] += 1
+            refused.append(error.reason)
 
     with mock.patch.object(server, "_answer", answer), mock.patch.object(api_server, "_read", read):
-        yield Fed(push, lambda: len(objects) * TEXT, lambda: refused["TooLarge"])
+        yield Fed(push, lambda: len(objects) * TEXT, lambda: len(refused))
+
+
+@feeder("a workload of a folder that verify reads", "cli.saved:_LONGEST", small=20 * TEXT, unit=TEXT)
+def _saved_workload(_: int) -> Iterator[Fed]:
+    yield from _saved(b"", max)
+
+
+@feeder("workloads of a folder that verify reads", "cli.saved:_MOST", small=20 * TEXT, unit=TEXT)
+def _saved_workloads(_: int) -> Iterator[Fed]:
+    yield from _saved(b"\n", sum)
+
+
+def _saved(end: bytes, held: Callable[[Iterable[int]], int]) -> Iterator[Fed]:
+    """Feed texts with that end. What is held is this function of the lengths of the lines."""
+    with TemporaryDirectory() as name:
+        path = Path(name) / "workloads.jsonl.gz"
+        path.write_bytes(gzip.compress(b"{}\n"))
+
+        def push(text: str) -> None:
+            with path.open("ab") as file:
+                file.write(gzip.compress(text[4:].encode() + end))
+
+        def read() -> tuple[list[int], str]:
+            lengths, problem = list[int](), ""
+            with (
+                mock.patch.object(Evidence, "of", lambda length, *_: lengths.append(length)),
+                mock.patch("orjson.loads", len),
+            ):
+                try:
+                    deque(saved.read_workloads(Path(name), saved.Saved(0)))
+                except RecordingError as error:
+                    problem = str(error)
+            return lengths, problem
+
+        yield Fed(push, lambda: held(read()[0]), lambda: "the rest is not read" in read()[1])

@@ -5,6 +5,7 @@ Values that may be secret are left out, as in recordings.
 
 import gzip
 import secrets
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Final
 import orjson
 
 from karta_interpreter.base.errors import RecordingError
+from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.values import GVK, JSON, Object, objects_in
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.verification import Evidence
@@ -22,7 +24,11 @@ _ABOUT: Final = "member.json"
 _WORKLOADS: Final = "workloads.jsonl.gz"
 _FORMAT: Final = "karta-interpreter-member"
 _LONGEST: Final = 2**26
-"""The most bytes of a line, which has all pods of a workload."""
+"""The most bytes of ``member.json``, and of a line, which has all pods of a workload."""
+_MOST: Final = 2**30
+"""The most bytes of all lines: the pods of the largest cluster have half as many."""
+
+_DAMAGED: Final = (EOFError, gzip.BadGzipFile, zlib.error, ValueError, KeyError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +51,7 @@ class Saved:
 
 
 def _kind(crd: Object) -> tuple[JSON, JSON]:
-    spec = crd.get("spec") or {}
-    return spec.get("group"), (spec.get("names") or {}).get("kind")
+    return get(crd, ("spec", "group")), get(crd, ("spec", "names", "kind"))
 
 
 def save(folder: Path, saved: Saved, workloads: Iterable[Evidence]) -> None:
@@ -63,8 +68,13 @@ def save(folder: Path, saved: Saved, workloads: Iterable[Evidence]) -> None:
 
 def read_about(folder: Path) -> Saved:
     """Return the part of a folder that is not about one workload. Raises RecordingError and OSError."""
+    path = _regular(folder / _ABOUT)
+    with path.open("rb") as file:
+        content = file.read(_LONGEST + 1)
+    if len(content) > _LONGEST:
+        raise RecordingError(f"{path}: it has more than {_LONGEST} bytes")
     try:
-        about = orjson.loads((folder / _ABOUT).read_bytes())
+        about = orjson.loads(content)
         crds, references = (tuple(objects_in(about[name])) for name in ("crds", "references"))
         saved = Saved(float(about["time"]), crds, references, tuple(map(str, about["problems"])))
         is_ours = (about["format"], about["version"]) == (_FORMAT, 1)
@@ -75,16 +85,27 @@ def read_about(folder: Path) -> Saved:
     return saved
 
 
+def _regular(path: Path) -> Path:
+    """Return the path of a file, not of a link or a device. Raises RecordingError."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise RecordingError(f"{path}: it is not a regular file")
+    return path
+
+
 def _not_ours(folder: Path) -> RecordingError:
     return RecordingError(f"{folder}: it is not a folder that verify --save of this version has written")
 
 
 def read_workloads(folder: Path, saved: Saved) -> Iterator[Evidence]:
     """Yield the workloads of a folder. Raises RecordingError and OSError."""
-    reader = saved.reader
+    reader, path, read = saved.reader, _regular(folder / _WORKLOADS), 0
     try:
-        with gzip.open(folder / _WORKLOADS) as file:
-            while line := file.readline(_LONGEST):
+        with gzip.open(path) as file:
+            while line := file.readline(_LONGEST + 1):
+                read += len(line)
+                for what, length, most in (("a workload", len(line), _LONGEST), ("its content", read, _MOST)):
+                    if length > most:
+                        raise RecordingError(f"{path}: {what} has more than {most} bytes; the rest is not read")
                 yield Evidence.of(orjson.loads(line), saved.time, reader)
-    except (EOFError, gzip.BadGzipFile, orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+    except _DAMAGED as error:
         raise RecordingError(f"{folder}: {_WORKLOADS} is damaged, or was cut off") from error

@@ -187,6 +187,13 @@ def _about(version: int) -> bytes:
             "damaged, or was cut off",
             id="a-file-that-was-cut-off",
         ),
+        pytest.param(_about(1), gzip.compress(b'{"object": 5}'), "damaged, or was cut off", id="a-number-as-object"),
+        pytest.param(
+            _about(1),
+            gzip.compress(b'{"object": {}}')[:10] + b"\xff" * 20,
+            "damaged, or was cut off",
+            id="a-file-with-other-bytes",
+        ),
     ],
 )
 def test_broken_folder_is_an_error(
@@ -198,6 +205,18 @@ def test_broken_folder_is_an_error(
 
     result = run("verify", str(tmp_path))
     assert message in result.stderr
+    assert result.exit_code == 1
+
+
+@pytest.mark.parametrize("name", ["member.json", "workloads.jsonl.gz"])
+def test_link_in_folder_is_an_error(run: Run, tmp_path: Path, name: str) -> None:
+    for other in ("member.json", "workloads.jsonl.gz"):
+        (tmp_path / other).write_bytes(_about(1))
+    (tmp_path / name).rename(tmp_path / "elsewhere")
+    (tmp_path / name).symlink_to("elsewhere")
+
+    result = run("verify", str(tmp_path))
+    assert f"{name}: it is not a regular file" in result.stderr
     assert result.exit_code == 1
 
 

@@ -9,13 +9,13 @@ kubernetes_asyncio, and aiohttp below it, are imported on first use: only some s
 import asyncio
 import os
 import ssl
+import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from http import HTTPStatus
 from importlib import import_module, metadata
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -135,14 +135,14 @@ class ApiServer:
         *,
         selector: str = "",
         size: int = _PAGE,
-        most: float = inf,
+        most: int = sys.maxsize,
     ) -> AsyncGenerator[Object]:
         """Yield the parts of a large list one by one. All have the same version, and a watch can start from it.
 
         A part has at most ``size`` objects. Raise ClusterError if all parts together have more than ``most`` bytes.
         """
         selected = (("labelSelector", selector),) if selector else ()
-        limit, continuation = size, selected
+        limit, continuation, read = size, selected, 0
         while True:
             request = ApiRequest("GET", path, verbs, (("limit", str(limit)), *continuation))
             try:
@@ -154,9 +154,9 @@ class ApiServer:
                     raise
                 limit = max(limit // 4, 1)
                 continue
-            most -= len(content)
-            if most < 0:
-                raise too_large(authorized, _MOST_LISTED)
+            read += len(content)
+            if read > most:
+                raise too_large(authorized, most)
             page = read_object(authorized, content)
             yield page
             token = get(page, ("metadata", "continue"))

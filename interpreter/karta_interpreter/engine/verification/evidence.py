@@ -45,9 +45,10 @@ class Evidence:
     @classmethod
     def of(cls, value: JSON, now: float, reader: ReferenceReader | None) -> Self:
         """Read what `to_json` returns."""
+        (obj,) = objects_in([value["object"]])
         pods, owners = (tuple(objects_in(value.get(name))) for name in ("pods", "owners"))
         scaled, unread = (str(value.get(name) or "") for name in ("scaled", "unread"))
-        return cls(value["object"], pods, owners, value.get("made") or {}, scaled, unread, now, reader)
+        return cls(obj, pods, owners, value.get("made") or {}, scaled, unread, now, reader)
 
     def to_json(self) -> dict[str, JSON]:
         """Return the evidence of a saved folder."""
