@@ -138,6 +138,28 @@ def test_cluster_without_objects_proves_nothing(run: Run, tmp_path: Path) -> Non
     assert result.exit_code == 1
 
 
+def test_watch_prints_only_changes_until_it_is_interrupted(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(MemberServer(shops("a", proxied=False))) as member:
+        pods, pauses = member.collections[PODS], []
+
+        def pause(seconds: float) -> None:
+            pauses.append(seconds)
+            if len(pauses) == 2:
+                pods.pop()
+            if len(pauses) == 4:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr("karta_interpreter.cli.verify.time.sleep", pause)
+        result = _verify(run, member, tmp_path, "--watch", "--fail-only")
+
+    assert pauses == [30, 30, 30, 30]
+    # Twice the same, then twice with a pod less.
+    assert result.stderr.count("1 object of 1 kind: ") == 2
+    assert result.stdout.count("deployment has fewer pods than the answer") == 1
+
+
 def test_forms_have_the_same_results(run: Run, tmp_path: Path) -> None:
     with serving(MemberServer(shops("a", "b"))) as member:
         forms = {form: _verify(run, member, tmp_path, "-o", form).stdout for form in ("json", "junit", "markdown")}
