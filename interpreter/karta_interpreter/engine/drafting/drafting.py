@@ -15,6 +15,7 @@ from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsFie
 from karta_interpreter.definitions.openapi.observed import completed
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.drafting.counts import Counted, count_of
+from karta_interpreter.engine.drafting.pieces import pods_of_fields
 from karta_interpreter.engine.drafting.proof import proved
 from karta_interpreter.engine.drafting.selectors import Place, component_selectors, has_label, instance_selector
 from karta_interpreter.engine.evaluation.evaluation import instance_ids
@@ -41,9 +42,12 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
 def _drafted(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
     kind = replace(kind, schema=completed(kind.schema, [each.object for each in evidence]))
     pods = _places(kind, evidence)
+    selected = _selected(kind, pods, evidence) if pods else []
     if not pods:
-        return draft(kind, [])
-    selected = _selected(kind, pods, evidence)
+        made = pods_of_fields(kind, evidence)
+        if made is None:
+            return draft(kind, [])
+        pods, selected = [made[0]], [made[1]]
     definition, shown = _attributed(kind, pods, selected, evidence)
     judged = [each for each in shown if not unsettled(definition, each.evidence) and not each.evidence.scaled]
     decisions = []
@@ -109,12 +113,12 @@ def _places(kind: CustomKind, evidence: Sequence[Evidence]) -> list[PodsField]:
 
 
 def _is_of(group: Group) -> bool:
-    """Return whether a pod has the containers of a template."""
+    """Return whether a pod has the containers of a template. One without any is an operator's override."""
     wanted = [
         {each.get("name") for each in objects_in(get(own.template, ("spec", "containers")))} for own in group.sets
     ]
     return any(
-        names <= {each.get("name") for each in objects_in(get(pod, ("spec", "containers")))}
+        names and names <= {each.get("name") for each in objects_in(get(pod, ("spec", "containers")))}
         for pod in group.pods
         for names in wanted
     )

@@ -87,7 +87,7 @@ _ADDED: Final = "added-containers"
 _CONTAINER: Final = re.compile(r"(.+?): '\{(\w+): \[(.*)\]\}'")
 _ABOUT: Final = {
     _ADDED: "CHECK: do all members add these containers, which the objects do not have?",
-    "dependencies": "Pods refer to these objects.",
+    "dependencies": "CHECK: do these fields name what pods refer to? Their values are the same.",
     "retain": "CHECK: is the member to decide these fields, which other managers write?",
 }
 

@@ -1,0 +1,90 @@
+"""Drafts of kinds whose operators make pods from fields: what RabbitMQ's and ScyllaDB's operators read, cut down."""
+
+from typing import Any
+
+from karta_interpreter.base.k8s.requirements import Counting, pod_requirements
+from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.openapi.schema import CustomKind
+from karta_interpreter.engine.drafting import draft_from
+from karta_interpreter.engine.evaluation.pods import pod_sets
+from karta_interpreter.engine.verification import Evidence
+
+Thing = dict[str, Any]
+
+
+def _resources(cpu: str, memory: str) -> Thing:
+    return {"requests": {"cpu": cpu, "memory": memory}}
+
+
+def _pod(name: str, *containers: Thing, **labels: str) -> Thing:
+    metadata = {"name": name, "labels": {each.replace("_", "/"): value for each, value in labels.items()}}
+    return {"kind": "Pod", "metadata": metadata, "spec": {"containers": list(containers)}}
+
+
+def _rabbit(name: str, replicas: int, cpu: str) -> Evidence:
+    spec: Thing = {
+        "replicas": replicas,
+        "image": f"rabbitmq:{cpu}",
+        "resources": _resources(cpu, "2Gi"),
+        "override": {"statefulSet": {"spec": {"template": {"spec": {"containers": []}}}}},
+    }
+    obj = {"apiVersion": "rabbitmq.com/v1beta1", "kind": "RabbitmqCluster", "metadata": {"name": name}, "spec": spec}
+    server = {"name": "rabbitmq", "image": spec["image"], "resources": spec["resources"]}
+    return Evidence(obj, tuple(_pod(f"{name}-server-{number}", server) for number in range(replicas)), now=2e9)
+
+
+def _scylla(name: str, **racks: tuple[int, str]) -> Evidence:
+    listed: list[Thing] = [
+        {"name": rack, "members": number, "resources": _resources(cpu, "8Gi"), "agentResources": _resources("50m", cpu)}
+        for rack, (number, cpu) in racks.items()
+    ]
+    spec = {"datacenter": {"name": "dc", "racks": listed}, "version": "6.2"}
+    obj = {"apiVersion": "scylla.scylladb.com/v1", "kind": "ScyllaCluster", "metadata": {"name": name}, "spec": spec}
+    pods = [
+        _pod(
+            f"{name}-{rack['name']}-{number}",
+            {"name": "scylla", "image": "scylla:6.2", "resources": rack["resources"]},
+            {"name": "agent", "image": "agent:3", "resources": rack["agentResources"]},
+            scylla_rack=rack["name"],
+        )
+        for rack in listed
+        for number in range(rack["members"])
+    ]
+    return Evidence(obj, tuple(pods), now=2e9)
+
+
+def _answers(shown: list[Evidence]) -> tuple[list[list[tuple[str, int, int]]], list[str]]:
+    """Return the name, the count and the CPU of each pod set by the draft, and its doubts about pods."""
+    drafted = draft_from(CustomKind("crd", GVK.of(shown[0].object), {}), shown)
+    definition = load_definition(drafted.karta)
+    found = [
+        [
+            (each.name, each.replicas, pod_requirements(each.template, Counting.SCHEDULER).resource_request["cpu"])
+            for each in pod_sets(definition, evidence.object)
+        ]
+        for evidence in shown
+    ]
+    places = ("specDefinition", "scaleDefinition", "podSelector")
+    return found, [note for path, note in drafted.notes if path[-1] in places and note.startswith("CHECK")]
+
+
+def test_draft_of_rabbitmq_takes_fields_and_not_the_override_template() -> None:
+    found, doubts = _answers([_rabbit("a", 3, "1"), _rabbit("b", 1, "2"), _rabbit("c", 5, "500m")])
+
+    assert found == [[("rabbitmqcluster", 3, 1000)], [("rabbitmqcluster", 1, 2000)], [("rabbitmqcluster", 5, 500)]]
+    assert doubts == []
+
+
+def test_draft_of_scylla_has_the_members_of_each_rack() -> None:
+    found, doubts = _answers([_scylla("a", east=(2, "4"), west=(3, "2")), _scylla("b", north=(1, "8"))])
+
+    assert found == [[("east", 2, 4050), ("west", 3, 2050)], [("north", 1, 8050)]]
+    assert doubts == []
+
+
+def test_draft_of_one_object_of_fields_has_doubts() -> None:
+    found, doubts = _answers([_rabbit("a", 3, "1")])
+
+    assert found == [[("rabbitmqcluster", 3, 1000)]]
+    assert len(doubts) == 2, doubts
