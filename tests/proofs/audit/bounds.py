@@ -40,6 +40,8 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
         Bound("growth", 16, "eight times the children take eight times the time: validation is linear"),
     ),
     "admission-left": (Bound("busy afterwards", 0.5, "a review ends at its deadline, although its client has left"),),
+    "types-pages": (Bound("memory over text", 1.5, "each of both processes keeps the text of a type about once"),),
+    "types-many": (Bound("first page", 2, "the rows of all types are made in a thread, once"),),
     "connections-idle": (
         Bound("MiB taken", 110, "the number of connections is bounded"),
         Bound("memory growth", 1.1, "connections that have ended give their memory back"),

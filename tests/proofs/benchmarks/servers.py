@@ -52,7 +52,11 @@ class Server:
 
     def memory(self) -> float:
         """Its resident memory in MiB, with that of the processes that it started."""
-        return sum(_resident(pid) for pid in _family(self.pid))
+        return sum(self.resident())
+
+    def resident(self) -> list[float]:
+        """The resident memory in MiB: its own, and that of each process that it started."""
+        return [_resident(pid) for pid in _family(self.pid)]
 
 
 class Bay:
