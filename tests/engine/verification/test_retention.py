@@ -38,6 +38,10 @@ def _set(*path: str, value: object) -> Change:
     return change
 
 
+def _respell(obj: Thing) -> None:
+    obj["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "1000m"
+
+
 _PAUSE = ("operator", _set("spec", "paused", value=True), "")
 _SCALE = ("kube-controller-manager", _set("spec", "replicas", value=5), "scale")
 
@@ -69,6 +73,13 @@ _SCALE = ("kube-controller-manager", _set("spec", "replicas", value=5), "scale")
             DIFFERS,
             "operator writes .spec.paused, and Retain does not keep it",
             id="the-creator-is-the-template-without-Karmada",
+        ),
+        pytest.param(
+            _member(("operator", _respell, "")),
+            UNJUDGED,
+            "operator writes .spec.template.spec.containers[].resources.requests.cpu, which may be the template's "
+            "amount in another form",
+            id="an-amount-that-a-typed-client-respells",
         ),
         pytest.param(deployment(), UNJUDGED, "the object has no managedFields", id="no-managed-fields"),
     ],

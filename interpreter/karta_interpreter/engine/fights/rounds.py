@@ -26,7 +26,7 @@ from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, Path
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _UNCOMPARED: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _LABELLING: Final = ("labels", "annotations")
-_AMOUNT: Final = re.compile(r"\.(requests|limits)[.\[][^\[]*$")
+AMOUNT: Final = re.compile(r"\.(requests|limits)[.\[][^\[]*$")
 """The field of an amount of a resource. Controllers write 1000m and the number 1 as "1"."""
 _LONGEST: Final = 256
 _ENTRIES: Final = 64
@@ -135,7 +135,7 @@ def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[Fi
             inner = _elements(f"{field}[]", old, new, owners)
         if inner is not None:
             pending += reversed(inner)
-        elif NOTHING in (old, new) or (diff(old, new) and not (_AMOUNT.search(field) and _is_equal_amount(old, new))):
+        elif NOTHING in (old, new) or (diff(old, new) and not (AMOUNT.search(field) and _is_equal_amount(old, new))):
             writer = owners[0][0] if owners else None
             # A missing field is not Karmada's: an object that has lost its parts looks like an atomic one.
             is_lost = writer and not writer.manager and _is_missing(new)

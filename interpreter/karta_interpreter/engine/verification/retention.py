@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import JSON, NOTHING, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from karta_interpreter.engine.fights.remedies import remedy
-from karta_interpreter.engine.fights.rounds import FieldDifference, Writer, differences, element_key, owners
+from karta_interpreter.engine.fights.rounds import AMOUNT, FieldDifference, Writer, differences, element_key, owners
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification.evidence import Evidence
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
@@ -84,6 +84,9 @@ def _fought(
 
 def _judged(definition: Definition, desired: Object, observed: Object, difference: FieldDifference) -> Judgement:
     manager = difference.writer.manager if difference.writer else "another manager"
+    if AMOUNT.search(difference.field) and difference.ours is NOTHING:
+        reason = f"{manager} writes {difference.field}, which may be the template's amount in another form"
+        return Judgement(Question.RETAIN, Verdict.UNJUDGED, reason)
     reason = f"{manager} writes {difference.field}, and Retain does not keep it"
     fix = remedy(definition, desired, observed, difference)
     return Judgement(Question.RETAIN, Verdict.DIFFERS, reason, "", _FIELD, fix)
