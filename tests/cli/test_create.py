@@ -144,7 +144,6 @@ def test_groups_that_share_a_kind(run: Run, kind: str, code: int, text: str) -> 
             ("--kind", "Mil"), 2, "no CRD for the kind Mil; did you mean Mill?", id="a kind that is not there"
         ),
         pytest.param(("--kind", "Mill", "--version", "v2"), 1, "has no version v2; it has v1", id="another version"),
-        pytest.param(("--crd", "karta.yaml"), 1, "there is no CustomResourceDefinition in it", id="no CRD"),
     ],
 )
 @pytest.mark.usefixtures("crds")
@@ -416,3 +415,23 @@ def test_texts_of_a_schema_cannot_end_a_comment(run: Run, files: Path) -> None:
 
     assert result.exit_code == 0
     assert r"Without a meaning here: ba\x85: [, k\u2028ing, \x01." in " ".join(result.stdout.replace("#", "").split())
+
+
+def test_crd_of_the_kind_may_be_in_one_of_several_files(run: Run, tmp_path: Path) -> None:
+    files = [tmp_path / f"{kind}.yaml" for kind in ("Bakery", "Mill")]
+    for file in files:
+        file.write_text(CRD.format(kind=file.stem))
+
+    result = run("create", "karta", "--crd", str(files[0]), "--crd", str(files[1]), "--kind", "Bakery")
+
+    assert result.stdout == run("create", "karta", "--crd", str(files[0])).stdout
+    assert "kind: Bakery" in result.stdout
+
+
+def test_file_without_a_crd_is_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "karta.yaml").write_text("kind: Karta")
+
+    result = run("create", "karta", "--crd", str(tmp_path / "karta.yaml"))
+
+    assert result.exit_code == 1
+    assert "there is no CustomResourceDefinition in it" in result.output

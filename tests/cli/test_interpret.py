@@ -424,3 +424,10 @@ def test_standard_input_is_read_once(run: Run, trainjob: tuple[str, ...]) -> Non
     result = run(*trainjob[:2], "-", "--reference-file", "-", stdin=_TRAINJOB)
     assert result.exit_code == 2
     assert "only one option can read standard input" in result.stderr
+
+
+def test_misspelt_operation_is_answered_with_the_name_that_is_meant(run: Run) -> None:
+    result = run("explain", "-", "--operation", "Heath", stdin="kind: Job")
+
+    assert result.exit_code == 2
+    assert "operation Heath is not supported. did you mean InterpretHealth? Use one of: Retain" in result.output

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from socket import socket
 from threading import Thread
 
 import pytest
@@ -70,3 +71,12 @@ def test_server_that_cannot_be_asked_is_a_problem(
     result = run("interpret", _OBJECT, *(argument.replace("{url}", url) for argument in arguments))
     assert (result.exit_code, result.stdout) == (code, "")
     assert message in result.stderr
+
+
+def test_server_that_does_not_listen_is_named_with_what_to_do(run: Run) -> None:
+    with socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        result = run("interpret", _OBJECT, "--server", f"http://127.0.0.1:{unused.getsockname()[1]}")
+
+    assert result.exit_code == 1
+    assert "no server listens there; start one with `karta-interpreter serve`" in result.output

@@ -135,6 +135,7 @@ def test_findings_for_programs(run: Run, files: Path, karta: Karta, output: str)
         "customizations": 0,
         "errors": 1,
         "warnings": 0,
+        "ignored": 0,
         "unreadable": 0,
     }
     assert document["definitions"] == [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import click
 
 from karta_interpreter.base.errors import InterpretationError, LuaError
-from karta_interpreter.base.findings import escaped
+from karta_interpreter.base.findings import closest, escaped
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.program import UsageProblem
@@ -46,6 +46,9 @@ ORDER = (
 """The operations as karmadactl lists them."""
 
 
+_PREFIX = "interpret"
+
+
 def operation_named(name: str) -> Operation:
     """Return the operation of that name in any case.
 
@@ -54,7 +57,9 @@ def operation_named(name: str) -> Operation:
     """
     supported = {operation.lower(): operation for operation in ORDER}.get(name.lower())
     if supported is None:
-        raise UsageProblem(f"error: operation {name} is not supported. Use one of: {', '.join(ORDER)}")
+        meant = closest(name.lower().removeprefix(_PREFIX), (each.lower().removeprefix(_PREFIX) for each in ORDER))
+        full = next((f"did you mean {each}? " for each in ORDER if meant and each.lower().endswith(meant)), "")
+        raise UsageProblem(f"error: operation {name} is not supported. {full}Use one of: {', '.join(ORDER)}")
     return supported
 
 

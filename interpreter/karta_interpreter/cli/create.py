@@ -23,7 +23,6 @@ from karta_interpreter.cli.options import (
     NO_WORKLOAD,
     definitions,
     desired_replica,
-    file_option,
     inputs,
     output_dir_option,
 )
@@ -56,7 +55,7 @@ Examples:
 
 
 @command.command("karta", epilog=_KARTA_EXAMPLES)
-@file_option("--crd", help='File, folder, URL or "-" with the CRD of the kind; default: that of the member.')
+@inputs("--crd", text="The CRD of the kind, by default that of the member")
 @click.option(
     "--kind", metavar="KIND", help="The kind to draft for, among those of several; KIND.GROUP where groups share it."
 )
@@ -69,7 +68,7 @@ Examples:
 @click.option("-n", "--namespace", metavar="NAME", help="Namespace in the member; default: all.")
 def karta_command(  # noqa: PLR0913 - one for each option
     *,
-    crd: str | None,
+    crd: tuple[str, ...],
     kind: str | None,
     version: str | None,
     objects: tuple[str, ...],
@@ -85,7 +84,7 @@ def karta_command(  # noqa: PLR0913 - one for each option
     pods of a member show it: comments in the draft have the number of objects that agree with a line, and name what to
     CHECK. stderr has the findings of `validate`, and what `verify` says of the draft and the same objects.
     """
-    check_stdin((*objects, *pods, crd or ""))
+    check_stdin((*objects, *pods, *crd))
     is_member = bool(kubeconfig or context)
     if sum((bool(objects or pods), folder is not None, is_member)) > 1:
         raise UsageProblem("error: give --object with --pods, --from or --context, not several of them")
@@ -99,14 +98,14 @@ def karta_command(  # noqa: PLR0913 - one for each option
         shown = from_folder(folder, kind)
     elif is_member:
         shown = asyncio.run(_from_member(kubeconfig, context, str(kind), namespace))
-    elif crd is None:
+    elif not crd:
         raise UsageProblem("error: give --crd, or objects with their pods: --context, --from, or --object and --pods")
     else:
-        chosen = _crd(read_crds([crd]), kind)
+        chosen = _crd(read_crds(crd), kind)
         custom = CustomKind.of(chosen, version)
         _print(draft(custom), custom, f"Drafted from the CustomResourceDefinition {custom.crd}.", chosen)
         return
-    _print_from(shown, _crd(read_crds([crd]), shown.gvk.kind) if crd else shown.crd, version)
+    _print_from(shown, _crd(read_crds(crd), shown.gvk.kind) if crd else shown.crd, version)
 
 
 async def _from_member(kubeconfig: Path | None, context: str | None, kind: str, namespace: str | None) -> Shown:

@@ -28,6 +28,7 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, written
+from karta_interpreter.cli.rules import rule_text
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.karta.schema import is_definition
 from karta_interpreter.definitions.sources.files import ORIGIN
@@ -41,13 +42,14 @@ _EXAMPLES = """\b
 Examples:
   karta-interpreter explain RayCluster
   karta-interpreter explain raycluster.yaml
+  karta-interpreter explain rule crd-reference
   karta-interpreter explain raycluster.yaml --operation InterpretHealth --strict
   kubectl get rayjob demo -o yaml | karta-interpreter explain -
 """
 
 
 @click.command("explain", epilog=_EXAMPLES)
-@click.argument("target", required=False, metavar="[KIND|FILE]", shell_complete=complete_kinds_and_files)
+@click.argument("targets", nargs=-1, metavar="[KIND|FILE|rule NAME]", shell_complete=complete_kinds_and_files)
 @file_option("--object", "path", help='The workload, instead of FILE: file or "-".')
 @operation_option("--operation", help="Explain one operation.")
 @file_option("--observed-file", help="The object in a member cluster, for Retain.")
@@ -60,7 +62,7 @@ Examples:
 @click.option("--strict", is_flag=True, help=STRICT)
 @output("text", "json", "yaml")
 def command(
-    target: str | None,
+    targets: tuple[str, ...],
     path: str | None,
     operation: str | None,
     filenames: tuple[str, ...],
@@ -75,7 +77,15 @@ def command(
     FILE holds an object, "-" is stdin: for each operation the command shows which layer answers, and the chain from the
     answer to the object. Of a KIND of the catalogue, or a FILE with a Karta, it shows which expressions each operation
     reads; without KIND and FILE, those of the definitions in -f. The exit code is 1 when an operation gives an error.
+
+    `rule NAME` shows what a rule of `validate` is for, with a bad and a good example.
     """
+    target = targets[0] if targets else None
+    if len(targets) > 1 or target == "rule":
+        if len(targets) != len(("rule", "NAME")) or target != "rule":
+            raise UsageProblem("error: give one KIND or FILE, or `rule NAME` with the name of a rule of `validate`")
+        click.echo(rule_text(targets[1]), nl=False)
+        return
     asked = operation_named(operation) if operation is not None else None
     file = file_given(target, path)
     files = [file, given["observed_file"], given["status_file"], *given["references"], *filenames, *overrides]

@@ -42,6 +42,8 @@ def ask_server(url: str, call: Call, *, insecure: bool) -> tuple[CallOutcome, bo
     except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
         reason = error.reason if isinstance(error, URLError) else error
         hint = "; --insecure accepts the certificate" if isinstance(reason, ssl.SSLCertVerificationError) else ""
+        if isinstance(reason, ConnectionRefusedError):
+            reason, hint = "no server listens there", "; start one with `karta-interpreter serve`, or check HOST:PORT"
         raise Problem(f"error: {address}: {reason}{hint}") from error
     return _outcome(call, answer)
 

@@ -22,6 +22,7 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.files import UNREADABLE, decode
 from karta_interpreter.definitions.sources.snapshot import Quarantined, combine
 from karta_interpreter.languages.lua.customization import merge
+from karta_interpreter.languages.lua.ignores import ignores_of
 from karta_interpreter.webhook.registration.registrar import CRDS
 
 _EXAMPLES = """\b
@@ -74,7 +75,7 @@ def command(
     findings += combine(each.layer for each in given.values()).findings
     findings += merge(found for each in given.values() for found in each.customizations).findings
     findings += crd_findings(given.values(), crds) if crds or has_cluster else ()
-    document = _document(list(given.values()), in_order(findings))
+    document = _document(list(given.values()), in_order(findings), has_crds=bool(crds or has_cluster))
     summary = document["summary"]
     if output == "table":
         click.echo(findings_text(findings), nl=False)
@@ -105,7 +106,7 @@ def _findings(path: str, given: DefinitionFiles) -> Iterator[Finding]:
         yield from customization.findings
 
 
-def _document(given: Sequence[DefinitionFiles], findings: Sequence[Finding]) -> Object:
+def _document(given: Sequence[DefinitionFiles], findings: Sequence[Finding], *, has_crds: bool) -> Object:
     by_name = itemgetter("source", "name")
     definitions = sorted((found for each in given for found in _definitions(each)), key=by_name)
     customizations = sorted((found for each in given for found in _customizations(each)), key=by_name)
@@ -119,9 +120,18 @@ def _document(given: Sequence[DefinitionFiles], findings: Sequence[Finding]) -> 
             "customizations": len(customizations),
             "errors": errors,
             "warnings": len(findings) - errors,
+            "ignored": _ignored(given, has_crds=has_crds)
+            - sum(finding.rule == "unused-ignore" for finding in findings),
             "unreadable": sum(finding.rule == UNREADABLE for finding in findings),
         },
     }
+
+
+def _ignored(given: Iterable[DefinitionFiles], *, has_crds: bool) -> int:
+    """Return the number of rules that comments ignore, also of those that hide nothing."""
+    files = {file.path: file for each in given for file in each.files}
+    texts = (text for text, reason in (decode(file.content or b"") for file in files.values()) if not reason)
+    return sum(each.is_complete and each.of_crd <= has_crds for text in texts for each in ignores_of(text))
 
 
 def _definitions(given: DefinitionFiles) -> Iterator[Object]:
@@ -147,6 +157,7 @@ def _summary(number: Mapping[str, int]) -> str:
     shown = ["errors", "warnings"]
     shown[:0] = [name for name in ("definitions", "customizations") if number[name]] or ["definitions"]
     parts = [count(number[name], name.removesuffix("s")) for name in shown]
+    parts += [f"{number['ignored']} ignored"] if number["ignored"] else []
     return ", ".join(parts + ([count(number["unreadable"], "unreadable file")] if number["unreadable"] else []))
 
 

@@ -135,3 +135,29 @@ def test_pieces_and_ids_are_paired_by_position(harbor: Raw) -> None:
     docks = {"east": {"sidecars": [{"name": "main"}]}, "west": {"sidecars": [{"name": "log"}]}}
     with pytest.raises(InterpretationError, match="gives 1 result for 2 instance ids"):
         pod_sets(definition, {"spec": {"docks": docks}})
+
+
+def test_made_pod_spec_has_the_fields_that_fragments_lack() -> None:
+    status = {"phaseDefinition": {"path": ".status.phase"}, "statusMappings": {"running": [{"byPhase": "Up"}]}}
+    made = "{containers: [{image: .spec.image}], tolerations: .spec.tolerations, nodeSelector: .spec.nodes}"
+    root = {
+        "name": "dock",
+        "kind": {"group": "example.io", "version": "v1", "kind": "Dock"},
+        "specDefinition": {"podSpecPath": made},
+        "statusDefinition": status,
+    }
+    karta = {
+        "apiVersion": "run.ai/v1alpha1",
+        "kind": "Karta",
+        "metadata": {"name": "dock"},
+        "spec": {"structureDefinition": {"rootComponent": root}},
+    }
+    tolerations = [{"key": "gpu", "operator": "Exists"}]
+
+    (only,) = pod_sets(
+        load_definition(karta), {"spec": {"image": "a", "tolerations": tolerations, "nodes": {"a": "b"}}}
+    )
+
+    assert only.template == {
+        "spec": {"containers": [{"image": "a"}], "tolerations": tolerations, "nodeSelector": {"a": "b"}}
+    }

@@ -154,6 +154,17 @@ def shared_default(node: Node) -> tuple[str, str] | None:
     return None
 
 
+def compares_alternative(key: str | None) -> bool:
+    """Return whether `KEY == value` compares the default of KEY with the value.
+
+    >>> compares_alternative(".a // 1"), compares_alternative("(.a // 1)")
+    (True, False)
+    """
+    with suppress(QuerySyntaxError):
+        return isinstance(parse(f"{key or '.'} == 0"), ast.Alternative)
+    return False
+
+
 def useless_defaults(node: Node, *, of_count: bool) -> list[str]:
     """Return each `// null`, as text, and for a count each `//` with a negative default.
 

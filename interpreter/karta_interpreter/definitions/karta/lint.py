@@ -10,6 +10,7 @@ from karta_interpreter.definitions.karta.annotations import annotation_path
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expressions import (
     Parsed,
+    compares_alternative,
     names_places,
     reads_object,
     selections,
@@ -70,7 +71,7 @@ def _component(path: Path, component: ComponentDefinition, selector: PodSelector
     if spec is not None and spec.metadata_path is not None and spec.pod_spec_path is None:
         at, message = (*path, "specDefinition", "metadataPath"), "metadataPath is used with podSpecPath only"
         yield warning("metadata-path-unused", at, message, "remove it, or name the pod spec by podSpecPath")
-    if kind is not None and kind.value is not None and "//" in (kind.key or ""):
+    if kind is not None and kind.value is not None and compares_alternative(kind.key):
         at = (*path, "podSelector", "componentTypeSelector", "keyPath")
         message = "keyPath is compared as `KEYPATH == value`, in which `//` applies to the comparison"
         yield warning("selector-alternative", at, message, "put the expression in parentheses")

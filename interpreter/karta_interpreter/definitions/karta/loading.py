@@ -2,7 +2,7 @@
 
 import json
 import pathlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
@@ -23,6 +23,7 @@ from karta_interpreter.definitions.karta.schema import gvk_of, name_of, read_kar
 from karta_interpreter.definitions.karta.validation import validate
 from karta_interpreter.languages.jq import forget_many
 from karta_interpreter.languages.lua.customization import is_customization
+from karta_interpreter.languages.lua.ignores import Ignore, by_object, ignores_of, unignored
 from karta_interpreter.languages.lua.reading import lints
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
@@ -84,7 +85,11 @@ def load_placed(text: str, source: str) -> list[tuple[Loaded, SourcePosition | N
         return [(Loaded(None, (finding,), "", None, source), None)]
     lines = split_lines(text)
     places = [(value, SourcePosition(document, at, lines)) for document, at, value in documents]
-    return [(_placed(load_object(value, source), position), position) for value, position in places]
+    ignores = by_object(ignores_of(text), [position.line for _, position in places])
+    return [
+        (_placed(load_object(value, source), position, [] if is_customization(value) else own), position)
+        for (value, position), own in zip(places, ignores, strict=True)
+    ]
 
 
 def load_definition(value: Object, source: str = "") -> Definition:
@@ -117,9 +122,10 @@ def load_object(value: JSON, source: str) -> Loaded:
     return Loaded(definition, findings, name, gvk, source)
 
 
-def _placed(loaded: Loaded, position: SourcePosition) -> Loaded:
-    """Return a copy with its line, and with line and column in each finding."""
-    return replace(loaded.with_findings(map(position.locate, loaded.findings)), line=position.line)
+def _placed(loaded: Loaded, position: SourcePosition, ignores: Sequence[Ignore]) -> Loaded:
+    """Return a copy with its line, and with line and column in each finding, without those that comments ignore."""
+    findings = unignored(map(position.locate, loaded.findings), ignores, position.source)
+    return replace(loaded.with_findings(findings), line=position.line)
 
 
 CORE = "core"

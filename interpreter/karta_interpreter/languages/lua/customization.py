@@ -14,6 +14,7 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.manifest import read_objects
 from karta_interpreter.base.k8s.values import GVK, JSON, Object, Path, type_name
 from karta_interpreter.base.karmada import SLOTS
+from karta_interpreter.languages.lua.ignores import by_object, ignores_of, unignored
 from karta_interpreter.languages.lua.reading import read_scripts, unknown_fields
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
@@ -76,7 +77,12 @@ def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
         finding = replace(error("unreadable", (), str(err)), source=source, line=err.line, column=err.column)
         return [LoadedCustomization("", None, Scripts(), (finding,), source)]
     lines = split_lines(text)
-    return [_load(value, SourcePosition(document, at, lines)) for document, at, value in objects]
+    loaded = [_load(value, SourcePosition(document, at, lines)) for document, at, value in objects]
+    ignores = by_object(ignores_of(text), [document.position(at)[0] for document, at, _ in objects])
+    return [
+        replace(each, findings=tuple(unignored(each.findings, own, source))) if is_customization(value) else each
+        for each, own, (_, _, value) in zip(loaded, ignores, objects, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from karta_interpreter.definitions.karta.schema import gvk_of, read_karta
 from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 from karta_interpreter.definitions.openapi.check.check import check
 from karta_interpreter.definitions.openapi.schema import CustomKind
+from karta_interpreter.languages.lua.ignores import by_object, ignores_of, unignored
 from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
 
 _MOST_KINDS: Final = 20
@@ -32,12 +33,14 @@ def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[F
         return
     # Read from the text: a Karta with other errors has no definition, but is compared, too.
     lines = split_lines(text)
-    for document, at, value in objects:
+    ignores = by_object(ignores_of(text), [document.position(at)[0] for document, at, _ in objects])
+    for (document, at, value), own in zip(objects, ignores, strict=True):
         gvk = gvk_of(value) if isinstance(value, dict) else None
         karta = read_karta(value)[0] if gvk else None
         if gvk is None or karta is None:
             continue
-        yield from map(SourcePosition(document, at, lines).locate, _contradictions(karta, gvk, crds))
+        findings = map(SourcePosition(document, at, lines).locate, _contradictions(karta, gvk, crds))
+        yield from unignored(findings, own, source, crd=True)
 
 
 def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:

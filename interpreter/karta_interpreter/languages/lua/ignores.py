@@ -1,0 +1,96 @@
+"""Comments that switch off a finding: ``# karta-interpreter: ignore[rule] reason``, in Lua behind ``--``."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from karta_interpreter.base.findings import Finding, Severity, warning
+from karta_interpreter.languages.lua.source_map import split_lines
+
+_MARK = "karta-interpreter:"
+_COMMENT = re.compile(rf"(?:#|--) *{_MARK} *ignore\b(?:\[([^]]*)\])? *(.*)")
+_NO_VALUE = re.compile(r"\s*(?:#|--|$)")
+_CRD = "crd-"
+_FORM = f"write # {_MARK} ignore[RULE] REASON"
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """One rule of a comment in line ``written``, for the findings of line ``line``."""
+
+    rule: str
+    line: int
+    written: int
+    reason: str
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it has a rule and a reason."""
+        return bool(self.rule and self.reason)
+
+    @property
+    def of_crd(self) -> bool:
+        """Whether it is for a comparison with CRDs."""
+        return self.rule.startswith(_CRD)
+
+
+def ignores_of(text: str) -> list[Ignore]:
+    r"""Return the ignores of a text. A comment in a line of its own is about the next line with a value.
+
+    >>> ignores_of("# karta-interpreter: ignore[no-pods, scale-empty] a source\nspec: {}\n")[1]
+    Ignore(rule='scale-empty', line=2, written=1, reason='a source')
+    """
+    if _MARK not in text:
+        return []
+    ignores: list[Ignore] = []
+    waiting: list[tuple[int, re.Match[str]]] = []
+    for line, content in enumerate((*split_lines(text), "end"), start=1):
+        waiting += [(line, comment)] if (comment := _COMMENT.search(content)) else []
+        if not _NO_VALUE.match(content):
+            for written, match in waiting:
+                rules = [rule.strip() for rule in (match[1] or "").split(",")]
+                ignores += [Ignore(rule, line, written, match[2].strip()) for rule in rules]
+            waiting = []
+    return ignores
+
+
+def unignored(
+    findings: Iterable[Finding], ignores: Sequence[Ignore], source: str, *, crd: bool = False
+) -> Iterator[Finding]:
+    """Yield the findings that no comment ignores, and one for each ignore that hides nothing or has no reason.
+
+    ``crd`` says whether the findings are those of a comparison with CRDs. An error of a definition cannot be ignored.
+    """
+    own = {(each.rule, each.line): each for each in ignores if each.is_complete and each.of_crd is crd}
+    used = set()
+    for finding in findings:
+        key = (finding.rule, finding.line)
+        if key in own and (crd or finding.severity is Severity.WARNING):
+            used.add(key)
+        else:
+            yield finding
+    unused = own.keys() - used
+    for each in ignores:
+        if not each.is_complete:
+            if not crd:
+                missing = "reason" if each.rule else "rule"
+                message = f"the ignore has no {missing}, and ignores nothing"
+                yield _warning("ignore-incomplete", each, source, message, _FORM)
+        elif (each.rule, each.line) in unused:
+            message = f"there is no warning {each.rule} to ignore in line {each.line}"
+            yield _warning(
+                "unused-ignore", each, source, message, "remove it; errors of a definition cannot be ignored"
+            )
+
+
+def by_object(ignores: Sequence[Ignore], starts: Sequence[int]) -> list[list[Ignore]]:
+    """Return the ignores in each object of a text, whose objects start on these lines."""
+    own: list[list[Ignore]] = [[] for _ in starts]
+    for each in ignores if starts else ():
+        own[max(bisect_right(starts, each.line) - 1, 0)].append(each)
+    return own
+
+
+def _warning(rule: str, ignore: Ignore, source: str, message: str, hint: str) -> Finding:
+    return replace(warning(rule, (), message, hint), source=source, line=ignore.written, column=1)

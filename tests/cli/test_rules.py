@@ -1,0 +1,127 @@
+"""`explain rule NAME`: each rule has a purpose, an example that breaks it and one that follows it."""
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import Result
+
+from karta_interpreter.base.findings import Finding
+from karta_interpreter.cli.rules import rules
+from karta_interpreter.definitions.karta.loading import load_documents
+from karta_interpreter.languages.lua.customization import load_customizations
+
+_PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
+_SECTIONS = dict(re.findall(r"^## (.*)\n((?:\|.*\n)+)", _PAGE, re.MULTILINE))
+_RULES = {title: sorted({*re.findall(r"^\| `([a-z-]+)`", rows, re.MULTILINE)}) for title, rows in _SECTIONS.items()}
+_STATUS = {"phaseDefinition": {"path": ".status.phase"}, "statusMappings": {"running": [{"byPhase": "Running"}]}}
+_ROOT = {
+    "name": "job",
+    "kind": {"group": "example.com", "version": "v1", "kind": "Job"},
+    "specDefinition": {"podTemplateSpecPath": ".spec.template"},
+    "scaleDefinition": {"replicasPath": ".spec.replicas"},
+    "statusDefinition": _STATUS,
+}
+_IN_STRUCTURE = ("childComponents", "additionalChildKinds", "references")
+_SENTENCES = {"owners-too-deep"}
+"""Rules whose bad example is a sentence."""
+_WHOLE = {"not-a-karta", "unreadable"}
+"""Rules whose example is a whole text."""
+_SCRIPTS = (
+    *("forbidden-function", "global-variable", "kept-value", "lua-syntax", "missing-function", "parameter-count"),
+    *("unknown-global", "unknown-module", "empty-script"),
+)
+
+
+def _karta(example: str) -> str:
+    """Return a small Karta with parts that are replaced by those of an example."""
+    parts: dict[str, Any] = yaml.safe_load(example) or {}
+    metadata: dict[str, Any] = {"name": "job", "annotations": {}}
+    structure: dict[str, Any] = {"rootComponent": {**_ROOT}}
+    spec: dict[str, Any] = {"structureDefinition": structure}
+    for name, value in parts.items():
+        if name.startswith("karta-interpreter.io/"):
+            metadata["annotations"][name] = value
+        elif name == "metadata":
+            metadata = value
+        elif name == "gangScheduling":
+            spec["optimizationInstructions"] = {name: value}
+        elif name == "spec":
+            spec |= value
+        else:
+            (structure if name in _IN_STRUCTURE else structure["rootComponent"])[name] = value
+    karta = {"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": metadata, "spec": spec}
+    comments = "".join(f"{line}\n" for line in example.splitlines() if line.startswith("#"))
+    return comments + yaml.safe_dump(karta, sort_keys=False)
+
+
+def _findings(rule: str, example: str) -> set[str]:
+    text = example if rule in _WHOLE else _karta(example)
+    return _names(finding for loaded in load_documents(text, "karta.yaml") for finding in loaded.findings)
+
+
+def _names(findings: Iterable[Finding]) -> set[str]:
+    return {finding.rule for finding in findings}
+
+
+@pytest.mark.parametrize("rule", sorted({rule for rules in _RULES.values() for rule in rules}))
+def test_every_rule_of_the_page_is_explained(rule: str, run: Callable[..., Result]) -> None:
+    result = run("explain", "rule", rule)
+
+    assert result.exit_code == 0, result.output
+    assert [line for line in result.output.splitlines() if line in (rule, "bad:", "good:")] == [rule, "bad:", "good:"]
+
+
+def test_nothing_else_is_explained_but_annotations_and_no_definitions() -> None:
+    on_page = {rule for rules in _RULES.values() for rule in rules}
+    assert {rule for rule in rules() if not rule.startswith("annotation-")} - on_page == {"no-definitions"}
+
+
+@pytest.mark.parametrize("rule", sorted({*_RULES["Definitions"]} - _SENTENCES))
+def test_examples_of_definitions_break_and_follow_the_rule(rule: str) -> None:
+    assert rule in _findings(rule, rules()[rule]["bad"])
+    assert rule not in _findings(rule, rules()[rule]["good"])
+
+
+# What is wrong with the annotation health is a finding about its expression.
+@pytest.mark.parametrize(
+    "rule", sorted({rule for rule in rules() if rule.startswith("annotation-")} - {"annotation-health"})
+)
+def test_examples_of_annotations_break_the_rule(rule: str) -> None:
+    assert rule in _findings(rule, rules()[rule]["bad"])
+
+
+@pytest.mark.parametrize("rule", _SCRIPTS)
+def test_examples_of_scripts_break_and_follow_the_rule(rule: str) -> None:
+    def findings(script: str) -> set[str]:
+        customization = {
+            "apiVersion": "config.karmada.io/v1alpha1",
+            "kind": "ResourceInterpreterCustomization",
+            "metadata": {"name": "job"},
+            "spec": {
+                "target": {"apiVersion": "example.com/v1", "kind": "Job"},
+                "customizations": {"healthInterpretation": {"luaScript": script}},
+            },
+        }
+        return _names(load_customizations(yaml.safe_dump(customization), "job.yaml")[0].findings)
+
+    assert rule in findings(rules()[rule]["bad"])
+    assert rule not in findings(rules()[rule]["good"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(("rule", "scale-emty"), "did you mean scale-empty?", id="a typo"),
+        pytest.param(("rule",), "rule NAME", id="no name"),
+        pytest.param(("RayCluster", "RayJob"), "give one KIND or FILE", id="two kinds"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments: tuple[str, ...], message: str, run: Callable[..., Result]) -> None:
+    result = run("explain", *arguments)
+
+    assert result.exit_code == 2
+    assert message in result.output
