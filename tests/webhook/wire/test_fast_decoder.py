@@ -146,7 +146,7 @@ def in_parts(body: bytes) -> tuple[Any, ...]:
     glanced = GLANCE.read(body)
     if glanced is None:
         return whole(body)
-    request, definition, *_ = glanced
+    request, definition = glanced.request, glanced.definition
     assert definition is find(request.gvk or definition.gvk)
     return (*request._replace(call=None, problem=None), answer(request))
 

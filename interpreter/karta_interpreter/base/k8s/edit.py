@@ -13,7 +13,7 @@ def get(document: JSON, path: Path, default: JSON = None) -> JSON:
     1
     """
     for step in path:
-        if not _has(document, step):
+        if not (step in document if isinstance(document, dict) else _has(document, step)):
             return default
         document = document[step]
     return document

@@ -120,8 +120,8 @@ class Calls:
         definition: Definition | None
         decoded = self._decoder.read(body)
         if decoded is not None:
-            request, definition, text, by_script = decoded
-            is_projected = not by_script
+            request, definition, text = decoded.request, decoded.definition, decoded.text
+            is_projected = not decoded.by_script
         # Only now: the fast decoder skips the parts that it does not need, so most large bodies are cheap for it.
         elif is_large_body(body):
             # Decoding it takes long, and a hostile body takes fifty times its size of memory.
@@ -155,10 +155,10 @@ class Calls:
         # process.
         self.interruption.at = begun + LONG
         try:
-            definition, projected_call = call.definition_and_call()
-            if call.is_projected:
-                return own_answer(definition, projected_call, self._options)
-            return interpret(definition, projected_call, self._options, reader=self._store.reader)
+            if call.is_projected and call.definition and call.request.call:
+                return own_answer(call.definition, call.request.call, self._options)
+            definition, whole_call = call.definition_and_call()
+            return interpret(definition, whole_call, self._options, reader=self._store.reader)
         finally:
             self.interruption.at = inf
 

@@ -96,9 +96,10 @@ class Fights(Collector):
 
     def see(self, call: PendingCall, answer: Answer) -> None:
         """Take note of a call of Retain, unless it is large. Look for a remedy if the call was answered inline."""
+        if call.request.operation_name != Operation.RETAIN or not call.definition or answer.code != SUCCESS:
+            return
         at, body = self._clock(), call.body
-        is_retained = call.request.operation_name == Operation.RETAIN and call.definition and answer.code == SUCCESS
-        if at < self._free_at or not is_retained or len(body) > _LARGEST:
+        if at < self._free_at or len(body) > _LARGEST:
             return
         before = self._spent()
         match = _UID.search(body, max(body.find(_OBSERVED), 0))

@@ -27,8 +27,8 @@ class LeftOutResources:
 
     def see(self, call: PendingCall, answer: Answer) -> None:
         """Take a call that the event loop has answered."""
-        is_small = len(call.body) <= LARGEST
-        if is_small and answer.is_inline and answer.code == SUCCESS and call.request.operation_name in _COUNTING:
+        is_counted = call.request.operation_name in _COUNTING and answer.code == SUCCESS
+        if is_counted and answer.is_inline and len(call.body) <= LARGEST:
             self._latest = call
 
     async def run(self) -> None:

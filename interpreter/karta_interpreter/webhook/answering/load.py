@@ -20,6 +20,8 @@ TURN_SECONDS: Final = 0.1
 A new connection needs three or four turns for its handshake and its first request, and Karmada waits three seconds.
 """
 
+_UNNOTICED: Final = TURN_SECONDS / 10
+
 
 class Load:
     """Counts the calls in work, and the time that the present turn of the event loop has spent on answers.
@@ -78,11 +80,14 @@ class Load:
         self._in_work -= 1
 
     def spend(self, seconds: float) -> None:
-        """Add the time of an answer to the present turn of the event loop."""
-        if not self._spent:
+        """Add the time of an answer to the present turn of the event loop.
+
+        Answers of several turns count as one as long as they take less than `_UNNOTICED` together.
+        """
+        before, self._spent = self._spent, self._spent + seconds
+        if before <= _UNNOTICED < self._spent:
             # Tasks scheduled now run in the next turn.
             asyncio.get_running_loop().call_soon(setattr, self, "_spent", 0.0)
-        self._spent += seconds
 
 
 def _overloaded() -> RequestError:

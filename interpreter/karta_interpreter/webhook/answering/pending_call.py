@@ -1,7 +1,10 @@
 """A call: its request, the snapshot that answers it, the facts known about similar calls, and its answer."""
 
 from collections.abc import Callable
-from typing import Final, NamedTuple, TypeAlias
+from math import inf
+from typing import Final, TypeAlias
+
+import msgspec
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import GVK
@@ -42,14 +45,13 @@ class SlowCalls:
 
     def matches(self, key: Key, size: int) -> bool:
         """Return whether a child process is to answer a call with a body of that size."""
-        shortest = self._shortest.get(key)
-        return shortest is not None and size >= shortest
+        return size >= self._shortest.get(key, inf)
 
 
 _MOST_NAMED: Final = 20
 
 
-class PendingCall(NamedTuple):
+class PendingCall(msgspec.Struct, frozen=True):
     """A request, and the definitions that could answer it when it came."""
 
     started: float
@@ -91,7 +93,7 @@ class PendingCall(NamedTuple):
         return f"definition {name}: {operation} took longer than {seconds:.3g} s"
 
 
-class Answer(NamedTuple):
+class Answer(msgspec.Struct, frozen=True):
     """The answer to a call. The ``reason`` of a failure is empty for a success."""
 
     body: bytes

@@ -45,7 +45,7 @@ _UNCLEAR: Final = (*UNREAD, InterpretationError)
 _LONGEST_FOR_SCRIPT: Final = 2**17
 
 
-class FastDecoded(NamedTuple):
+class FastDecoded(msgspec.Struct, frozen=True):
     """A request, and the definition that answers it.
 
     It answers with its own expressions, all of which run in this process, or ``by_script``. Then the object of the call
