@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
+from aiohttp.http_parser import HttpRequestParser
 
 from karta_interpreter.webhook.http import connection, fast_lane
 from karta_interpreter.webhook.http.connection import _KEEP_ALIVE as KEEP_ALIVE
@@ -30,6 +31,7 @@ IDLE: dict[str, Callable[[Any], bool]] = {
     "_keepalive_timeout": lambda seconds: bool(seconds == KEEP_ALIVE),
     "_loop": lambda loop: loop is asyncio.get_running_loop(),
     "_next_keepalive_close_time": is_kept_alive,
+    "_parser": lambda parser: isinstance(parser, HttpRequestParser),
     "_paused": lambda is_paused: is_paused is False,
     "_request_count": lambda count: bool(count == 1),
     "_waiter": is_waiting,
