@@ -9,8 +9,13 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import Result
 
+from karta_interpreter import Karta
+from karta_interpreter.cli.member import Wanted
+from karta_interpreter.cli.saved import Saved, save
+from karta_interpreter.cli.verify import verify_folder
+from karta_interpreter.engine.verification import Verdict
 from tests.cli.verify.cluster import PODS, MemberServer, serving, shops
-from tests.engine.verification.member import NOW
+from tests.engine.verification.member import NOW, container, evidence, pod, workload
 
 Run = Callable[..., Result]
 
@@ -88,6 +93,31 @@ def test_folder_gives_the_report_of_the_cluster_without_secret_values(run: Run, 
     text = gzip.decompress((tmp_path / "evidence" / "workloads.jsonl.gz").read_bytes())
     assert b"TOKEN" in text
     assert b"hidden-value" not in text
+
+
+def test_folder_keeps_labels_that_tell_pods_apart(tmp_path: Path) -> None:
+    # The MPI Operator gives the launcher its role in a label, and in a variable.
+    launcher, worker = (
+        pod(
+            number,
+            container(env=[{"name": "K_MPI_JOB_ROLE", "value": role}]),
+            labels={"training.kubeflow.org/job-role": role},
+            owner=owner,
+        )
+        for number, (role, owner) in enumerate([("launcher", "job"), ("worker", "it")])
+    )
+    template = {"template": {"spec": {"containers": [container()]}}}
+    spec = {"mpiReplicaSpecs": {"Launcher": template, "Worker": {**template, "replicas": 1}}}
+    running = {"conditions": [{"type": "Running", "status": "True"}]}
+    obj = workload("kubeflow.org/v2beta1", "MPIJob", spec, running, namespace="with-launcher")
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "it-launcher", "uid": "job"}}
+    save(tmp_path, Saved(NOW), [evidence(obj, launcher, worker, owners=(job,))])
+
+    wanted = Wanted("with-launcher", "mpijob", "it")
+    report = verify_folder(tmp_path, [Karta.for_object(obj).definition], wanted)
+    assert [each.judgement.verdict for each in report.results if each.judgement.question == "InterpretReplica"] == [
+        Verdict.OK
+    ]
 
 
 @pytest.mark.parametrize(

@@ -130,3 +130,15 @@ def test_redaction_of_a_value_that_is_a_name_keeps_names_and_fields() -> None:
 
     written = orjson.loads(request)["request"]["object"]
     assert (written["apiVersion"], written["kind"], written["spec"]["replicas"]) == ("example.com/v1", "Training", 3)
+
+
+def test_document_keeps_names_and_labels_that_variables_repeat() -> None:
+    env = [{"name": "ROLE", "value": "launcher"}, {"name": "A", "value": PLANTED}]
+    metadata = {"name": "the-launcher-1", "labels": {"role": "launcher", "token": PLANTED}}
+    document = {"pods": [{"metadata": metadata, "spec": {"env": env, "args": ["launcher", PLANTED]}}]}
+
+    (pod,) = orjson.loads(Redaction(b"").redacted_document(orjson.dumps(document)))["pods"]
+    assert (pod["metadata"]["name"], pod["metadata"]["labels"]["role"]) == ("the-launcher-1", "launcher")
+    assert pod["spec"]["args"][0] == "launcher"
+    assert "launcher" not in [each["value"] for each in pod["spec"]["env"]]
+    assert PLANTED not in str(pod)

@@ -6,7 +6,7 @@ values answers as before. The mark is a digest with a key, which only that run k
 
 import base64
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, auto
 from functools import lru_cache, partial
 from hashlib import blake2b
@@ -106,10 +106,11 @@ class Redaction:
         return orjson.dumps(call), orjson.dumps(answered)
 
     def redacted_document(self, document: bytes) -> bytes:
-        """Return a JSON document without the values."""
+        """Return a JSON document without the values. One that names or labels an object is replaced only in place."""
         value, marks = orjson.loads(document), dict[str, str]()
         _replace_secrets(value, partial(self._mark, marks))
-        _replace_known(value, [pair for pair in marks.items() if len(pair[0]) >= _LONG])
+        identity = "\n".join(_names_and_labels(value))
+        _replace_known(value, [pair for pair in marks.items() if len(pair[0]) >= _LONG and pair[0] not in identity])
         return orjson.dumps(value)
 
     def _mark(self, marks: dict[str, str], value: str) -> str:
@@ -121,6 +122,21 @@ def _identity(call: JSON) -> str:
     """Return the names that identify a call, in one text."""
     names = [get(call, ("request", *path)) for path in (("name",), ("namespace",), ("object", "apiVersion"))]
     return "\n".join(str(name) for name in (*names, get(call, ("request", "kind"))))
+
+
+def _names_and_labels(document: JSON) -> Iterator[str]:
+    """Yield what tells objects apart, of all objects in a document."""
+    pending: list[Any] = [document]
+    while pending:
+        parent = pending.pop()
+        is_object = type(parent) is dict
+        if is_object:
+            metadata = parent.get("metadata")
+            values = [get(metadata, (name,)) for name in ("name", "namespace")]
+            labels = get(metadata, ("labels",))
+            values += labels.values() if isinstance(labels, dict) else ()
+            yield from (value for value in values if isinstance(value, str))
+        pending += [each for each in (parent.values() if is_object else parent) if type(each) in (dict, list)]
 
 
 def _in_step(step: dict[str, Any], replace: Callable[[JSON], None]) -> None:
