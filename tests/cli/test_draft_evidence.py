@@ -8,6 +8,11 @@ import pytest
 import yaml
 from click.testing import Result
 
+from karta_interpreter.cli import draft_evidence
+from karta_interpreter.cli.program import UsageProblem
+from karta_interpreter.cli.saved import Saved, save
+from karta_interpreter.engine.verification import Evidence
+
 Run = Callable[..., Result]
 Thing = dict[str, Any]
 
@@ -149,3 +154,14 @@ def test_what_is_missing_is_a_usage_error(run: Run, options: tuple[str, ...], me
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
+
+
+def test_folder_gives_objects_of_one_kind_within_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mill = {**TWO[0], "kind": "Mill"}
+    save(tmp_path, Saved(0), map(Evidence, [mill, *TWO, TWO[0], mill]))
+    monkeypatch.setattr(draft_evidence, "MOST", 2)
+
+    shown = draft_evidence.from_folder(tmp_path, "bakery")
+    assert [each.object["kind"] for each in shown.evidence] == ["Bakery", "Bakery"]
+    with pytest.raises(UsageProblem, match="choose one with --kind"):
+        draft_evidence.from_folder(tmp_path, None)

@@ -117,13 +117,15 @@ def _chosen(kinds: Iterable[GVK], kind: str | None, source: str) -> GVK:
 def from_folder(folder: Path, kind: str | None) -> Shown:
     """Read the objects of a kind in a folder that ``verify --save`` wrote."""
     try:
-        saved = read_about(folder)
-        listed = list(read_workloads(folder, saved))
+        saved, listed = read_about(folder), dict[GVK, list[Evidence]]()
+        for each in read_workloads(folder, saved):
+            of_kind = listed.setdefault(GVK.of(each.object), [])
+            if len(of_kind) < MOST and (kind is None or kind.lower() in GVK.of(each.object).names):
+                of_kind.append(each)
     except (OSError, RecordingError) as error:
         raise Problem(f"error: {error}") from error
-    gvk = _chosen({GVK.of(each.object) for each in listed}, kind, str(folder))
-    chosen = [each for each in listed if GVK.of(each.object) == gvk]
-    return shown_by(gvk, chosen, saved.crd(gvk), saved.problems)
+    gvk = _chosen(listed, kind, str(folder))
+    return shown_by(gvk, listed[gvk], saved.crd(gvk), saved.problems)
 
 
 async def from_member(api: ApiServer, kind: str, namespace: str | None) -> Shown:
