@@ -28,6 +28,7 @@ _ROOMS = {
 }
 _RULE = re.compile(r"[a-z]+(-[a-z]+)*")
 _ELSEWHERE = {
+    "crd-missing": "there is no CRD for the kind. An error if the files of `--crd` have none for any definition",
     "crd-version": "the CRD does not have the version of the definition",
     "expression-refused": "a construct of jq that no expression may have, such as `input` or an assignment",
     "expression-syntax": "the expression is not jq",

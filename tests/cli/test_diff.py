@@ -122,6 +122,21 @@ def test_release_notes_know_a_text_of_an_answer_from_no_answer(run: Run, files: 
     assert "such as team/demo: `status.message` `not answered` → `late`.\n" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        pytest.param("a.yaml b.yaml", "diff --from a.yaml --to b.yaml", id="no option"),
+        pytest.param("a.yaml b.yaml job.yaml", "diff --from a.yaml --to b.yaml job.yaml", id="with an object"),
+        pytest.param("--from a.yaml --from c b.yaml", "diff --from a.yaml --from c --to b.yaml", id="no --to"),
+        pytest.param("--to b.yaml", "diff --from SIDE --to b.yaml", id="no word for --from"),
+    ],
+)
+def test_line_without_sides_names_the_options(run: Run, arguments: str, meant: str) -> None:
+    result = run("diff", *arguments.split())
+
+    assert (result.exit_code, result.stderr) == (2, f"error: name both sides: {meant}\n")
+
+
 def test_desired_replica_is_asked(run: Run) -> None:
     result = _diff(run, "karta.yaml", "doubled.yaml", "--object", "job.yaml", "--desired-replica", "10")
 

@@ -86,10 +86,7 @@ def test_examples_of_definitions_break_and_follow_the_rule(rule: str) -> None:
     assert rule not in _findings(rule, rules()[rule]["good"])
 
 
-# What is wrong with the annotation health is a finding about its expression.
-@pytest.mark.parametrize(
-    "rule", sorted({rule for rule in rules() if rule.startswith("annotation-")} - {"annotation-health"})
-)
+@pytest.mark.parametrize("rule", sorted(rule for rule in rules() if rule.startswith("annotation-")))
 def test_examples_of_annotations_break_the_rule(rule: str) -> None:
     assert rule in _findings(rule, rules()[rule]["bad"])
 

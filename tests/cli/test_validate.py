@@ -323,6 +323,29 @@ def test_several_crds_of_a_kind_are_its_releases(run: Run, files: Path, crds: li
     assert [finding["rule"] for finding in json.loads(result.stdout)["findings"]] == rules
 
 
+@pytest.mark.parametrize(
+    ("definitions", "crds", "code"),
+    [
+        pytest.param([_GOOD], [_crd(kind="Cake")], 1, id="of another kind only"),
+        pytest.param([_GOOD], [_crd(kind="Cake"), _crd()], 0, id="the right one among several"),
+        pytest.param([_GOOD, "cake.yaml"], [_crd()], 0, id="of one of two definitions"),
+        pytest.param(["typo.yaml"], [_crd(kind="Cake")], 1, id="for a broken definition"),
+    ],
+)
+def test_crds_that_fit_no_definition_are_an_error(
+    run: Run, files: Path, karta: Karta, definitions: list[str], crds: list[str], code: int
+) -> None:
+    (files / "cake.yaml").write_text(karta("Cake", replicas=".spec.replicas // 1").replace("name: job", "name: cake"))
+    (files / "typo.yaml").write_text(karta("Job", replicas=".spec.["))
+    (files / "crds.yaml").write_text("---\n".join(crds))
+
+    result = run("validate", *definitions, "--crd", "crds.yaml")
+
+    assert result.exit_code == code
+    assert ("error [crd-missing]" in result.stdout) is bool(code)
+    assert ("the given CRDs are those of Cake.example.io" in result.stdout) is bool(code)
+
+
 def test_file_without_crd_is_named(run: Run) -> None:
     result = run("validate", _GOOD, "--crd", "job.yaml")
 

@@ -61,15 +61,15 @@ class ChangedAnswer(NamedTuple):
     """The cause of the new answer, if it was asked for."""
 
 
-_side = partial(click.option, required=True, multiple=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
+_side = partial(click.option, multiple=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
 _OBJECTS = "Objects and suites to ask about, with FILE: file, folder or -; may be repeated."
 _EXPLAIN = "Show which expressions or annotations of --to cause the differences."
 _REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from counts."
 
 
 @click.command("diff", epilog=_EXAMPLES)
-@_side("--from", "before", help="The definition before; may be repeated.")
-@_side("--to", "after", help="The definition after; may be repeated.")
+@_side("--from", "before", help="The definition before, required; may be repeated.")
+@_side("--to", "after", help="The definition after, required; may be repeated.")
 @click.argument("files", nargs=-1, type=LATER, metavar="[FILE...]")
 @file_option("--object", "paths", multiple=True, help=_OBJECTS)
 @click.option("--desired-replica", type=WholeNumber(0, MOST_REPLICAS), metavar="N", help=_REPLICAS)
@@ -98,6 +98,8 @@ def command(
     Karta of the catalogue is compared with a script, the known reason of a difference from Karmada's own script is
     shown. The exit code is 1 when an answer differs.
     """
+    if not (before and after):
+        raise UsageProblem(_sides_needed(before, after, files))
     paths = files + paths
     if not paths:
         raise UsageProblem(NO_WORKLOAD)
@@ -125,6 +127,17 @@ def command(
     else:
         text = written([_record(change) for change in changes], output)
     print_changes(text, warnings, count(len(questions), "question"), len(changes))
+
+
+def _sides_needed(before: tuple[str, ...], after: tuple[str, ...], files: tuple[str, ...]) -> str:
+    """Return the error about a missing side, with the line that was perhaps meant."""
+    words = iter(files)
+    sides = [
+        f"{option} {side}"
+        for option, named in (("--from", before), ("--to", after))
+        for side in named or [next(words, "SIDE")]
+    ]
+    return f"error: name both sides: diff {' '.join([*sides, *words])}"
 
 
 def _one_more(side: Side, obj: Object) -> int:

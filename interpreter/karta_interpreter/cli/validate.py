@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 
 import click
 
 from karta_interpreter.base.findings import Finding, Severity, count
+from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.cli.definitions import DefinitionFiles, read_existing
 from karta_interpreter.cli.files import check_stdin, read_crds
@@ -59,8 +61,8 @@ def command(
     PATH is a file, a folder (all its files that end in .yaml, .yml or .json, without those in testdata) or "-" for
     standard input; customizations are checked, too. The exit code is 1 when a definition or script cannot be used.
 
-    A CRD (--crd) of several releases may be given several times: only what all of them contradict is a finding. With
-    --kubeconfig or --context the CRDs come from a cluster.
+    A CRD (--crd) of several releases may be given several times: only what all of them contradict is a finding. If no
+    CRD is that of a definition, that is an error. With --kubeconfig or --context the CRDs come from a cluster.
     """
     paths += filenames
     if not paths:
@@ -74,7 +76,8 @@ def command(
     findings = [finding for path, each in given.items() for finding in _findings(path, each)]
     findings += combine(each.layer for each in given.values()).findings
     findings += merge(found for each in given.values() for found in each.customizations).findings
-    findings += crd_findings(given.values(), crds) if crds or has_cluster else ()
+    compared = [*crd_findings(given.values(), crds)] if crds or has_cluster else []
+    findings += compared if has_cluster or _has_crd(given.values(), crds) else map(_as_error, compared)
     document = _document(list(given.values()), in_order(findings), has_crds=bool(crds or has_cluster))
     summary = document["summary"]
     if output == "table":
@@ -104,6 +107,19 @@ def _findings(path: str, given: DefinitionFiles) -> Iterator[Finding]:
         yield from broken.findings
     for customization in given.customizations:
         yield from customization.findings
+
+
+def _has_crd(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> bool:
+    """Return whether one of the CRDs is that of a definition."""
+    kinds = {(edit.get(crd, ("spec", "group")), edit.get(crd, ("spec", "names", "kind"))) for crd in crds}
+    layers = [each.layer for each in given]
+    gvks = [entry.definition.gvk for layer in layers for entry in layer.entries]
+    gvks += [each.gvk for layer in layers for each in layer.quarantined if each.gvk]
+    return any((gvk.group, gvk.kind) in kinds for gvk in gvks)
+
+
+def _as_error(finding: Finding) -> Finding:
+    return replace(finding, severity=Severity.ERROR) if finding.rule == "crd-missing" else finding
 
 
 def _document(given: Sequence[DefinitionFiles], findings: Sequence[Finding], *, has_crds: bool) -> Object:
