@@ -139,6 +139,41 @@ def test_pod_of_a_helper_job_in_the_tree_is_no_difference() -> None:
     ]
 
 
+_NAMELESS = "pods of job do not tell their instance"
+
+
+@pytest.mark.parametrize(
+    ("second", "reasons"),
+    [
+        pytest.param(2, {_NAMELESS, "pods of a Job belong to no component"}, id="as-many-as-all-instances-lack"),
+        pytest.param(
+            1, {"job has fewer pods than the answer", "pods of a Job belong to no component"}, id="fewer-than-that"
+        ),
+    ],
+)
+def test_pods_under_generated_names_are_counted_together(second: int, reasons: set[str]) -> None:
+    # The API server appends to the names, which the AppWrapper does not have.
+    template = {"spec": {"containers": [container()]}}
+    components = [
+        {"template": {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "sweep-"}, "spec": spec}}
+        for spec in ({"template": template}, {"parallelism": 2, "completions": 2, "template": template})
+    ]
+    conditions = [{"type": name, "status": "True"} for name in ("QuotaReserved", "ResourcesDeployed", "PodsReady")]
+    status = {"phase": "Running", "conditions": conditions}
+    obj = workload("workload.codeflare.dev/v1beta2", "AppWrapper", {"components": components}, status)
+    jobs = [
+        {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "uid": name}}
+        for name in ("sweep-x", "sweep-y")
+    ]
+    owners = ["sweep-x", *["sweep-y"] * second]
+    pods = [
+        pod(number, labels={"batch.kubernetes.io/job-name": owner}, owner=owner) for number, owner in enumerate(owners)
+    ]
+
+    shown = evidence(obj, *pods, owners=tuple(jobs))
+    assert {each.reason for each in judged(Question.COUNTS, shown)} == reasons
+
+
 @pytest.mark.parametrize(
     ("bounds", "workers", "expected"),
     [

@@ -14,7 +14,7 @@ from karta_interpreter.engine.evaluation.status import Status, match_status
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
-from karta_interpreter.engine.verification.members import Group, Members
+from karta_interpreter.engine.verification.members import Group, Members, is_selected
 
 _REVISIONS = ("pod-template-hash", "controller-revision-hash")
 _WAITING = TRANSITIONAL | {Status.SUSPENDED, Status.COMPLETED, Status.FAILED}
@@ -32,20 +32,37 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
     for group in members.groups:
         pods = [pod for pod in group.pods if is_active(pod)]
         if len(pods) != group.replicas:
-            yield _judged(definition, evidence, group, pods)
+            yield _judged(definition, evidence, members, group, pods)
 
 
-def _judged(definition: Definition, evidence: Evidence, group: Group, pods: list[Object]) -> Judgement:
+def _judged(
+    definition: Definition, evidence: Evidence, members: Members, group: Group, pods: list[Object]
+) -> Judgement:
     detail = f"{group.name}: {group.replicas} answered, {count(len(pods), 'pod')}"
-    if why := _explanation(definition, evidence, group, pods):
-        return _unjudged(why, detail)
     component = group.sets[0].component
+    why = _explanation(definition, evidence, group, pods)
+    if not why and len(pods) < group.replicas and _is_nameless(definition, members, component):
+        why = f"pods of {component} do not tell their instance"
+    if why:
+        return _unjudged(why, detail)
     counted = definition.component(component)
     field = "scaleDefinition.replicasPath"
     if counted and counted.replicas is None:
         field = "scaleDefinition.minReplicasPath" if counted.min_replicas else "scaleDefinition"
     reason = f"{component} has {'more' if len(pods) > group.replicas else 'fewer'} pods than the answer"
     return _differs(reason, detail, field_of(definition, component, field))
+
+
+def _is_nameless(definition: Definition, members: Members, name: str) -> bool:
+    """Return whether pods that name no instance are as many as all instances of a component lack."""
+    component = definition.component(name)
+    if component is None or component.selector.instance_id is None:
+        return False
+    strays = [pod for pod in members.strays if is_active(pod)]
+    if component.selector.component_type:
+        strays = [pod for pod in strays if is_selected(component, pod)]
+    groups = [group for group in members.groups if group.sets[0].component == name]
+    return len(strays) == sum(group.replicas - sum(map(is_active, group.pods)) for group in groups)
 
 
 def _explanation(definition: Definition, evidence: Evidence, group: Group, pods: list[Object]) -> str:

@@ -57,7 +57,7 @@ def members(definition: Definition, obj: Object, sets: Sequence[PodSet], pods: I
 
 def _matches(definition: Definition, obj: Object, sets: Sequence[PodSet], pod: Object) -> set[int]:
     leaves = definition.leaves
-    chosen = [leaf for leaf in leaves if _is_selected(leaf, pod)]
+    chosen = [leaf for leaf in leaves if is_selected(leaf, pod)]
     chosen = chosen[:1] or [leaf for leaf in leaves if leaf.selector.component_type is None]
     keys = {(component.name, instance) for component in chosen for instance in _instances(component, obj, sets, pod)}
     numbers = [number for number, pods in enumerate(sets) if (pods.component, pods.instance) in keys]
@@ -69,7 +69,8 @@ def _matches(definition: Definition, obj: Object, sets: Sequence[PodSet], pod: O
     return {number for number, score in scores.items() if score == best}
 
 
-def _is_selected(component: Component, pod: Object) -> bool:
+def is_selected(component: Component, pod: Object) -> bool:
+    """Return whether the selector of a component's type selects a pod."""
     try:
         return matches_component_type(component, pod)
     except WorkloadError:
