@@ -189,6 +189,7 @@ def test_git_revision_has_its_own_catalogue(run: Run, files: Path) -> None:
         pytest.param(
             ("Jobset", "Job", "--object", "none.yaml"), 2, "error: none.yaml: No such file or directory", id="no file"
         ),
+        pytest.param(("jbo.yaml", "Job", "--object", "job.yaml"), 2, "; there is no such file\n", id="no side"),
         pytest.param(
             ("RayClster", "Job", "--object", "job.yaml"),
             2,

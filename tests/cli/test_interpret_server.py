@@ -60,6 +60,7 @@ def test_server_gives_the_answers_of_the_command_line(run: Run, url: str) -> Non
     ("arguments", "code", "message"),
     [
         pytest.param(("--server", "{url}/other"), 1, "HTTP status 404", id="another path"),
+        pytest.param(("--insecure",), 2, "name it with --server URL", id="insecure without a server"),
         pytest.param(("--server", "127.0.0.1:1"), 2, "write https://HOST:PORT", id="no scheme"),
         pytest.param(("--server", "{url}", "--explain"), 2, "answers from its own definitions", id="explain"),
         pytest.param(("--server", "http://127.0.0.1:1"), 1, "http://127.0.0.1:1/interpret: ", id="nobody listens"),

@@ -346,6 +346,17 @@ def test_crds_that_fit_no_definition_are_an_error(
     assert ("the given CRDs are those of Cake.example.io" in result.stdout) is bool(code)
 
 
+def test_script_alone_is_not_compared_and_that_is_said(run: Run, files: Path) -> None:
+    (files / "crd.yaml").write_text(_crd())
+    (files / "mine.yaml").write_text(_CUSTOMIZATION)
+
+    assert (
+        "CRDs are compared with Kartas, and not with scripts"
+        in run("validate", "mine.yaml", "--crd", "crd.yaml").stderr
+    )
+    assert "CRDs" not in run("validate", "mine.yaml").stderr + run("validate", _GOOD, "--crd", "crd.yaml").stderr
+
+
 def test_file_without_crd_is_named(run: Run) -> None:
     result = run("validate", _GOOD, "--crd", "job.yaml")
 

@@ -106,6 +106,8 @@ def command(
     if check:
         check_scripts([*filenames, *overrides])
         return
+    if given["insecure"] and not given["server"]:
+        raise UsageProblem("error: --insecure is about the certificate of a server: name it with --server URL")
     arguments = _read(given, filenames)
     if given["server"]:
         _print_served(arguments, operation, output, given, is_alone=not (filenames or overrides or explain))

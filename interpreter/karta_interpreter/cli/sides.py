@@ -46,7 +46,8 @@ class _Catalogue(NamedTuple):
         if self.folder:
             known += [GVK(*path.parts[-4:-1]) for path in self.folder.glob("*/*/*/karta.yaml")]
         if not any(_is_about(self.name, gvk) for gvk in known):
-            hint = did_you_mean(self.name, sorted({gvk.kind for gvk in known}))
+            is_path = Path(self.name).suffix in (".yaml", ".yml", ".json")
+            hint = "there is no such file" if is_path else did_you_mean(self.name, sorted({gvk.kind for gvk in known}))
             known_sides = "a kind of the catalogue or catalogue[@REVISION]"
             raise UsageProblem(f"error: {self.name} is not a file, {known_sides}; {hint}")
 

@@ -80,6 +80,8 @@ def command(
     findings += compared if has_cluster or _has_crd(given.values(), crds) else map(_as_error, compared)
     document = _document(list(given.values()), in_order(findings), has_crds=bool(crds or has_cluster))
     summary = document["summary"]
+    if (crds or has_cluster) and summary["customizations"] and not summary["definitions"]:
+        click.echo("warning: CRDs are compared with Kartas, and not with scripts", err=True)
     if output == "table":
         click.echo(findings_text(findings), nl=False)
         click.echo(_summary(summary), err=True)
