@@ -1,6 +1,7 @@
 """What definitions answer while something that they refer to does not exist, as a server finds it."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import pytest
 
@@ -23,6 +24,8 @@ def test_missing_job_template_costs_only_the_count(definition: Definition, cases
     found = interpret(definition, case.call, reader=first)["dependencies"]
     everything = interpret(definition, case.call, reader=Known.of(case.references))["dependencies"]
     assert found == everything, "all is needed by the first job, and by the flow itself"
-    for operation in (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT):
+    none = Known.of([], complete=[_TEMPLATE])
+    interpret(definition, case.call, reader=none)
+    for operation, reader in product((Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT), (first, none)):
         with pytest.raises(InterpretationError, match="a JobTemplate does not exist"):
-            interpret(definition, Call(operation, case.call.object), reader=first)
+            interpret(definition, Call(operation, case.call.object), reader=reader)
