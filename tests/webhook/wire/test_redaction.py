@@ -133,12 +133,17 @@ def test_redaction_of_a_value_that_is_a_name_keeps_names_and_fields() -> None:
 
 
 def test_document_keeps_names_and_labels_that_variables_repeat() -> None:
-    env = [{"name": "ROLE", "value": "launcher"}, {"name": "A", "value": PLANTED}]
+    variables = {"ROLE": "launcher", "A": PLANTED, "B": "settings-2"}
+    env = [{"name": name, "value": value} for name, value in variables.items()]
     metadata = {"name": "the-launcher-1", "labels": {"role": "launcher", "token": PLANTED}}
-    document = {"pods": [{"metadata": metadata, "spec": {"env": env, "args": ["launcher", PLANTED]}}]}
+    volumes = [{"configMap": {"name": "settings-2"}}, {"secret": {"secretName": "tls-secret"}}]
+    spec = {"env": env, "args": ["launcher", PLANTED], "volumes": volumes}
 
-    (pod,) = orjson.loads(Redaction(b"").redacted_document(orjson.dumps(document)))["pods"]
+    (pod,) = orjson.loads(
+        Redaction(b"").redacted_document(orjson.dumps({"pods": [{"metadata": metadata, "spec": spec}]}))
+    )["pods"]
     assert (pod["metadata"]["name"], pod["metadata"]["labels"]["role"]) == ("the-launcher-1", "launcher")
+    assert pod["spec"]["volumes"] == volumes
     assert pod["spec"]["args"][0] == "launcher"
     assert "launcher" not in [each["value"] for each in pod["spec"]["env"]]
     assert PLANTED not in str(pod)

@@ -33,6 +33,7 @@ _ABOUT: Final = frozenset(
     | {"namespace", "mount", "policy", "audience", "version", "store", "format", "from", "source"}
 )
 """The last word of a field that only names or describes a value, or says from where to take it."""
+_NAMING: Final = ("name", "Name", "namespace")
 _DATA: Final = ("data", "stringData")
 _APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _KEY: Final = r"pass(?:word|wd|phrase)?|pwd|token|secret|(?:api|access|account|private)[_.-]?key"
@@ -125,18 +126,16 @@ def _identity(call: JSON) -> str:
 
 
 def _names_and_labels(document: JSON) -> Iterator[str]:
-    """Yield what tells objects apart, of all objects in a document."""
-    pending: list[Any] = [document]
+    """Yield what tells objects apart, and what refers to them: names, namespaces and labels."""
+    pending: list[tuple[str, Any]] = [("", document)]
     while pending:
-        parent = pending.pop()
+        parent_field, parent = pending.pop()
         is_object = type(parent) is dict
-        if is_object:
-            metadata = parent.get("metadata")
-            values = [get(metadata, (name,)) for name in ("name", "namespace")]
-            labels = get(metadata, ("labels",))
-            values += labels.values() if isinstance(labels, dict) else ()
-            yield from (value for value in values if isinstance(value, str))
-        pending += [each for each in (parent.values() if is_object else parent) if type(each) in (dict, list)]
+        for field, value in parent.items() if is_object else ((parent_field, each) for each in parent):
+            if type(value) is str and (parent_field == "labels" or field.endswith(_NAMING)):
+                yield value
+            elif type(value) in (dict, list):
+                pending.append((field, value))
 
 
 def _in_step(step: dict[str, Any], replace: Callable[[JSON], None]) -> None:
