@@ -59,6 +59,14 @@ def test_definition_is_compared_with_served_version(replicas: str, served: list[
         assert reason in each.reason
 
 
+def test_field_that_several_expressions_read_is_one_difference() -> None:
+    scale = "replicasPath: .spec.size\n        maxReplicasPath: .spec.size"
+    definition = Karta.load(DEFINITION.replace("replicasPath: .spec.replicas", scale)).definition
+
+    (found,) = judge_crd(definition, _crd("v1"))
+    assert found.field.endswith("scaleDefinition.replicasPath")
+
+
 def test_status_without_loss_is_no_difference() -> None:
     assert verdicts(Question.STATUS, evidence(deployment())) == [(OK, "")]
 

@@ -188,6 +188,18 @@ def test_autoscaler_explains_counts_within_bounds(bounds: Thing, workers: int, e
     assert [each.verdict for each in judged(Question.COUNTS, evidence(_ray(**bounds), *pods))] == [expected]
 
 
+def test_bounds_that_no_user_gives_are_no_autoscaler() -> None:
+    # One to a hundred slices are possible, and the object says how many there are.
+    template = {"spec": {"containers": [container()]}}
+    role = {"name": "decode", "spec": {"replicas": 2, "leaderWorkerTemplate": {"workerTemplate": template, "size": 1}}}
+    status = {"conditions": [{"type": "Available", "status": "True"}]}
+    obj = workload("disaggregatedset.x-k8s.io/v1", "DisaggregatedSet", {"slices": 1, "roles": [role]}, status)
+    labels = {"leaderworkerset.sigs.k8s.io/worker-index": "0", "disaggregatedset.x-k8s.io/role": "decode"}
+    pods = [pod(number, labels=labels) for number in range(3)]
+
+    assert verdicts(Question.COUNTS, evidence(obj, *pods)) == [(DIFFERS, "leader has more pods than the answer")]
+
+
 @pytest.mark.parametrize("executors", [1, 2, 4])
 def test_executors_that_come_and_go_are_no_difference(executors: int) -> None:
     spec = {

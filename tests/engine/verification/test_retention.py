@@ -145,3 +145,17 @@ def test_list_that_a_controller_has_written_back_is_the_template(
     member.write(changed, "operator", NOW - 2000)
 
     assert verdicts(Question.RETAIN, evidence(member.live)) == expected
+
+
+def test_list_of_which_fields_are_kept_is_not_judged() -> None:
+    # Volcano writes the names of the claims that it makes into a list that has one owner.
+    metadata = {"name": "it", "namespace": "team", "annotations": dict(_KARMADA)}
+    job = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": metadata}
+    member = Member({"metadata": {}}, keys={})
+    member.write({**job, "spec": {"volumes": [{"mountPath": "/work", "volumeClaim": {}}]}}, "karmada", NOW - 3000)
+    changed = copy.deepcopy(member.live)
+    changed["spec"]["volumes"][0]["volumeClaimName"] = "it-volume-1"
+    member.write(changed, "volcano", NOW - 2000)
+
+    reason = "volcano writes .spec.volumes, a list that may be the template's, of which Retain keeps fields"
+    assert verdicts(Question.RETAIN, evidence(member.live)) == [(UNJUDGED, reason)]

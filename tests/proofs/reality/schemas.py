@@ -2,19 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from karta_interpreter.base.findings import Severity
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.karta.schema import read_karta
-from karta_interpreter.definitions.openapi.check.check import check
-from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.files import find_in_catalogue
+from karta_interpreter.engine.verification.aggregation import judge_crd
 from tests.proofs.reality.controller import Controller, Kind
 from tests.proofs.reality.findings import Finding, Outcome
 from tests.proofs.rig.api import Object
 
 
 def compare_schemas(crds: Sequence[Object], controllers: Sequence[Controller]) -> Iterator[Outcome]:
-    """Yield one outcome for each kind of the controllers that has a CRD: the errors of ``validate --crd``."""
+    """Yield one outcome for each kind of the controllers that has a CRD: what ``verify`` says of the CRD."""
     for controller in controllers:
         needed = [kind for each in controllers if each.name in controller.needs for kind in each.kinds]
         for kind in (kind for kind in controller.kinds if kind not in needed):
@@ -35,8 +32,5 @@ def _defines(crd: Object, kind: Kind) -> bool:
 def _compared(crd: Object, kind: Kind) -> list[Finding]:
     group, _, version = kind.api_version.rpartition("/")
     entry = find_in_catalogue(GVK(group, version, kind.name))
-    karta, _ = read_karta(entry.definition.manifest) if entry else (None, [])
-    if karta is None:
-        return []
-    found = check(karta, CustomKind.of(crd, version).schema)
-    return [Finding(each.message, str(each)) for each in found if each.severity is Severity.ERROR]
+    found = judge_crd(entry.definition, crd) if entry else ()
+    return [Finding(each.reason, f"{each.field}: {each.reason}") for each in found]

@@ -51,13 +51,8 @@ def judge_crd(definition: Definition, crd: Object) -> Iterator[Judgement]:
     except DefinitionError as error:
         yield Judgement(Question.CRD, Verdict.UNJUDGED, str(error))
         return
-    for finding in check(karta, schema) if karta else ():
-        if finding.severity is Severity.ERROR:
-            yield Judgement(
-                Question.CRD,
-                Verdict.DIFFERS,
-                finding.message,
-                finding.expression,
-                format_path(finding.path),
-                finding.hint,
-            )
+    findings = [finding for finding in check(karta, schema) if finding.severity is Severity.ERROR] if karta else []
+    # A field that several expressions read is one difference.
+    for finding in {finding.message: finding for finding in reversed(findings)}.values():
+        field = format_path(finding.path)
+        yield Judgement(Question.CRD, Verdict.DIFFERS, finding.message, finding.expression, field, finding.hint)

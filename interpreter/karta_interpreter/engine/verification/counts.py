@@ -1,5 +1,6 @@
 """InterpretReplica and InterpretComponent: are there as many pods of each component as the definition counts?"""
 
+import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -9,7 +10,7 @@ from karta_interpreter.base.k8s.fields import label
 from karta_interpreter.base.k8s.values import GVK, MOST_REPLICAS, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.status_rules import TRANSITIONAL
-from karta_interpreter.engine.evaluation.pods import scale_locations
+from karta_interpreter.engine.evaluation.pods import ScaleLocation, scale_locations
 from karta_interpreter.engine.evaluation.status import Status, match_status
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended
@@ -17,6 +18,8 @@ from karta_interpreter.engine.verification.judgement import Judgement, Question,
 from karta_interpreter.engine.verification.members import Group, Members, is_selected
 
 _REVISIONS = ("pod-template-hash", "controller-revision-hash")
+_UPPER_BOUND = re.compile("max[^a-z]")
+"""A field with the upper bound of an autoscaler, unlike a bound that the definition computes from other fields."""
 _WAITING = TRANSITIONAL | {Status.SUSPENDED, Status.COMPLETED, Status.FAILED}
 
 _differs = partial(Judgement, Question.COUNTS, Verdict.DIFFERS)
@@ -72,11 +75,8 @@ def _explanation(definition: Definition, evidence: Evidence, group: Group, pods:
     if evidence.scaled:
         return f"{evidence.scaled} scales it"
     names = {pods.name for pods in group.sets}
-    scales = [
-        location.scale for location in scale_locations(definition, evidence.object) if location.pod_set.name in names
-    ]
-    least = sum(scale.minimum or 0 for scale in scales)
-    most = sum(MOST_REPLICAS if scale.maximum is None else scale.maximum for scale in scales)
+    locations = [each for each in scale_locations(definition, evidence.object) if each.pod_set.name in names]
+    least, most = (sum(bounds) for bounds in zip(*map(_bounds, locations), strict=True))
     if least <= len(pods) <= most < MOST_REPLICAS:
         return "an autoscaler may run as many, within the bounds of the object"
     if len(pods) > group.replicas:
@@ -85,6 +85,14 @@ def _explanation(definition: Definition, evidence: Evidence, group: Group, pods:
         return "some of its pods have ended"
     matched = _WAITING.intersection(match_status(definition, evidence.object).matched)
     return f"its status is {min(matched)}" if matched else ""
+
+
+def _bounds(location: ScaleLocation) -> tuple[int, int]:
+    """Return the bounds of a pod set's autoscaler. No upper bound is a very high one."""
+    query, scale = location.places.component.max_replicas, location.scale
+    is_autoscaled = query and _UPPER_BOUND.search(query.text)
+    maximum = scale.maximum if is_autoscaled else None
+    return scale.minimum or 0, MOST_REPLICAS if maximum is None else maximum
 
 
 def _strays(evidence: Evidence, members: Members) -> Iterator[Judgement]:

@@ -12,8 +12,17 @@ from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.values import JSON, NOTHING, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation.pods import pod_sets
+from karta_interpreter.engine.explain.reading import paths_read
 from karta_interpreter.engine.fights.remedies import remedy
-from karta_interpreter.engine.fights.rounds import AMOUNT, FieldDifference, Writer, differences, element_key, owners
+from karta_interpreter.engine.fights.rounds import (
+    AMOUNT,
+    FieldDifference,
+    Writer,
+    differences,
+    element_key,
+    field_of,
+    owners,
+)
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification.evidence import Evidence
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
@@ -84,12 +93,20 @@ def _fought(
 
 def _judged(definition: Definition, desired: Object, observed: Object, difference: FieldDifference) -> Judgement:
     manager = difference.writer.manager if difference.writer else "another manager"
-    if AMOUNT.search(difference.field) and difference.ours is NOTHING:
-        reason = f"{manager} writes {difference.field}, which may be the template's amount in another form"
-        return Judgement(Question.RETAIN, Verdict.UNJUDGED, reason)
+    if difference.ours is NOTHING and (why := _form(definition, observed, difference.field)):
+        return Judgement(Question.RETAIN, Verdict.UNJUDGED, f"{manager} writes {difference.field}, {why}")
     reason = f"{manager} writes {difference.field}, and Retain does not keep it"
     fix = remedy(definition, desired, observed, difference)
     return Judgement(Question.RETAIN, Verdict.DIFFERS, reason, "", _FIELD, fix)
+
+
+def _form(definition: Definition, observed: Object, field: str) -> str:
+    """Return why a field that the template seems to lack may be the template's in another form, or ""."""
+    if AMOUNT.search(field):
+        return "which may be the template's amount in another form"
+    kept = (path for rule in definition.annotations.retain for path in paths_read(rule.place, observed))
+    is_kept_in_part = any(field_of(path).startswith(f"{field}[") for path in kept)
+    return "a list that may be the template's, of which Retain keeps fields" if is_kept_in_part else ""
 
 
 def _template(observed: Object, ours: _Owned, theirs: _Owned, *, keeps_lists: bool = False) -> Object:
