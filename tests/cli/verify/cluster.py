@@ -26,7 +26,7 @@ _KINDS = {
 @dataclass
 class MemberServer:
     """Collections by path. ``page`` is the most objects of a part. ``faults`` are statuses by path, 0 for a lost
-    connection, which come after the first part.
+    connection and -1 for none until the end, which come after the first part.
     """
 
     collections: dict[str, list[Thing]] = field(default_factory=dict)
@@ -34,6 +34,7 @@ class MemberServer:
     faults: dict[str, int] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     url: str = ""
+    ended: threading.Event = field(default_factory=threading.Event)
 
     def kubeconfig(self, folder: Path) -> str:
         """Write the kubeconfig of this server."""
@@ -81,7 +82,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
         status, answer = self.server_state.answer(parts.path, parse_qs(parts.query))
-        if not status:
+        if status < 0:
+            self.server_state.ended.wait()
+        if status <= 0:
             self.close_connection = True
             return
         content = json.dumps(answer).encode()
@@ -106,6 +109,7 @@ def serving(member: MemberServer) -> Iterator[MemberServer]:
         try:
             yield member
         finally:
+            member.ended.set()
             server.shutdown()
             thread.join()
 

@@ -13,12 +13,14 @@ from karta_interpreter import Karta
 from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.saved import Saved, save
 from karta_interpreter.cli.verify import verify_folder
+from karta_interpreter.definitions.sources import api_server
 from karta_interpreter.engine.verification import Verdict
 from tests.cli.verify.cluster import PODS, MemberServer, serving, shops
 from tests.engine.verification.member import NOW, container, evidence, pod, workload
 
 Run = Callable[..., Result]
 
+_SEND = api_server._send  # noqa: SLF001
 _PROXY = "container istio-proxy, 100m cpu, added by a webhook, is not counted"
 
 
@@ -125,12 +127,15 @@ def test_folder_keeps_labels_that_tell_pods_apart(tmp_path: Path) -> None:
     [
         pytest.param(PODS, 403, "403 no", id="pods-are-forbidden-half-way"),
         pytest.param(PODS, 0, "connection was lost", id="the-connection-is-lost-half-way"),
+        pytest.param(PODS, -1, "no answer in time", id="the-server-is-slow"),
         pytest.param(PODS, 429, "429 no; it is overloaded", id="the-server-is-overloaded"),
     ],
 )
 def test_pods_that_are_not_all_read_are_not_judged(
-    run: Run, tmp_path: Path, path: str, status: int, message: str
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, status: int, message: str
 ) -> None:
+    if status < 0:
+        monkeypatch.setattr(api_server, "_send", _impatient_with_pods)
     with serving(MemberServer(shops("a", "b"))) as member:
         member.faults[path.replace("/pods", "/namespaces/team/pods")] = status
         member.collections[path.replace("/pods", "/namespaces/team/pods")] = []
@@ -141,6 +146,13 @@ def test_pods_that_are_not_all_read_are_not_judged(
     assert {each["verdict"] for each in found["results"] if each["question"] == "AggregateStatus"} == {"ok"}
     assert message in result.stderr
     assert result.exit_code == 1
+
+
+async def _impatient_with_pods(client: Any, request: Any, silence: float | None) -> Any:
+    """Send a request, and end the one that gets no answer early."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(api_server, "_SECONDS", 0.1 if "pods" in request.path else 10.0)
+        return await _SEND(client, request, silence)
 
 
 def test_objects_that_are_forbidden_are_named_with_the_missing_rule(run: Run, tmp_path: Path) -> None:
