@@ -216,6 +216,24 @@ export interface Start {
   texts: { karta: string; object: string };
   example: { karta: string; object: string };
   hasServer: boolean;
+  hasMember: boolean;
+}
+
+interface Judgement {
+  apiVersion: string;
+  kind: string;
+  question: string;
+  reason?: string;
+  field?: string;
+  fix?: string;
+}
+
+/** What `verify` says about a saved folder. */
+export interface Member {
+  results: (Judgement & { object: string; verdict: string; detail?: string })[];
+  causes: (Judgement & { objects: string[]; of: number })[];
+  kinds: { apiVersion: string; kind: string; objects: number; ok: number; differs: number; unjudged: number }[];
+  problems: string[];
 }
 
 const STORED = "karta-console-token";

@@ -6,6 +6,7 @@ import { ApiError, get, type Row, type Start, takeToken } from "./api";
 import { CataloguePage } from "./catalogue";
 import type { Schema } from "./completion";
 import { KindPage } from "./kind";
+import { MemberPage } from "./member";
 import { prose } from "./prose";
 import { ServerPage } from "./server";
 import { Workbench, type Opened } from "./workbench";
@@ -64,6 +65,7 @@ function App() {
             ["/", "Workbench"],
             ["/catalogue", "Catalogue"],
             ["/server", "Server"],
+            ...(loaded?.start.hasMember ? [["/member", "Member"]] : []),
           ].map(([to = "", name]) => (
             <a href={to} aria-current={isAt(path, to) ? "page" : undefined} onClick={(event) => follow(event, go)}>
               {name}
@@ -85,6 +87,7 @@ function App() {
             {path === "/catalogue" && <CataloguePage rows={loaded.rows} go={go} />}
             {path.startsWith("/catalogue/") && <KindPage key={path} path={path.slice("/catalogue/".length)} open={open} go={go} />}
             {path === "/server" && <ServerPage hasServer={loaded.start.hasServer} />}
+            {path === "/member" && <MemberPage />}
             {isKnown(path) ? null : <Unknown path={path} go={go} />}
           </>
         )}
@@ -95,11 +98,11 @@ function App() {
 
 function title(path: string): string {
   if (path.startsWith("/catalogue/")) return path.split("/").at(-1) ?? "";
-  return path === "/catalogue" ? "Catalogue" : path === "/server" ? "Server" : path === "/" ? "Workbench" : "No such page";
+  return { "/": "Workbench", "/catalogue": "Catalogue", "/server": "Server", "/member": "Member" }[path] ?? "No such page";
 }
 
 function isKnown(path: string): boolean {
-  return ["/", "/catalogue", "/server"].includes(path) || path.startsWith("/catalogue/");
+  return ["/", "/catalogue", "/server", "/member"].includes(path) || path.startsWith("/catalogue/");
 }
 
 function Unknown({ path, go }: { path: string; go: (to: string) => void }) {

@@ -2,6 +2,7 @@
 
 import webbrowser
 from collections.abc import Sequence
+from pathlib import Path
 from threading import Thread
 
 import click
@@ -9,8 +10,10 @@ import click
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.definitions import snapshot_of
 from karta_interpreter.cli.files import check_stdin, read_object, read_texts
-from karta_interpreter.cli.options import WholeNumber, definitions, file_option
+from karta_interpreter.cli.member import Wanted
+from karta_interpreter.cli.options import FOLDER, WholeNumber, definitions, file_option
 from karta_interpreter.cli.program import UsageProblem
+from karta_interpreter.cli.verify import verify_folder
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.web.console.application import ConsoleSources, Texts, run
@@ -23,6 +26,7 @@ Examples:
   karta-interpreter console
   karta-interpreter console -f my-karta.yaml --object job.yaml
   karta-interpreter console --no-open --port 0
+  karta-interpreter console --from evidence
 """
 
 
@@ -33,7 +37,8 @@ Examples:
 @click.option("--open/--no-open", "is_opened", default=True, help="Whether to open a browser.")
 @definitions
 @file_option("--object", "path", help='The workload in the editor: file or "-".')
-def command(port: int, filenames: tuple[str, ...], path: str | None, *, is_opened: bool) -> None:
+@click.option("--from", "folder", type=FOLDER, metavar="FOLDER", help="Show a folder that `verify --save` wrote.")
+def command(port: int, filenames: tuple[str, ...], path: str | None, folder: Path | None, *, is_opened: bool) -> None:
     """Edit a Karta in the browser and see its answers.
 
     The console listens on loopback and prints its address, which has a token for this run. The first file of -f is in
@@ -42,6 +47,8 @@ def command(port: int, filenames: tuple[str, ...], path: str | None, *, is_opene
     check_stdin([source for source in (path, *filenames) if source])
     snapshot = snapshot_of(filenames, below=[load_catalogue()])
     texts = _texts(snapshot, filenames, path)
+    definitions = [entry.definition for entry in snapshot.entries.values()]
+    report = verify_folder(folder, definitions, Wanted()).to_json() if folder else None
 
     def started(url: str) -> None:
         click.echo(url)
@@ -50,7 +57,7 @@ def command(port: int, filenames: tuple[str, ...], path: str | None, *, is_opene
             # In a thread: it waits for a browser in the terminal, and some others, which the console has to answer.
             Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
-    run(ConsoleSources(lambda: snapshot, texts=texts), port, started)
+    run(ConsoleSources(lambda: snapshot, texts=texts, report=report), port, started)
 
 
 def _texts(snapshot: Snapshot, filenames: Sequence[str], path: str | None) -> Texts:

@@ -7,6 +7,7 @@ import gzip
 import secrets
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -66,23 +67,39 @@ def save(folder: Path, saved: Saved, workloads: Iterable[Evidence]) -> None:
     (folder / _ABOUT).write_bytes(orjson.dumps({**about, **references}))
 
 
-def read_about(folder: Path) -> Saved:
-    """Return the part of a folder that is not about one workload. Raises RecordingError and OSError."""
-    path = _regular(folder / _ABOUT)
-    with path.open("rb") as file:
-        content = file.read(_LONGEST + 1)
-    if len(content) > _LONGEST:
-        raise RecordingError(f"{path}: it has more than {_LONGEST} bytes")
+@contextmanager
+def _read(folder: Path) -> Iterator[None]:
+    """Raise RecordingError for files that cannot be read, and for other content."""
     try:
+        yield
+    except _DAMAGED as error:
+        what = "it is damaged, was cut off, or verify --save of this version has not written it"
+        raise RecordingError(f"{folder}: {what}") from error
+    except OSError as error:
+        raise RecordingError(str(error)) from error
+
+
+def read_about(folder: Path) -> Saved:
+    """Return the part of a folder that is not about one workload. Raises RecordingError."""
+    with _read(folder), _regular(folder / _ABOUT).open("rb") as file:
+        content = file.read(_LONGEST + 1)
+        _check("member.json", len(content), _LONGEST)
         about = orjson.loads(content)
+        if (about["format"], about["version"]) != (_FORMAT, 1):
+            raise ValueError
         crds, references = (tuple(objects_in(about[name])) for name in ("crds", "references"))
-        saved = Saved(float(about["time"]), crds, references, tuple(map(str, about["problems"])))
-        is_ours = (about["format"], about["version"]) == (_FORMAT, 1)
-    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
-        raise _not_ours(folder) from error
-    if not is_ours:
-        raise _not_ours(folder)
-    return saved
+        return Saved(float(about["time"]), crds, references, tuple(map(str, about["problems"])))
+
+
+def read_workloads(folder: Path, saved: Saved) -> Iterator[Evidence]:
+    """Yield the workloads of a folder. Raises RecordingError."""
+    reader, read = saved.reader, 0
+    with _read(folder), gzip.open(_regular(folder / _WORKLOADS)) as file:
+        while line := file.readline(_LONGEST + 1):
+            read += len(line)
+            _check("a workload", len(line), _LONGEST)
+            _check("its content", read, _MOST)
+            yield Evidence.of(orjson.loads(line), saved.time, reader)
 
 
 def _regular(path: Path) -> Path:
@@ -92,20 +109,6 @@ def _regular(path: Path) -> Path:
     return path
 
 
-def _not_ours(folder: Path) -> RecordingError:
-    return RecordingError(f"{folder}: it is not a folder that verify --save of this version has written")
-
-
-def read_workloads(folder: Path, saved: Saved) -> Iterator[Evidence]:
-    """Yield the workloads of a folder. Raises RecordingError and OSError."""
-    reader, path, read = saved.reader, _regular(folder / _WORKLOADS), 0
-    try:
-        with gzip.open(path) as file:
-            while line := file.readline(_LONGEST + 1):
-                read += len(line)
-                for what, length, most in (("a workload", len(line), _LONGEST), ("its content", read, _MOST)):
-                    if length > most:
-                        raise RecordingError(f"{path}: {what} has more than {most} bytes; the rest is not read")
-                yield Evidence.of(orjson.loads(line), saved.time, reader)
-    except _DAMAGED as error:
-        raise RecordingError(f"{folder}: {_WORKLOADS} is damaged, or was cut off") from error
+def _check(what: str, length: int, most: int) -> None:
+    if length > most:
+        raise RecordingError(f"{what} has more than {most} bytes; the rest is not read")

@@ -11,7 +11,6 @@ from xml.etree import ElementTree as ET
 
 import click
 
-from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.cli.definitions import chosen, snapshot_of
@@ -62,7 +61,7 @@ async def verify_member(
 
 
 def verify_folder(folder: Path, definitions: Sequence[Definition], wanted: Wanted) -> Report:
-    """Return the report about a saved folder. Raises RecordingError and OSError."""
+    """Return the report about a saved folder. Raises RecordingError."""
     saved, by_kind = read_about(folder), {definition.gvk: definition for definition in definitions}
 
     def workloads() -> Iterator[tuple[Definition, Evidence]]:
@@ -229,11 +228,11 @@ class _Server:
 
     def report(self, definitions: Sequence[Definition], wanted: Wanted) -> Report:
         """Return the report about what is there now."""
+        if self.folder:
+            return verify_folder(self.folder, definitions, wanted)
         try:
-            if self.folder:
-                return verify_folder(self.folder, definitions, wanted)
             return asyncio.run(self._read(definitions, wanted))
-        except (OSError, RecordingError) as error:
+        except OSError as error:  # of the folder that it is saved to
             raise Problem(f"error: {error}") from error
 
     async def _read(self, definitions: Sequence[Definition], wanted: Wanted) -> Report:

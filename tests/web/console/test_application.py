@@ -33,7 +33,12 @@ Get = Callable[[str], Awaitable[ClientResponse]]
 
 async def test_page_starts_with_the_given_texts(get: Get) -> None:
     found = await (await get("/api/start")).json()
-    assert (found["texts"], found["hasServer"]) == ({"karta": "the Karta", "object": "the object"}, False)
+    assert found["texts"] == {"karta": "the Karta", "object": "the object"}
+    assert (found["hasServer"], found["hasMember"]) == (False, True)
+
+
+async def test_report_about_a_saved_folder_is_shown(get: Get) -> None:
+    assert await (await get("/api/member")).json() == {"kinds": []}
 
 
 async def test_catalogue_lists_all_kinds(get: Get, snapshot: Snapshot) -> None:
@@ -88,7 +93,7 @@ async def test_assets_are_those_of_the_page(get: Get, name: str) -> None:
     assert (await get(f"/assets/{name}")).status == 404
 
 
-@pytest.mark.parametrize("path", ["/", "/catalogue", "/catalogue/apps/v1/Deployment", "/server"])
+@pytest.mark.parametrize("path", ["/", "/catalogue", "/catalogue/apps/v1/Deployment", "/server", "/member"])
 async def test_pages_can_be_opened_by_address(client: TestClient[Any, Any], path: str) -> None:
     assert "csp-nonce" in await (await client.get(path)).text()
 

@@ -148,6 +148,20 @@ def test_command_fills_the_editors(run: Run, served: list[tuple[ConsoleSources, 
     assert found.snapshot().find(GVK("batch", "v1", "Job"))
 
 
+def test_saved_folder_is_verified_with_the_definitions(run: Run, served: list[tuple[ConsoleSources, int]]) -> None:
+    folder = Path(__file__).parents[3] / "docs" / "examples" / "member"
+    assert run("console", "--from", str(folder)).exit_code == 0
+
+    report = served[0][0].report
+    assert report is not None
+    assert [(each["kind"], each["objects"]) for each in report["kinds"]] == [("RayCluster", 2), ("Deployment", 1)]
+
+
+def test_folder_that_verify_has_not_written_is_an_error(run: Run, tmp_path: Path) -> None:
+    result = run("console", "--from", str(tmp_path))
+    assert (result.exit_code, "No such file" in result.stderr) == (1, True)
+
+
 def test_definitions_of_standard_input_are_in_the_editor(served: list[tuple[ConsoleSources, int]]) -> None:
     result = CliRunner().invoke(program, ["console", "-f", "-"], input=KARTA)
     assert (result.exit_code, result.output) == (0, "")

@@ -53,7 +53,7 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleSources:
-    """The contents of the console: the definitions, and the calls and the registration of a server."""
+    """The contents of the console: the definitions, and what a server or a saved folder shows of them."""
 
     snapshot: Callable[[], Snapshot]
     last_hour: Callable[[], Awaitable[Object]] | None = None
@@ -61,6 +61,8 @@ class ConsoleSources:
     texts: Texts = field(default_factory=Texts)
     fights: Callable[[], Awaitable[JSON]] | None = None
     differences: Callable[[], Awaitable[JSON]] | None = None
+    report: Object | None = None
+    """What ``verify`` says about a saved folder."""
 
 
 class Console:
@@ -82,7 +84,7 @@ class Console:
     def application(self) -> web.Application:
         """The handlers of all paths behind the guard."""
         application = web.Application(middlewares=[guard(self.token)], client_max_size=_MOST_BYTES)
-        for path in ("/", "/catalogue", "/catalogue/{kind:.*}", "/server"):
+        for path in ("/", "/catalogue", "/catalogue/{kind:.*}", "/server", "/member"):
             application.router.add_get(path, self._page)
         application.router.add_get("/assets/{name}", self._asset)
         application.router.add_get("/api/start", self._start)
@@ -90,6 +92,7 @@ class Console:
         application.router.add_get("/api/kinds", self._kinds)
         application.router.add_get("/api/kinds/{api_version:.+}/{kind}", self._kind)
         application.router.add_get("/api/server", self._server)
+        application.router.add_get("/api/member", self._member)
         application.router.add_post("/api/answers", self._answers)
         return application
 
@@ -126,7 +129,8 @@ class Console:
         texts = asdict(self._served.texts)
         example = {"karta": example_files()["karta.yaml"], "object": example_files()["indexer.yaml"]}
         has_server = self._served.last_hour is not None
-        return _json({"version": __version__, "texts": texts, "example": example, "hasServer": has_server})
+        shown = {"hasServer": has_server, "hasMember": self._served.report is not None}
+        return _json({"version": __version__, "texts": texts, "example": example, **shown})
 
     async def _schema(self, _: web.Request) -> web.Response:
         return _json(json_schema(__version__))
@@ -155,6 +159,9 @@ class Console:
         differences = await served.differences() if served.differences else None
         live = {"lastHour": calls, "inStep": served.in_step(), "fights": fights, "differences": differences}
         return _json({**state(served.snapshot()), **live})
+
+    async def _member(self, _: web.Request) -> web.Response:
+        return _json(self._served.report)
 
     async def _answers(self, request: web.Request) -> web.Response:
         """Return the answers to a `Question`. The page ends a request and its process if a newer one replaces it."""

@@ -81,7 +81,7 @@ def _address(lines: Iterable[str]) -> str:
 @pytest.fixture(scope="session")
 def url() -> Iterator[str]:
     """The address of a console without a server."""
-    with started("console", "--no-open", "--port", "0") as address:
+    with started("console", "--no-open", "--port", "0", "--from", "docs/examples/member") as address:
         yield address
 
 

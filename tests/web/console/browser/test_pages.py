@@ -16,7 +16,7 @@ from tests.web.types_api.types_server import TOKEN, TYPES, workload_type
 
 AXE = ROOT / "interpreter" / "console" / "node_modules" / "axe-core" / "axe.min.js"
 PICTURES = ROOT / "docs" / "console"
-PAGES = ["/", "/catalogue", "/catalogue/ray.io/v1/RayCluster", "/server"]
+PAGES = ["/", "/catalogue", "/catalogue/ray.io/v1/RayCluster", "/server", "/member"]
 SERVE = ["serve", "--console-port", "0", "--plain-http", "--log-format", "json", "--grace-period", "0"]
 SIZES = [(1280, 860), (400, 800)]
 
@@ -96,6 +96,13 @@ def test_columns_of_tables_fit_a_small_screen(open_page: Open) -> None:
         if box > 0
     ] == []
     assert page.locator("td[data-label=cases]").first.is_visible()
+
+
+def test_saved_folder_is_shown_with_its_differences(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("link", name="Member").click()
+    page.get_by_role("heading", name="Causes of differences: 3").wait_for()
+    assert page.get_by_role("region", name="Results").get_by_text("differs").count() == 6
 
 
 def test_bar_of_failing_calls_is_not_green(open_page: Open) -> None:
